@@ -1,0 +1,40 @@
+# Everything a newcomer types: `make demo` to see it work, `make test` to check it all.
+# Paths are relative, so the folder may have a space in its name.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+.PHONY: demo test format lint types docs clean
+
+demo: .venv/ready
+	$(BIN)/carrylens trace 555555555+444444448
+	$(BIN)/carrylens trace 325-329
+
+test: .venv/ready lint types
+	$(BIN)/python -m pytest -q
+
+format: .venv/ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: .venv/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: .venv/ready
+	$(BIN)/mypy
+
+docs: .venv/ready
+	$(BIN)/python tests/house/cli_reference.py > docs/cli.md
+	$(BIN)/carrylens frequencies --markdown > docs/frequencies.md
+
+# The file `ready` is touched last, so an interrupted set-up starts again.
+.venv/ready: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "carrylens needs Python 3.11 or newer. Install it, or write: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
+	"$(PYTHON)" -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch .venv/ready
+
+clean:
+	rm -rf .venv .venv-* build out .pytest_cache .mypy_cache .ruff_cache .hypothesis
