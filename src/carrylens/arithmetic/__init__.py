@@ -1,0 +1,46 @@
+"""Exact arithmetic: questions, every sub-task's value, the algorithms as causal models, classes and streams.
+
+Takes  an operation, a number of digits, a seed.
+Gives  questions with exact answers and everything that is true of them.
+Never  imports anything but NumPy.
+
+Start reading at `questions.py`, then `variables.py`, `subtasks.py`, `causal.py` and `algorithms.py`.
+"""
+
+from carrylens.arithmetic.algorithms import algorithm, answers, subtasks
+from carrylens.arithmetic.causal import CausalModel, Mechanism, Values
+from carrylens.arithmetic.classes import QuestionClass, classify
+from carrylens.arithmetic.pairs import effect_pairs, null_pairs
+from carrylens.arithmetic.questions import MAX_DIGITS, Answers, Operation, Questions
+from carrylens.arithmetic.rivals import one_layer, ripple
+from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.targets import Chain, Target, TargetStream
+from carrylens.arithmetic.timeline import first_computable, timeline
+from carrylens.arithmetic.variables import Variable
+
+__all__ = [
+    "MAX_DIGITS",
+    "Answers",
+    "CausalModel",
+    "Chain",
+    "Mechanism",
+    "Operation",
+    "QuestionClass",
+    "Questions",
+    "Recipe",
+    "Stream",
+    "Target",
+    "TargetStream",
+    "Values",
+    "Variable",
+    "algorithm",
+    "answers",
+    "classify",
+    "effect_pairs",
+    "first_computable",
+    "null_pairs",
+    "one_layer",
+    "ripple",
+    "subtasks",
+    "timeline",
+]

@@ -1,0 +1,209 @@
+"""Matched pairs: base and source questions made to test what a variable, and nothing else, does.
+
+Takes  a causal model, one of its variables, a number of pairs and a seed.
+Gives  effect pairs, where putting the source's value of the variable into the base must change the answer to just the
+       counterfactual one, and null pairs, where it must change nothing though the source differs in all else it can.
+Never  hands out a pair that it has not checked against the causal model.
+
+Effect pairs, step by step:
+1. Draw bases from the enriched stream.
+2. For each, propose sources: the base with some of the columns that the variable depends on drawn anew.
+3. Keep a proposal if the variable differs, all of `agree` agrees, and the counterfactual answer is not the base's own.
+4. Of a base's proposals take the one in which most other variables agree with the base.
+Null pairs are made likewise: every input differs that the variable does not forbid, the variable agrees, and of the
+proposals the one wins in which most other variables differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.causal import CausalModel, Values
+from carrylens.arithmetic.questions import Answers, Digits, Questions
+from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.variables import D_PRIME, OPR, D, Variable
+from carrylens.errors import CarryLensError
+
+_PROPOSALS = 32  # per base and round
+_ROUNDS = 64
+_CHUNK = 1024  # bases at a time, to bound memory
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Base and source questions, and what the base must answer once `variable` is set to the source's value."""
+
+    model: CausalModel
+    variable: Variable
+    base: Questions
+    source: Questions
+    expected: Answers
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def agreement(self) -> dict[Variable, float]:
+        """For every variable, the share of pairs in which base and source agree in it."""
+        base, source = self.model.run(self.base), self.model.run(self.source)
+        return {variable: float((base[variable] == source[variable]).mean()) for variable in self.model.variables}
+
+    def tells_apart(self, other: Variable) -> NDArray[np.bool_]:
+        """The pairs in which carrying `other` would give another answer than carrying the pairs' own variable."""
+        source = self.model.run(self.source, read=[other])
+        return _differ(self.model.answers(self.base, do=source.pick(other)), self.expected)
+
+
+def effect_pairs(
+    model: CausalModel, variable: Variable, count: int, seed: int, agree: Collection[Variable] = ()
+) -> Pairs:
+    """`count` pairs that differ in `variable`, agree in `agree` and in every input it does not depend on, and show it.
+
+    >>> from carrylens.arithmetic.algorithms import algorithm
+    >>> from carrylens.arithmetic.questions import Operation
+    >>> from carrylens.arithmetic.variables import SA, ST
+    >>> pairs = effect_pairs(algorithm(Operation.ADD, 6), ST[3], 100, seed=0, agree=[SA[3]])
+    >>> shares = pairs.agreement()
+    >>> shares[ST[3]], shares[SA[3]], shares[SA[2]]
+    (0.0, 1.0, 1.0)
+    """
+    _check_readable(model, variable)
+    stream = Stream(Recipe.ENRICHED, model.operation, model.digits, seed)
+    random = np.random.default_rng([seed, 1])
+    found: list[tuple[Questions, Questions]] = []
+    for round_ in range(_ROUNDS):
+        base = stream.take(round_ * _CHUNK, _CHUNK)
+        rows, source = _best_sources(model, variable, base, agree, random)
+        found.append((base[rows], source))
+        if sum(len(kept) for kept, _ in found) >= count:
+            bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
+            return Pairs(model, variable, bases, sources, _counterfactual(model, variable, bases, sources))
+    n_found = sum(len(kept) for kept, _ in found)
+    raise CarryLensError(
+        f"{count} pairs that differ in {variable} and agree in {', '.join(map(str, agree)) or 'nothing else'} were asked "
+        f"for, but only {n_found} of {_ROUNDS * _CHUNK} bases have one. Ask for fewer, or let more variables differ."
+    )
+
+
+def null_pairs(model: CausalModel, variable: Variable, base: Questions, seed: int) -> Pairs:
+    """For every base a source that agrees in `variable` and differs in every other input, and in all else it can.
+
+    >>> from carrylens.arithmetic.algorithms import algorithm
+    >>> from carrylens.arithmetic.questions import Operation
+    >>> from carrylens.arithmetic.variables import ST
+    >>> addition = algorithm(Operation.ADD, 6)
+    >>> null = null_pairs(addition, ST[3], effect_pairs(addition, ST[3], 100, seed=0).base, seed=0)
+    >>> null.agreement()[ST[3]], null.agreement()[D[3]]
+    (1.0, 0.0)
+    """
+    model.check(variable)
+    random = np.random.default_rng([seed, 2])
+    source = [
+        _null_sources(model, variable, base[slice(at, at + _CHUNK)], random) for at in range(0, len(base), _CHUNK)
+    ]
+    return Pairs(model, variable, base, _join(tuple(source)), model.answers(base))
+
+
+def _check_readable(model: CausalModel, variable: Variable) -> None:
+    model.check(variable)
+    if not any(variable == answer or variable in model.ancestors(answer) for answer in model.answer_variables):
+        raise CarryLensError(
+            f"No answer of {model.name!r} depends on {variable}, so no pair can show it. Choose one that is read."
+        )
+
+
+def _best_sources(
+    model: CausalModel, variable: Variable, base: Questions, agree: Collection[Variable], random: np.random.Generator
+) -> tuple[NDArray[np.intp], Questions]:
+    # Steps 2 to 4 for one chunk: the rows of `base` that have a source, and the sources.
+    repeated = base[np.repeat(np.arange(len(base)), _PROPOSALS)]
+    proposed = _changed(model, variable, repeated, random)
+    before, after = model.run(repeated), model.run(proposed)
+    good = (before[variable] != after[variable]) & _all_agree(before, after, agree)
+    good &= _differ(_counterfactual(model, variable, repeated, proposed), before.answers())
+    score = np.where(good, _n_agreeing(model, before, after), -1).reshape(len(base), _PROPOSALS)
+    rows = np.flatnonzero(score.max(axis=1) >= 0)
+    return rows, proposed[rows * _PROPOSALS + score.argmax(axis=1)[rows]]
+
+
+def _null_sources(model: CausalModel, variable: Variable, base: Questions, random: np.random.Generator) -> Questions:
+    first, second = np.array(base.first), np.array(base.second)
+    waiting = np.arange(len(base))
+    for _ in range(_ROUNDS):
+        repeated = base[np.repeat(waiting, _PROPOSALS)]
+        proposed = _all_changed(variable, repeated, random)
+        before, after = model.run(repeated), model.run(proposed)
+        differing = len(model.mechanisms) - _n_agreeing(model, before, after)
+        score = np.where(before[variable] == after[variable], differing, -1).reshape(len(waiting), _PROPOSALS)
+        done = score.max(axis=1) >= 0
+        chosen = proposed[np.flatnonzero(done) * _PROPOSALS + score.argmax(axis=1)[done]]
+        first[waiting[done]], second[waiting[done]] = chosen.first, chosen.second
+        waiting = waiting[~done]
+        if not len(waiting):
+            return Questions(first, second, base.minus)
+    raise CarryLensError(
+        f"{base[waiting[:1]].text()[0]!r} has no null source: no other digits were found that leave {variable} as it "
+        "is. Use bases in which that variable can come about in more than one way."
+    )
+
+
+def _changed(model: CausalModel, variable: Variable, base: Questions, random: np.random.Generator) -> Questions:
+    # One column in half of the proposals, any number of columns in the others; only inputs the variable depends on.
+    reached = model.ancestors(variable) | {variable}
+    shape = base.first.shape
+    one = np.zeros(shape, dtype=np.bool_)
+    columns = [k for k in range(base.digits) if D[k] in reached or D_PRIME[k] in reached] or [0]
+    one[np.arange(len(base)), random.choice(columns, len(base))] = True
+    changes = np.where(random.random((len(base), 1)) < 0.5, one, random.random(shape) < 0.5)
+    minus = ~base.minus if variable == OPR else base.minus
+    return Questions(
+        _redrawn(base.first, changes & [D[k] in reached for k in range(base.digits)], random),
+        _redrawn(base.second, changes & [D_PRIME[k] in reached for k in range(base.digits)], random),
+        minus,
+    )
+
+
+def _redrawn(digits: Digits, changes: NDArray[np.bool_], random: np.random.Generator) -> Digits:
+    return np.where(changes, random.integers(0, 10, digits.shape, dtype=np.int8), digits)
+
+
+def _all_changed(variable: Variable, base: Questions, random: np.random.Generator) -> Questions:
+    shift = random.integers(1, 10, (2, *base.first.shape), dtype=np.int8)
+    for side, family in enumerate((D, D_PRIME)):
+        if variable.name == family.name:
+            shift[side, :, variable.digit] = 0
+    first, second = (base.first + shift[0]) % np.int8(10), (base.second + shift[1]) % np.int8(10)
+    return Questions(first, second, base.minus)
+
+
+def _counterfactual(model: CausalModel, variable: Variable, base: Questions, source: Questions) -> Answers:
+    return model.answers(base, do=model.run(source, read=[variable]).pick(variable))
+
+
+def _differ(one: Answers, other: Answers) -> NDArray[np.bool_]:
+    return (one.negative != other.negative) | (one.digits != other.digits).any(axis=1)
+
+
+def _all_agree(before: Values, after: Values, agree: Collection[Variable]) -> NDArray[np.bool_]:
+    agreeing = np.ones(before[OPR].shape, dtype=np.bool_)
+    for variable in agree:
+        agreeing &= before[variable] == after[variable]
+    return agreeing
+
+
+def _n_agreeing(model: CausalModel, before: Values, after: Values) -> NDArray[np.int64]:
+    n_agreeing = np.zeros(before[OPR].shape, dtype=np.int64)
+    for variable in model.by_variable:
+        n_agreeing += before[variable] == after[variable]
+    return n_agreeing
+
+
+def _join(batches: tuple[Questions, ...]) -> Questions:
+    return Questions(
+        np.concatenate([batch.first for batch in batches]),
+        np.concatenate([batch.second for batch in batches]),
+        np.concatenate([batch.minus for batch in batches]),
+    )

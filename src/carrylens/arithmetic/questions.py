@@ -1,0 +1,189 @@
+"""Questions: batches of additions and subtractions, held as digits so that no width can overflow.
+
+Takes  text such as `45+7`, or arrays of digits.
+Gives  `Questions` and `Answers`, both with digit k in column k (column 0 holds the units).
+Never  turns a number into a machine integer: 40 digits are as exact as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from carrylens.errors import CarryLensError
+
+MAX_DIGITS = 40
+"""The widest operand carrylens takes."""
+
+Column = NDArray[np.int8]
+"""One small integer per question: axes [batch]."""
+
+Digits = NDArray[np.int8]
+"""One digit per question and place value: axes [batch, digit], units first."""
+
+_QUESTION = re.compile(r"\s*([0-9]+)\s*([+-])\s*([0-9]+)\s*=?\s*", re.ASCII)
+_ADVICE = "Write two whole numbers with + or - between them, such as 45+7."
+_LONGEST_QUOTE = 60
+
+
+class Operation(Enum):
+    """What a model, an algorithm or a stream of questions does: add, subtract, or both."""
+
+    ADD = "add"
+    SUB = "sub"
+    MIX = "mix"
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """A batch of questions; `minus` says which rows subtract.
+
+    >>> questions = Questions.parse(["45+7", "325-329"])
+    >>> questions.text()
+    ['045+007=', '325-329=']
+    >>> questions.first[1]  # units first
+    array([5, 2, 3], dtype=int8)
+    """
+
+    first: Digits
+    second: Digits
+    minus: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        first, second = _frozen_digits(self.first, "first"), _frozen_digits(self.second, "second")
+        minus = np.array(self.minus, dtype=np.bool_, ndmin=1)
+        if not first.shape == second.shape == (len(minus), first.shape[1]):
+            raise CarryLensError(
+                f"Operands of shape {first.shape} and {second.shape} with {len(minus)} operators make no batch. "
+                "Give two [batch, digit] arrays of one shape and one operator per row."
+            )
+        check_digits(first.shape[1])
+        minus.flags.writeable = False
+        for name, value in (("first", first), ("second", second), ("minus", minus)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def parse(cls, texts: Iterable[str], digits: int | None = None) -> Questions:
+        """The batch that `texts` write down, padded to `digits`, or to the widest operand among them.
+
+        >>> Questions.parse(["45+7"], digits=6).text()
+        ['000045+000007=']
+        """
+        split = [split_question(text, digits) for text in texts]
+        width = digits or max((max(len(first), len(second)) for first, _, second in split), default=1)
+        return cls(
+            first=_digits_of([first for first, _, _ in split], width),
+            second=_digits_of([second for _, _, second in split], width),
+            minus=np.array([sign == "-" for _, sign, _ in split], dtype=np.bool_),
+        )
+
+    @property
+    def digits(self) -> int:
+        """How many digits each operand has."""
+        return int(self.first.shape[1])
+
+    def text(self) -> list[str]:
+        """Each question as a model reads it: zero-padded and closed by `=`."""
+        return [
+            f"{first}{'-' if minus else '+'}{second}="
+            for first, minus, second in zip(_numerals(self.first), self.minus, _numerals(self.second), strict=True)
+        ]
+
+    def __len__(self) -> int:
+        return len(self.minus)
+
+    def __getitem__(self, rows: slice | NDArray[np.intp] | NDArray[np.bool_]) -> Questions:
+        return Questions(self.first[rows], self.second[rows], self.minus[rows])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Questions) and all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in (
+                (self.first, other.first),
+                (self.second, other.second),
+                (self.minus, other.minus),
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers of a batch: a sign, and one digit more than the operands have. Zero is positive.
+
+    >>> Answers(negative=np.array([True]), digits=np.array([[4, 0, 0, 0]], dtype=np.int8)).text()
+    ['-0004']
+    """
+
+    negative: NDArray[np.bool_]
+    digits: Digits
+
+    def text(self) -> list[str]:
+        """Each answer as a model writes it: sign, then every digit, leading zeros included."""
+        signs = np.where(self.negative, "-", "+")
+        return [f"{sign}{digits}" for sign, digits in zip(signs, _numerals(self.digits), strict=True)]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Answers)
+            and np.array_equal(self.negative, other.negative)
+            and np.array_equal(self.digits, other.digits)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def split_question(text: str, digits: int | None = None) -> tuple[str, str, str]:
+    """First operand, operator and second operand of one question, or an error that says what to write.
+
+    >>> split_question(" 45 + 7 = ")
+    ('45', '+', '7')
+    """
+    match = _QUESTION.fullmatch(text)
+    if match is None:
+        raise CarryLensError(f"{quote(text)} is no question. {_ADVICE}")
+    first, sign, second = match.groups()
+    width, limit = max(len(first), len(second)), MAX_DIGITS if digits is None else check_digits(digits)
+    if width > limit:
+        advice = f"Ask for a width of {width} or more." if width <= MAX_DIGITS else f"Write at most {MAX_DIGITS}."
+        raise CarryLensError(f"{quote(text)} has an operand of {width} digits, but the width is {limit}. {advice}")
+    return first, sign, second
+
+
+def check_digits(digits: int) -> int:
+    """`digits`, if it is a width carrylens can work with."""
+    if not 1 <= digits <= MAX_DIGITS:
+        raise CarryLensError(f"{digits} is no width. Write a number of digits from 1 to {MAX_DIGITS}.")
+    return digits
+
+
+def quote(text: str) -> str:
+    """`text` in quotes on one line, cut short where it is long, for an error message."""
+    return repr(text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…")
+
+
+def _frozen_digits(given: ArrayLike, name: str) -> Digits:
+    # Digit-major in memory: every rule works on whole columns.
+    wide = np.asarray(given)
+    if wide.ndim != 2 or wide.dtype.kind not in "iub" or (wide.size and not 0 <= wide.min() <= wide.max() <= 9):
+        raise CarryLensError(f"The {name} operands are no [batch, digit] array of digits. Give integers from 0 to 9.")
+    digits = np.array(wide, dtype=np.int8, order="F")
+    digits.flags.writeable = False
+    return digits
+
+
+def _digits_of(numerals: list[str], width: int) -> Digits:
+    joined = "".join(numeral.zfill(width) for numeral in numerals).encode()
+    return (np.frombuffer(joined, dtype=np.int8) - ord("0")).reshape(len(numerals), width)[:, ::-1]
+
+
+def _numerals(digits: Digits) -> list[str]:
+    width = digits.shape[1]
+    joined = np.ascontiguousarray(digits[:, ::-1] + np.int8(ord("0"))).tobytes().decode("ascii")
+    return [joined[start : start + width] for start in range(0, len(joined), width)]

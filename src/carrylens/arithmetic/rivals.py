@@ -1,0 +1,145 @@
+"""The rivals: other accounts of how a model might add or subtract, stated the same way.
+
+Takes  a number of digits.
+Gives  causal models that compete with `algorithms.py` on the same questions.
+Never  judges which is right.
+
+- `one_layer`: the base digit plus the carry of the column below, as one layer can compute it. Wrong as soon as a carry
+  must pass through a column that sums to 9; with `sum_nine` it looks through one such column, and is wrong at two.
+- `ripple`: the schoolbook way, from the units up. A negative difference is first written modulo 10**digits and then
+  negated, again from the units up. Always right, but it cannot give an answer's first digit before its last.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.causal import CausalModel, Mechanism
+from carrylens.arithmetic.questions import Column, Operation, check_digits
+from carrylens.arithmetic.subtasks import base_add, base_difference, same, simple_carry, sum_digit, sums_to_nine, zero
+from carrylens.arithmetic.variables import D_PRIME, OPR, S9, SA, SC, SGN, SU, A, B, C, D, R, Z
+
+
+@cache
+def one_layer(digits: int, sum_nine: bool = False) -> CausalModel:
+    """Addition by SA and SC alone, or with a look through one column that sums to 9.
+
+    >>> from carrylens.arithmetic.questions import Questions
+    >>> one_layer(3).answers(Questions.parse(["045+046", "555+446"])).text()
+    ['+0091', '+0901']
+    """
+    check_digits(digits)
+    name = "one-layer add with sum 9" if sum_nine else "one-layer add"
+    return CausalModel(name, Operation.ADD, digits, tuple(_one_layer(digits, sum_nine)))
+
+
+@cache
+def ripple(operation: Operation, digits: int) -> CausalModel:
+    """The schoolbook algorithm, from the units up.
+
+    >>> from carrylens.arithmetic.questions import Questions
+    >>> ripple(Operation.SUB, 3).answers(Questions.parse(["325-329"])).text()
+    ['-0004']
+    """
+    check_digits(digits)
+    return CausalModel(f"ripple {operation.value}", operation, digits, tuple(_ripple(operation, digits)))
+
+
+def _one_layer(digits: int, sum_nine: bool) -> Iterator[Mechanism]:
+    for k in range(digits - 1, -1, -1):
+        pair = (D[k], D_PRIME[k])
+        yield Mechanism(SA[k], pair, base_add)
+        yield Mechanism(SC[k], pair, simple_carry)
+        if sum_nine:
+            yield Mechanism(S9[k], pair, sums_to_nine)
+    carry = SU if sum_nine else SC
+    if sum_nine:
+        for k in range(digits):
+            yield Mechanism(SU[k], (SC[k], S9[k], *SC.below(k)), carry_through_one_nine)
+    yield Mechanism(SGN, (), zero)
+    yield Mechanism(A[digits], (carry[digits - 1],), same)
+    for k in range(digits - 1, -1, -1):
+        yield Mechanism(A[k], (SA[k], *carry.below(k)), sum_digit)
+
+
+def _ripple(operation: Operation, digits: int) -> Iterator[Mechanism]:
+    adds, subtracts = operation is not Operation.SUB, operation is not Operation.ADD
+    for k in range(digits):
+        pair = (D[k], D_PRIME[k])
+        if adds:
+            yield Mechanism(C[k], (*pair, *C.below(k)), rippled_carry)
+        if subtracts:
+            yield Mechanism(B[k], (*pair, *B.below(k)), rippled_borrow)
+            yield Mechanism(R[k], (*pair, *B.below(k)), rippled_difference)
+            yield Mechanism(Z[k], (R[k], *Z.below(k)), rippled_nonzero)
+    yield Mechanism(SGN, (OPR, *([B[digits - 1]] if subtracts else [])), rippled_sign)
+    for k in range(digits):
+        sum_parents = (D[k], D_PRIME[k], *C.below(k))
+        difference_parents = (SGN, R[k], *Z.below(k))
+        if operation is Operation.ADD:
+            yield Mechanism(A[k], sum_parents, rippled_sum)
+        elif operation is Operation.SUB:
+            yield Mechanism(A[k], difference_parents, rippled_negation)
+        else:
+            rule = either_digit if k else either_units
+            yield Mechanism(A[k], (OPR, *sum_parents, *difference_parents), rule)
+    yield Mechanism(A[digits], (OPR, *([C[digits - 1]] if adds else [])), rippled_top)
+
+
+def carry_through_one_nine(carry: Column, nine: Column, carry_below: Column | int = 0) -> NDArray[np.bool_]:
+    """SU: the column's own carry, or that of the column below where this one sums to 9."""
+    return (carry == 1) | ((nine == 1) & (carry_below == 1))
+
+
+def rippled_carry(d: Column, e: Column, carry: Column | int = 0) -> NDArray[np.bool_]:
+    """C: does the column carry, with what it gets from below?"""
+    return d + e + carry >= 10
+
+
+def rippled_sum(d: Column, e: Column, carry: Column | int = 0) -> Column:
+    """A of a sum, with the carry from below."""
+    return sum_digit(base_add(d, e), carry)
+
+
+def rippled_borrow(d: Column, e: Column, borrow: Column | int = 0) -> NDArray[np.bool_]:
+    """B: does the column borrow, with what was borrowed from it below?"""
+    return d - e - borrow < 0
+
+
+def rippled_difference(d: Column, e: Column, borrow: Column | int = 0) -> Column:
+    """R: the digit of D-D' modulo 10**digits."""
+    return sum_digit(base_difference(d, e), -borrow)
+
+
+def rippled_nonzero(digit: Column, nonzero_below: Column | int = 0) -> NDArray[np.bool_]:
+    """Z: is R nonzero in this column or below it?"""
+    return (digit != 0) | (nonzero_below == 1)
+
+
+def rippled_sign(operator: Column, borrow: Column | int = 0) -> NDArray[np.bool_]:
+    """SGN: a subtraction that borrows from beyond its top column is negative."""
+    return (operator == 1) & (borrow == 1)
+
+
+def rippled_negation(sign: Column, digit: Column, nonzero_below: Column | int = 0) -> Column:
+    """A of a difference: R, or 10**digits less R where the sign is negative."""
+    return np.where(sign == 0, digit, sum_digit(-digit, -nonzero_below))
+
+
+def rippled_top(operator: Column, carry: Column | int = 0) -> NDArray[np.bool_]:
+    """A above the operands: the last carry of an addition."""
+    return (operator == 0) & (carry == 1)
+
+
+def either_digit(
+    operator: Column, d: Column, e: Column, carry: Column, sign: Column, digit: Column, nonzero_below: Column
+) -> Column:
+    """A of the mixed ripple above the units: the sum's digit or the difference's."""
+    return np.where(operator == 0, rippled_sum(d, e, carry), rippled_negation(sign, digit, nonzero_below))
+
+
+def either_units(operator: Column, d: Column, e: Column, sign: Column, digit: Column) -> Column:
+    """A of the mixed ripple at the units, which nothing comes up to."""
+    return np.where(operator == 0, rippled_sum(d, e), rippled_negation(sign, digit))

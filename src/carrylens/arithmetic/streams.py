@@ -1,0 +1,162 @@
+"""Streams: endless seeded questions, the i-th one the same however they are drawn.
+
+Takes  a recipe, an operation, a number of digits and a seed.
+Gives  any range of the stream's questions.
+Never  depends on the size of a batch, or on what was drawn before.
+
+The recipes:
+- natural: every digit uniform.
+- enriched: ours. Two numbers are drawn that are alike in some way, for a subtraction; for an addition the second one is
+  then replaced by its nines' complement, which turns equal columns into columns that sum to 9 and borrows into carries.
+  So one mechanism serves both, and long cascades stay common at every width. See ENRICHED for the shares.
+- paper: the published generator. Batches of 64 have one operation each; 40% of them are enriched. An enriched batch of
+  additions has 40% of all its columns made to sum to 9, in one operand chosen per batch. One in a hundred enriched
+  batches of subtractions has equal operands, the others have every digit of D' below 9 raised by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.draws import Draws, below, chance, digit_pairs, draw
+from carrylens.arithmetic.questions import Digits, Operation, Questions, check_digits
+from carrylens.errors import CarryLensError
+
+
+class Recipe(Enum):
+    """How a stream makes its questions."""
+
+    NATURAL = "natural"
+    PAPER = "paper"
+    ENRICHED = "enriched"
+
+
+ENRICHED = {"natural": 0.40, "columns": 0.49, "equal": 0.02, "one column": 0.06, "near": 0.03}
+"""Shares of the enriched recipe: uniform digits; each column alike with a chance p, p itself drawn from U(0,1) for each
+question; alike in all columns; in all but one, anywhere; two numbers that differ by 1 to 9."""
+
+PAPER_BATCH = 64
+_PAPER_ENRICHED, _PAPER_NINES, _PAPER_EQUAL = 0.40, 0.40, 0.01
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Seeded questions of one recipe. `minus_share` is the share of subtractions where the operation is mixed.
+
+    >>> stream = Stream(Recipe.ENRICHED, Operation.ADD, digits=6, seed=1)
+    >>> stream.take(1000, 3) == stream.take(0, 1010)[1000:1003]
+    True
+    """
+
+    recipe: Recipe
+    operation: Operation
+    digits: int
+    seed: int
+    minus_share: float | None = None
+
+    def __post_init__(self) -> None:
+        check_digits(self.digits)
+        if self.minus_share is not None and not (self.operation is Operation.MIX and 0 <= self.minus_share <= 1):
+            raise CarryLensError(
+                f"A share of {self.minus_share} subtractions does not fit {self.operation.value!r}. "
+                "Write a share from 0 to 1, and only for mix."
+            )
+
+    def take(self, start: int, count: int) -> Questions:
+        """Questions `start` to `start + count - 1` of the stream."""
+        make = {Recipe.NATURAL: _natural, Recipe.PAPER: _paper, Recipe.ENRICHED: _enriched}[self.recipe]
+        return make(self, start, count)
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """What sets this stream's draws apart from every other's."""
+        return (self.seed, list(Recipe).index(self.recipe), list(Operation).index(self.operation), self.digits)
+
+    def minus(self, draws: Draws) -> NDArray[np.bool_]:
+        """Which questions, or batches, subtract: one draw each."""
+        default = 0.66 if self.recipe is Recipe.PAPER else 0.5
+        mixed = default if self.minus_share is None else self.minus_share
+        share = {Operation.ADD: 0.0, Operation.SUB: 1.0, Operation.MIX: mixed}[self.operation]
+        return chance(draws, share)
+
+
+def _natural(stream: Stream, start: int, count: int) -> Questions:
+    draws = draw(stream.key, start, count, 1 + stream.digits)
+    first, second = digit_pairs(draws[:, 1:])
+    return Questions(first, second, stream.minus(draws[:, 0]))
+
+
+def _enriched(stream: Stream, start: int, count: int) -> Questions:
+    n = stream.digits
+    draws = draw(stream.key, start, count, 6 + 2 * n)
+    minus, kind = stream.minus(draws[:, 0]), _kinds(draws[:, 1])
+    first, second = digit_pairs(draws[:, 6 : 6 + n])
+    alike = draws[:, 6 + n :] < draws[:, 2:3]  # true with chance p where p is drawn once per question
+    alike |= (kind == "equal")[:, None]
+    alike |= (kind == "one column")[:, None] & (np.arange(n) != below(draws[:, 3], n)[:, None])
+    alike &= (kind != "natural")[:, None]
+    second = np.where(alike, first, second)
+    odd_one = (kind == "one column")[:, None] & ~alike
+    second = np.where(odd_one, _other_digit(first, draws[:, 4]), second)
+    near = _near(first, 1 + below(draws[:, 4], 9).astype(np.int8), chance(draws[:, 3], 0.5))
+    second = np.where((kind == "near")[:, None], near, second)
+    swapped = chance(draws[:, 5], 0.5)[:, None]  # which of the two operands was the one changed
+    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    return Questions(first, np.where(minus[:, None], second, np.int8(9) - second), minus)
+
+
+def _kinds(draws: Draws) -> NDArray[np.str_]:
+    bounds = np.cumsum(list(ENRICHED.values()))[:-1] * 2.0**32
+    return np.array(list(ENRICHED))[np.searchsorted(bounds, draws, side="right")]
+
+
+def _other_digit(digits: Digits, draws: Draws) -> Digits:
+    return (digits + (1 + below(draws, 9).astype(np.int8))[:, None]) % np.int8(10)
+
+
+def _near(digits: Digits, step: NDArray[np.int8], up: NDArray[np.bool_]) -> Digits:
+    # The number plus or minus 1 to 9, the other way round where that would leave the width. With one digit there is not
+    # always room either way: then it wraps, which still differs.
+    raised, spilled = _ripple(digits, step)
+    lowered, sunk = _ripple(digits, -step)
+    return np.where(((up & ~spilled) | sunk)[:, None], raised, lowered)
+
+
+def _ripple(digits: Digits, step: NDArray[np.int8]) -> tuple[Digits, NDArray[np.bool_]]:
+    # `step` added at the units, carried or borrowed upwards; and whether it ran out at the top.
+    moved, left = np.empty_like(digits), step
+    for k in range(digits.shape[1]):
+        left, moved[:, k] = np.divmod(digits[:, k] + left, np.int8(10))
+    return moved, left != 0
+
+
+def _paper(stream: Stream, start: int, count: int) -> Questions:
+    n, cells = stream.digits, PAPER_BATCH * stream.digits
+    batch = start // PAPER_BATCH
+    n_batches = -(-(start + count) // PAPER_BATCH) - batch
+    draws = draw(stream.key, batch, n_batches, 4 + 2 * cells)
+    minus, enriched = stream.minus(draws[:, 0])[:, None], chance(draws[:, 1], _PAPER_ENRICHED)[:, None]
+    first, second = digit_pairs(draws[:, 4 : 4 + cells])
+    nines = enriched & ~minus & _smallest(draws[:, 4 + cells :], int(_PAPER_NINES * cells))
+    changes_first = chance(draws[:, 2], 0.5)[:, None]
+    equal = enriched & minus & chance(draws[:, 3], _PAPER_EQUAL)[:, None]
+    raised = enriched & minus & ~equal & (second < 9)
+    new_first = np.where(nines & changes_first, np.int8(9) - second, first)
+    new_second = np.where(nines & ~changes_first, np.int8(9) - first, second + raised)
+    new_second = np.where(equal, first, new_second)
+    rows = slice(start - batch * PAPER_BATCH, start - batch * PAPER_BATCH + count)
+    return Questions(
+        new_first.reshape(-1, n)[rows], new_second.reshape(-1, n)[rows], np.repeat(minus[:, 0], PAPER_BATCH)[rows]
+    )
+
+
+def _smallest(draws: Draws, count: int) -> NDArray[np.bool_]:
+    # Exactly `count` random cells of each row: those with the smallest draws, ties broken by place.
+    if not count:
+        return np.zeros(draws.shape, dtype=np.bool_)
+    ranks = draws.astype(np.uint64) << np.uint64(16) | np.arange(draws.shape[1], dtype=np.uint64)
+    return ranks <= np.partition(ranks, count - 1, axis=1)[:, count - 1 : count]
