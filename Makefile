@@ -25,8 +25,9 @@ types: .venv/ready
 	$(BIN)/mypy
 
 docs: .venv/ready
-	$(BIN)/python tests/house/cli_reference.py > docs/cli.md
-	$(BIN)/carrylens frequencies --markdown > docs/frequencies.md
+	$(BIN)/typer carrylens.cli utils docs --name carrylens --output docs/cli.md
+	$(BIN)/carrylens frequencies --questions 1000000 --markdown > docs/frequencies.md
+	$(BIN)/carrylens trace 555555555+444444448 --svg docs/trace.svg
 
 # The file `ready` is touched last, so an interrupted set-up starts again.
 .venv/ready: pyproject.toml constraints.txt

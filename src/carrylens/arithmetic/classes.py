@@ -61,6 +61,15 @@ class Labels:
         """Each question's class."""
         return [CLASSES[code] for code in self.code]
 
+    def depths(self, row: int) -> dict[str, int | None]:
+        """One question's depths by name, None where a depth does not apply."""
+        columns = {
+            "cascade_depth": self.cascade_depth,
+            "sign_depth": self.sign_depth,
+            "borrow_depth": self.borrow_depth,
+        }
+        return {name: None if column[row] == UNKNOWN else int(column[row]) for name, column in columns.items()}
+
 
 def classify(questions: Questions) -> Labels:
     """Class and depths of every question.

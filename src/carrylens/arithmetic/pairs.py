@@ -81,10 +81,10 @@ def effect_pairs(
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
             return Pairs(model, variable, bases, sources, _counterfactual(model, variable, bases, sources))
-    n_found = sum(len(kept) for kept, _ in found)
+    n_found, agreeing = sum(len(kept) for kept, _ in found), ", ".join(map(str, agree)) or "nothing else"
     raise CarryLensError(
-        f"{count} pairs that differ in {variable} and agree in {', '.join(map(str, agree)) or 'nothing else'} were asked "
-        f"for, but only {n_found} of {_ROUNDS * _CHUNK} bases have one. Ask for fewer, or let more variables differ."
+        f"{count} pairs that differ in {variable} and agree in {agreeing} were asked for, but only {n_found} of "
+        f"{_ROUNDS * _CHUNK} bases have one. Ask for fewer, or let more variables differ."
     )
 
 

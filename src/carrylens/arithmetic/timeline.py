@@ -9,8 +9,10 @@ Step by step, for one position:
 1. An input already read has one possible value; one still to come has all of them.
 2. A variable's possible values are what its rule makes of every combination of its parents' possible values.
 3. A variable with one possible value is known.
-Parents are combined as if they were independent. That is exact for all but the answer digits of a subtraction,
-whose parents share columns: those may be called unknown a few positions too long, never known too soon.
+A rule that reads digits of the question waits until it has them all, as in the paper's figures. With `half_read` it
+does not: that 9 is the first of two digits already says that their column of D-D' cannot borrow.
+Parents are combined as if they were independent. With `half_read` that finds all that can be known, but for the answer
+digits of a subtraction, whose parents share columns: those may be called unknown for too long, never known too soon.
 """
 
 from __future__ import annotations
@@ -74,7 +76,9 @@ class Timeline:
         return self.possible[variable]
 
 
-def timeline(model: CausalModel, questions: Questions, read: Collection[Variable] | None = None) -> Timeline:
+def timeline(
+    model: CausalModel, questions: Questions, read: Collection[Variable] | None = None, *, half_read: bool = False
+) -> Timeline:
     """What `model` knows of every variable, or of those in `read`, at every position up to `=`.
 
     >>> from carrylens.arithmetic.algorithms import algorithm
@@ -86,9 +90,10 @@ def timeline(model: CausalModel, questions: Questions, read: Collection[Variable
     """
     inputs = model.run(questions, read=model.inputs)
     positions = np.arange(equals_position(model.digits) + 1)
+    arrival = {variable: position_of(variable, model.digits) for variable in model.inputs}
     possible: dict[Variable, _Possible] = {}
     for variable in model.inputs:
-        seen = positions >= position_of(variable, model.digits)
+        seen = positions >= arrival[variable]
         exact = (1 << inputs[variable].astype(np.int32))[:, None]
         possible[variable] = np.where(seen[None, :], exact, _all_values(variable)).astype(np.uint16)
     wanted = set(model.variables)
@@ -97,7 +102,11 @@ def timeline(model: CausalModel, questions: Questions, read: Collection[Variable
     for mechanism in model.mechanisms:
         if mechanism.variable in wanted:
             parents = [possible[parent] for parent in mechanism.parents]
-            possible[mechanism.variable] = _image(mechanism, parents, (len(questions), len(positions)))
+            image = _image(mechanism, parents, (len(questions), len(positions)))
+            last_digit = max((arrival[parent] for parent in mechanism.parents if parent in arrival), default=0)
+            if not half_read:
+                image[:, :last_digit] = np.bitwise_or.reduce(_outcomes(mechanism)[1])
+            possible[mechanism.variable] = image
     return Timeline(model, possible)
 
 
@@ -107,9 +116,7 @@ def _all_values(variable: Variable) -> int:
 
 def _image(mechanism: Mechanism, parents: list[_Possible], shape: tuple[int, int]) -> _Possible:
     # Step 2: the rule's value for every combination, kept where each parent may still take its part in it.
-    combinations = np.array(list(product(*(parent.values for parent in mechanism.parents))), dtype=np.int8)
-    outcome = np.asarray(mechanism.rule(*combinations.T), dtype=np.int32)
-    bits = np.broadcast_to(1 << outcome, (len(combinations),)).astype(np.uint16)
+    combinations, bits = _outcomes(mechanism)
     flat = [parent.reshape(-1) for parent in parents]
     image = np.empty(shape[0] * shape[1], dtype=np.uint16)
     step = max(1, _MOST_CELLS // len(combinations))
@@ -120,3 +127,10 @@ def _image(mechanism: Mechanism, parents: list[_Possible], shape: tuple[int, int
             allowed &= (parent[rows, None] >> values.astype(np.uint16)) & 1 == 1
         image[rows] = np.bitwise_or.reduce(np.where(allowed, bits, np.uint16(0)), axis=1)
     return image.reshape(shape)
+
+
+def _outcomes(mechanism: Mechanism) -> tuple[NDArray[np.int8], NDArray[np.uint16]]:
+    # Every combination of parent values, and the rule's value for it as a bit.
+    combinations = np.array(list(product(*(parent.values for parent in mechanism.parents))), dtype=np.int8)
+    outcome = np.asarray(mechanism.rule(*combinations.T), dtype=np.int32)
+    return combinations, np.broadcast_to(1 << outcome, (len(combinations),)).astype(np.uint16)

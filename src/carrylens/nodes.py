@@ -1,0 +1,100 @@
+"""Nodes: the one way carrylens names a place inside a model.
+
+Takes  text and small integers.
+Gives  `Node`, the key that facts, maps and claims share, and sets of nodes.
+Never  touches a tensor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import total_ordering
+
+from carrylens.errors import CarryLensError
+
+_NODE = re.compile(r"P(0|[1-9][0-9]*)L(0|[1-9][0-9]*)(?:H(0|[1-9][0-9]*)|MLP)", re.ASCII)
+_SEPARATOR = re.compile(r"[\s,+]+")
+
+
+@total_ordering
+@dataclass(frozen=True)
+class Node:
+    """One attention head, or one layer's MLP when `head` is None, at one token position.
+
+    Nodes sort by position, then layer, heads before the MLP: the order in which a position computes them.
+
+    >>> Node.parse("P10L0H2")
+    Node(position=10, layer=0, head=2)
+    >>> str(Node(10, 1, None))
+    'P10L1MLP'
+    """
+
+    position: int
+    layer: int
+    head: int | None
+
+    def __post_init__(self) -> None:
+        if min(self.position, self.layer, self.head or 0) < 0:
+            raise CarryLensError(
+                f"Position {self.position}, layer {self.layer}, head {self.head} make no node. Write 0 or more."
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> Node:
+        """The node that `text` names."""
+        match = _NODE.fullmatch(text)
+        if match is None:
+            raise CarryLensError(
+                f"{text!r} names no node. Write P<position>L<layer>H<head> or P<position>L<layer>MLP, such as P10L0H2."
+            )
+        position, layer, head = match.groups()
+        return cls(int(position), int(layer), None if head is None else int(head))
+
+    @property
+    def is_mlp(self) -> bool:
+        """Whether this is an MLP rather than a head."""
+        return self.head is None
+
+    def __str__(self) -> str:
+        return f"P{self.position}L{self.layer}" + ("MLP" if self.head is None else f"H{self.head}")
+
+    def __lt__(self, other: Node) -> bool:
+        return self._order < other._order
+
+    @property
+    def _order(self) -> tuple[int, int, bool, int]:
+        return (self.position, self.layer, self.is_mlp, self.head or 0)
+
+
+def parse_nodes(text: str) -> frozenset[Node]:
+    """The set of nodes that `text` names, apart by spaces, commas or `+`.
+
+    >>> sorted(map(str, parse_nodes("P9L0MLP + P9L0H1")))
+    ['P9L0H1', 'P9L0MLP']
+    """
+    return frozenset(Node.parse(name) for name in _SEPARATOR.split(text.strip()) if name)
+
+
+def print_nodes(nodes: Iterable[Node]) -> str:
+    """The set as text, in order.
+
+    >>> print_nodes({Node(9, 0, None), Node(9, 0, 1)})
+    'P9L0H1 + P9L0MLP'
+    """
+    return " + ".join(str(node) for node in sorted(set(nodes)))
+
+
+def all_nodes(n_positions: int, n_layers: int, n_heads: int) -> list[Node]:
+    """Every node of a model, in order.
+
+    >>> len(all_nodes(n_positions=19, n_layers=2, n_heads=3))
+    152
+    """
+    return [
+        Node(position, layer, head)
+        for position in range(n_positions)
+        for layer in range(n_layers)
+        for head in (*range(n_heads), None)
+    ]

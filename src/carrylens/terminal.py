@@ -1,0 +1,79 @@
+"""The terminal: how the command line reads lines, prints results and says what went wrong.
+
+Takes  standard input, results, errors.
+Gives  lines as soon as they arrive, text that is coloured on a terminal and plain in a pipe, one-line errors.
+Never  knows what a line or a result means.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from carrylens.errors import CarryLensError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+_CHUNK_BYTES = 1 << 16
+
+
+def print_line(line: str) -> None:
+    """Print plain text to standard output."""
+    sys.stdout.write(line + "\n")
+
+
+def print_text(text: Text) -> None:
+    """Print to standard output, without wrapping; in colour only on a terminal that wants it."""
+    Console(highlight=False, soft_wrap=True).print(text)
+
+
+def print_record(record: Mapping[str, object]) -> None:
+    """Print one JSON object on one line."""
+    sys.stdout.write(json.dumps(record) + "\n")
+
+
+def print_error(error: object) -> None:
+    """Print an error as one line on standard error, after what was printed so far."""
+    sys.stdout.flush()
+    sys.stderr.write("carrylens: " + " ".join(str(error).split("\n")) + "\n")
+    sys.stderr.flush()
+
+
+def print_note(note: str) -> None:
+    """Tell a person, not a pipe, what was done besides printing."""
+    sys.stderr.write(note + "\n")
+
+
+def line_batches() -> Iterator[list[str]]:
+    """The lines of standard input, in batches of what has arrived: no waiting for more, no work one by one."""
+    if sys.stdin.isatty():
+        raise CarryLensError("No question was given. Write one after the command, or pipe in one on each line.")
+    rest = b""
+    while chunk := os.read(sys.stdin.fileno(), _CHUNK_BYTES):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if lines:
+            yield [_decoded(line) for line in lines]
+    if rest:
+        yield [_decoded(rest)]
+
+
+def write_file(path: Path, content: str) -> None:
+    """Write a whole file or leave what is there as it was."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        temporary.write_text(content, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        reason = error.strerror or str(error)
+        raise CarryLensError(f"{str(path)!r} cannot be written: {reason}. Write another file name.") from error
+
+
+def _decoded(line: bytes) -> str:
+    return line.decode("utf-8", errors="replace").removesuffix("\r")

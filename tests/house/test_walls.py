@@ -1,0 +1,218 @@
+"""The walls stand, and each would fall if something pushed against it."""
+
+import ast
+import difflib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer
+from typer.cli import app as typer_app
+from typer.testing import CliRunner
+
+from carrylens.arithmetic.traces import trace
+from carrylens.cli import app
+from carrylens.pipeline import frequency_records
+from carrylens.report.tables import frequency_table
+from carrylens.report.trace_svg import trace_svg
+from house.walls import (
+    MAX_README_LINES,
+    foreign_imports,
+    import_violations,
+    missing_cards,
+    size_violations,
+    tree_violations,
+    unknown_commands,
+)
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "carrylens"
+DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {ROOT / "docs" / "cli.md"})
+
+
+def tracked_files() -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+
+
+def cli_commands() -> dict[str, set[str]]:
+    root = typer.main.get_command(app)
+    found: dict[str, set[str]] = {"": _options(root)}
+    for name, command in root.commands.items():  # type: ignore[attr-defined]
+        found[name] = _options(command)
+        for inner, leaf in getattr(command, "commands", {}).items():
+            found[f"{name} {inner}"] = _options(leaf)
+    return found
+
+
+def _options(command: object) -> set[str]:
+    return {"--help", *(option for parameter in command.params for option in parameter.opts)}  # type: ignore[attr-defined]
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def plant(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_rooms_import_only_rooms_above_them() -> None:
+    assert import_violations(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("arithmetic/x.py", "from carrylens.report import tables"),
+        ("arithmetic/x.py", "def f():\n    import carrylens.cli"),
+        ("tokens.py", "from carrylens import nodes"),
+        ("model/x.py", "from carrylens.attic import y"),
+        ("attic/x.py", "from carrylens.errors import y"),
+        ("model/x.py", "from . import y"),
+        ("pipeline.py", "from carrylens.bench.arithmetic import y"),
+        ("__init__.py", "from carrylens.arithmetic import y"),
+    ],
+)
+def test_an_import_against_the_route_is_seen(tmp_path: Path, place: str, line: str) -> None:
+    plant(tmp_path / "carrylens", place, line)
+    assert len(import_violations(tmp_path / "carrylens")) == 1
+
+
+def test_arithmetic_imports_nothing_but_numpy() -> None:
+    assert foreign_imports(PACKAGE / "arithmetic", {"numpy", "carrylens"}) == []
+
+
+def test_a_foreign_import_is_seen(tmp_path: Path) -> None:
+    plant(tmp_path, "x.py", "import torch.nn\nimport numpy as np\nimport json")
+    assert foreign_imports(tmp_path, {"numpy"}) == [f"{tmp_path / 'x.py'}: imports torch.nn"]
+
+
+def test_files_functions_and_classes_keep_their_sizes() -> None:
+    assert size_violations(ROOT / name for name in tracked_files() if name.endswith(".py")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("long.py", "x = 1\n" * 401),
+        ("function.py", "def f():\n" + "    x = 1\n" * 60),
+        ("methods.py", "class C:\n" + "".join(f"    def m{i}(self): pass\n" for i in range(11))),
+        ("utils.py", ""),
+    ],
+)
+def test_a_file_past_a_size_is_seen(tmp_path: Path, name: str, text: str) -> None:
+    assert len(size_violations([plant(tmp_path, name, text)])) == 1
+
+
+def test_every_module_opens_with_its_card() -> None:
+    assert missing_cards(PACKAGE) == []
+
+
+def test_a_module_without_a_card_is_seen(tmp_path: Path) -> None:
+    plant(tmp_path, "room/x.py", '"""X: a module.\n\nTakes  this.\nGives  that.\n"""')
+    assert missing_cards(tmp_path) == [f"{tmp_path / 'room' / 'x.py'}: no card"]
+
+
+def test_the_readme_shows_the_real_tree() -> None:
+    assert tree_violations((ROOT / "README.md").read_text(), ROOT, tracked_files()) == []
+
+
+def test_a_tree_that_lies_is_seen(tmp_path: Path) -> None:
+    for name in ("src/carrylens/a.py", "src/carrylens/room/b.py", "Makefile"):
+        plant(tmp_path, name, "")
+    tree = "```tree\nMakefile  builds\nsrc/carrylens/\n  a.py  exists\n  gone.py  does not\n```"
+    assert tree_violations(tree, tmp_path, ["Makefile", "src/carrylens/a.py", "src/carrylens/room/b.py"]) == [
+        "in the README's tree but not there: src/carrylens/gone.py",
+        "left out of the README's tree: src/carrylens/room/",
+    ]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_in_documents_exist(document: Path) -> None:
+    assert unknown_commands(document.read_text(), cli_commands(), make_targets()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```sh\ncarrylens trace 4+5 --color\n```",
+        "```sh\ncarrylens tarce 4+5\n```",
+        "run `make coffee` now",
+        "```sh\nmake\n```",
+    ],
+)
+def test_a_command_that_does_not_exist_is_seen(text: str) -> None:
+    assert len(unknown_commands(text, cli_commands(), make_targets())) == 1
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= MAX_README_LINES
+
+
+def test_the_readme_python_runs_and_gives_what_its_comments_say() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        assert wrong_comments(block) == []
+
+
+def test_a_readme_comment_that_lies_is_seen() -> None:
+    assert wrong_comments("x = [1]\nx  # [2]") == ["x  # [2]"]
+
+
+def wrong_comments(block: str) -> list[str]:
+    """Run a block; give the lines whose value is not what the comment after them starts with."""
+    names: dict[str, object] = {}
+    wrong = []
+    for statement in ast.parse(block).body:
+        line = block.splitlines()[statement.lineno - 1]
+        if isinstance(statement, ast.Expr) and "# [" in line:
+            value = eval(compile(ast.Expression(statement.value), "README.md", "eval"), names)
+            if not line.split("# ", 1)[1].startswith(repr(value)):
+                wrong.append(line)
+        else:
+            exec(compile(ast.Module([statement], []), "README.md", "exec"), names)
+    return wrong
+
+
+def test_the_cli_reference_is_fresh() -> None:
+    assert stale_lines((ROOT / "docs" / "cli.md").read_text(), cli_reference()) == []
+
+
+def test_a_stale_cli_reference_is_seen() -> None:
+    fresh = cli_reference()
+    assert stale_lines(fresh.replace("`--digits <int>`", "`--width <int>`"), fresh) != []
+
+
+def test_the_frequency_table_is_fresh() -> None:
+    table = (ROOT / "docs" / "frequencies.md").read_text()
+    fresh = frequency_table(frequency_records([5], 1_000_000, seed=0), markdown=True)
+    rows = [line for line in fresh.splitlines() if re.match(r"\| (natural|paper|enriched) ", line)]
+    assert len(rows) == 6
+    assert [row for row in rows if row not in table] == []
+
+
+def test_the_readme_figure_is_fresh() -> None:
+    assert (ROOT / "docs" / "trace.svg").read_text() == trace_svg(trace("555555555+444444448"))
+
+
+def cli_reference() -> str:
+    """What `make docs` writes."""
+    result = CliRunner().invoke(typer_app, ["carrylens.cli", "utils", "docs", "--name", "carrylens"])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def stale_lines(written: str, fresh: str) -> list[str]:
+    return [line for line in difflib.ndiff(written.strip().splitlines(), fresh.strip().splitlines()) if line[0] in "+-"]
