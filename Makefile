@@ -4,14 +4,20 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test format lint types docs clean
+.PHONY: demo test unit parity format lint types docs clean
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
 	$(BIN)/carrylens trace 325-329
 
-test: .venv/ready lint types
+test: lint types unit parity
+
+unit: .venv/ready
 	$(BIN)/python -m pytest -q
+
+# The same weights in TransformerLens must give the same activations; it needs versions of its own.
+parity: .venv-parity/ready
+	.venv-parity/bin/python -m pytest -q tests/parity
 
 format: .venv/ready
 	$(BIN)/ruff format .
@@ -34,8 +40,14 @@ docs: .venv/ready
 	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "carrylens needs Python 3.11 or newer. Install it, or write: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
 	"$(PYTHON)" -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0 --editable ".[dev]"
 	touch .venv/ready
+
+.venv-parity/ready: pyproject.toml parity-constraints.txt
+	"$(PYTHON)" -m venv --clear .venv-parity
+	.venv-parity/bin/python -m pip install --quiet --constraint parity-constraints.txt torch==2.13.0 \
+		--editable . transformer-lens pytest
+	touch .venv-parity/ready
 
 clean:
 	rm -rf .venv .venv-* build out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,6 +8,9 @@ Never  holds logic of its own, or prints.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass, classify
@@ -15,8 +18,15 @@ from carrylens.arithmetic.frequencies import class_counts
 from carrylens.arithmetic.questions import Operation, Questions, split_question
 from carrylens.arithmetic.streams import Recipe, Stream
 from carrylens.errors import CarryLensError
+from carrylens.names import ModelName
 
-Record = dict[str, object]
+if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
+    from carrylens.model.transformer import Transformer
+    from carrylens.training.run import Plan, Run, Watcher
+    from carrylens.zoo.exams import Exam
+
+Record = dict[str, Any]
+Choice = TypeVar("Choice", bound=Enum)
 
 
 def classify_texts(texts: Sequence[str], digits: int | None) -> list[Record | CarryLensError]:
@@ -59,3 +69,92 @@ def frequency_records(widths: Sequence[int], count: int, seed: int) -> Iterator[
                     "seed": seed,
                     "counts": {name.value: counts[name] for name in names},
                 }
+
+
+def training_plan(name: str, recipe: str, insert: str | None, placement: str) -> Plan:
+    """What the train command was asked to train."""
+    from carrylens.training.insertion import Placement
+    from carrylens.training.recipes import RecipeKind
+    from carrylens.training.run import Plan
+    from carrylens.zoo.find import load
+
+    kind, where = _choice(RecipeKind, recipe, "--recipe"), _choice(Placement, placement, "--placement")
+    inserted = None if insert is None else load(insert)
+    return Plan(ModelName.parse(name), kind, inserted, insert, where)
+
+
+def train_model(
+    plan: Plan,
+    folder: Path,
+    device: str,
+    threads: int,
+    watcher: Watcher,
+    checkpoint_seconds: float,
+    *,
+    resume: bool,
+    restart: bool,
+) -> Run:
+    """Train, or go on training, in a folder that is in the state the caller thinks it is in."""
+    from carrylens.training import devices, run
+
+    where = devices.device_called(device, threads)
+    run.prepare_folder(folder, resume=resume, restart=restart)
+    under_way = (run.resume if resume else run.start)(plan, folder, where)
+    run.train(under_way, watcher, checkpoint_seconds)
+    return under_way
+
+
+def start_exam(source: str, per_stream: int, per_class: int, device: str, threads: int) -> Exam:
+    """The test of a model, from where it was stopped if it was."""
+    from carrylens.training.devices import device_called
+    from carrylens.zoo.exams import Exam
+
+    return Exam.start(source, per_stream, per_class, device_called(device, threads).type)
+
+
+def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLensError]:
+    """For each text what the model answers, token by token, and whether that is right; or the error the text makes."""
+    from carrylens.model.decoding import decode_answers
+
+    results = classify_texts(texts, model.config.digits)
+    good = [row for row, result in enumerate(results) if not isinstance(result, CarryLensError)]
+    if good:
+        given = decode_answers(model, Questions.parse([texts[row] for row in good], model.config.digits))
+        for row, answer in zip(good, given, strict=True):
+            known = results[row]
+            assert not isinstance(known, CarryLensError)
+            results[row] = {
+                "question": known["question"],
+                "answer": answer,
+                "correct": answer == known["answer"],
+                "class": known["class"],
+                "true_answer": known["answer"],
+            }
+    return results
+
+
+def model_records() -> Iterator[Record]:
+    """What is known of each shipped model."""
+    from carrylens.zoo.about import history, saved_test
+    from carrylens.zoo.find import find_model, shipped_names
+
+    for name in shipped_names():
+        folder = find_model(name)
+        test, lines = saved_test(folder), history(folder)
+        rates: dict[str, dict[str, float]] = {}
+        for part in test["parts"] if test else []:
+            rates.setdefault(part["operation"], {})[part["name"]] = 1e6 * part["failed"] / part["asked"]
+        yield {
+            "model": name,
+            "meets_bar": test["meets_bar"] if test else None,
+            "seconds": lines[-1].get("seconds") if lines else None,
+            "failures_per_million": rates,
+        }
+
+
+def _choice(kind: type[Choice], text: str, option: str) -> Choice:
+    try:
+        return kind(text)
+    except ValueError:
+        choices = " or ".join(str(choice.value) for choice in kind)
+        raise CarryLensError(f"{option} {text!r} is not there. Write {choices}.") from None

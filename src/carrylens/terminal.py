@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -61,18 +60,6 @@ def line_batches() -> Iterator[list[str]]:
             yield [_decoded(line) for line in lines]
     if rest:
         yield [_decoded(rest)]
-
-
-def write_file(path: Path, content: str) -> None:
-    """Write a whole file or leave what is there as it was."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        temporary.write_text(content, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        reason = error.strerror or str(error)
-        raise CarryLensError(f"{str(path)!r} cannot be written: {reason}. Write another file name.") from error
 
 
 def _decoded(line: bytes) -> str:

@@ -69,6 +69,15 @@ class Target:
         return cls(chain, depth if depth else -1, depth, negative or chain is Chain.SIGN)
 
 
+def is_possible(target: Target, digits: int) -> bool:
+    """Whether any question of that width meets the target.
+
+    >>> is_possible(Target.of_class(QuestionClass.S5), 4), is_possible(Target.of_class(QuestionClass.S5), 5)
+    (False, True)
+    """
+    return _plan(target, check_digits(digits)).n_questions > 0
+
+
 @dataclass(frozen=True)
 class TargetStream:
     """Seeded questions that all meet `target`.
@@ -84,7 +93,7 @@ class TargetStream:
     seed: int
 
     def __post_init__(self) -> None:
-        if not _plan(self.target, check_digits(self.digits)).n_questions:
+        if not is_possible(self.target, self.digits):
             raise CarryLensError(
                 f"No question with {self.digits} digits meets {self.target}. Ask for more digits or a smaller depth."
             )

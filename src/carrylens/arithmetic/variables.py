@@ -65,8 +65,9 @@ class Variable:
 
     @property
     def values(self) -> tuple[int, ...]:
-        """Every value this variable can take."""
-        return FAMILIES[self.name].values
+        """Every value this variable can take. Nothing lies below the units, so they are never uncertain."""
+        values = FAMILIES[self.name].values
+        return BINARY if values == TRI_STATE and self.digit == 0 else values
 
     def __str__(self) -> str:
         return self.name if self.digit is None else f"{self.name}[{self.digit}]"

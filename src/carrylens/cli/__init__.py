@@ -1,0 +1,72 @@
+"""The command line: arguments in, calls in the order of the route, text or JSON out.
+
+Takes  arguments and standard input.
+Gives  exit status 0 done, 1 the answer is no, 2 bad input.
+Never  holds logic: `pipeline.py` and the rooms do the work.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from carrylens import __version__
+from carrylens.cli.arithmetic import add_commands as add_arithmetic_commands
+from carrylens.cli.bench import bench_commands
+from carrylens.cli.models import add_commands as add_model_commands
+from carrylens.errors import CarryLensError
+from carrylens.terminal import BAD_INPUT, INTERRUPTED, print_error, print_line
+
+app = typer.Typer(
+    name="carrylens",
+    help="Transformers that add and subtract exactly, and the circuit inside them.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+add_arithmetic_commands(app)
+add_model_commands(app)
+app.add_typer(bench_commands(), name="bench")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_line(f"carrylens {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def carrylens(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Transformers that add and subtract exactly, and the circuit inside them."""
+
+
+def main() -> None:
+    """Run the command line, with every mistake of the user's as one line."""
+    try:
+        status = app(standalone_mode=False, prog_name="carrylens")
+        sys.stdout.flush()
+        if status == INTERRUPTED:
+            print_error("Stopped.")
+        sys.exit(status if isinstance(status, int) else 0)
+    except CarryLensError as error:
+        print_error(error)
+        sys.exit(BAD_INPUT)
+    except typer.TyperException as error:
+        message = error.format_message()
+        if message.startswith("Usage:"):  # a command that only has sub-commands was given none: this is its help
+            print_line(message)
+            sys.exit(0)
+        print_error(f"{message.rstrip('.')}. Write carrylens --help for what there is.")
+        sys.exit(BAD_INPUT)
+    except BrokenPipeError:
+        # Whoever read the output has gone. Keep Python from complaining again when it closes standard output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,141 @@
+"""Commands on questions alone: trace, classify, frequencies, prove.
+
+Takes  questions and sizes.
+Gives  text, JSON or pictures.
+Never  loads a model.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from carrylens.cli.options import (
+    QUESTION_SETTINGS,
+    DigitsOption,
+    JsonOption,
+    QuestionsArgument,
+    SeedOption,
+    exit_if,
+    question_batches,
+)
+from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
+from carrylens.terminal import print_error, print_line, print_note, print_record, print_text
+
+
+def trace_command(
+    questions: QuestionsArgument = None,
+    digits: DigitsOption = None,
+    as_json: JsonOption = False,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw the trace to this file.")] = None,
+) -> None:
+    """Follow a question through its algorithm.
+
+    Shows digits, carries or borrows, and how uncertain ones (U) are settled as the tokens arrive from left to right.
+    """
+    from carrylens.arithmetic.traces import trace
+    from carrylens.report.trace_svg import trace_svg
+    from carrylens.report.trace_text import trace_record, trace_text
+
+    if svg is not None and len(questions or []) != 1:
+        raise CarryLensError(
+            f"--svg draws one question, but {len(questions or [])} were given. Write one with --svg FILE."
+        )
+    failed = False
+    for place, text in enumerate(chain.from_iterable(question_batches(questions))):
+        try:
+            found = trace(text, digits)
+        except CarryLensError as error:
+            print_error(error)
+            failed = True
+            continue
+        if as_json:
+            print_record(trace_record(found))
+        else:
+            print_text(Text("\n" if place else "") + trace_text(found))
+        if svg is not None:
+            write_whole(svg, trace_svg(found).encode())
+            print_note(f"Drew {svg}")
+    exit_if(failed)
+
+
+def classify_command(
+    questions: QuestionsArgument = None, digits: DigitsOption = None, as_json: JsonOption = False
+) -> None:
+    """Tell a question's class, answer and depths.
+
+    Classes are S0-S5 for additions, M0-M4 and N1-N4 for subtractions with a positive and a negative answer.
+    """
+    from carrylens.pipeline import classify_texts
+    from carrylens.report.tables import class_line
+
+    failed = False
+    for texts in question_batches(questions):
+        for result in classify_texts(texts, digits):
+            if isinstance(result, CarryLensError):
+                print_error(result)
+                failed = True
+            elif as_json:
+                print_record(result)
+            else:
+                print_line(class_line(result))
+        sys.stdout.flush()
+    exit_if(failed)
+
+
+def frequencies_command(
+    digits: Annotated[list[int] | None, typer.Option(help="A width; may be given more than once.")] = None,
+    count: Annotated[
+        int, typer.Option("--questions", min=1, help="How many questions to draw for each row.")
+    ] = 100_000,
+    seed: SeedOption = 0,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell how often each class turns up.
+
+    Counts the classes in the natural, paper and enriched streams, for additions and subtractions apart.
+    """
+    from carrylens.pipeline import frequency_records
+    from carrylens.report.tables import frequency_table
+
+    records = frequency_records(digits or [5, 10, 15, 20], count, seed)
+    if as_json:
+        for record in records:
+            print_record(record)
+    else:
+        print_line(frequency_table(records, markdown))
+
+
+def prove_command(as_json: JsonOption = False) -> None:
+    """Prove the algorithms right for every width.
+
+    Checks the base, the step and the top of an induction over the columns, on every case there is.
+    """
+    from carrylens.arithmetic.proof import prove
+    from carrylens.report.tables import align
+
+    lemmas = prove()
+    if as_json:
+        for lemma in lemmas:
+            print_record({**asdict(lemma), "operation": lemma.operation.value})
+        return
+    body = [[lemma.operation.value, lemma.name, f"{lemma.cases:,}", lemma.statement] for lemma in lemmas]
+    for line in align(["algorithm", "lemma", "cases", "statement"], body):
+        print_line(line)
+    print_line(f"All {sum(lemma.cases for lemma in lemmas):,} cases hold.")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("trace", context_settings=QUESTION_SETTINGS)(trace_command)
+    app.command("classify", context_settings=QUESTION_SETTINGS)(classify_command)
+    app.command("frequencies")(frequencies_command)
+    app.command("prove")(prove_command)

@@ -1,0 +1,154 @@
+"""Commands on models: train, test, ask, models.
+
+Takes  names, folders and questions.
+Gives  trained models and what they answer.
+Never  imports PyTorch before one of these commands is run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carrylens.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelArgument,
+    QuestionsArgument,
+    ThreadsOption,
+    exit_if,
+    question_batches,
+)
+from carrylens.cli.watch import Watch
+from carrylens.errors import CarryLensError
+from carrylens.terminal import INTERRUPTED, print_error, print_line, print_note, print_record
+
+
+def train_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to train, such as add_d6_l2_h3_w96_t2K_s1.")],
+    recipe: Annotated[str, typer.Option(help="compact is ours, paper the published one.")] = "compact",
+    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Drop what the folder has and start anew.")] = False,
+    insert: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
+    ] = None,
+    placement: Annotated[str, typer.Option(help="early: into the first layers and heads; late: the last.")] = "early",
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 1,
+    checkpoint_seconds: Annotated[float, typer.Option(min=0, help="How often to write a checkpoint.")] = 30.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Train the model a name describes.
+
+    Writes a model folder. Ctrl-C stops after the step at hand and writes a checkpoint, from which --resume goes on to
+    exactly the same model.
+    """
+    from carrylens.pipeline import train_model, training_plan
+
+    plan = training_plan(name, recipe, insert, placement)
+    folder = out or Path("models") / name
+    with Watch(plan.name.n_steps, name) as watch:
+        run = train_model(plan, folder, device, threads, watch, checkpoint_seconds, resume=resume, restart=restart)
+    if not run.done:
+        print_error(f"Stopped after step {run.step} of {plan.name.n_steps}. Add --resume to go on.")
+        raise typer.Exit(INTERRUPTED)
+    last = run.history[-1]
+    if as_json:
+        print_record({"name": name, "folder": str(folder), **last})
+    else:
+        print_line(
+            f"{folder}: {run.step} steps in {run.seconds:.0f} s, loss {last['loss']:.2g}, "
+            f"hard questions right {last['hard']:.1%}. Test it with: carrylens test {folder}"
+        )
+
+
+def exam_command(
+    model: ModelArgument,
+    questions: Annotated[int, typer.Option(min=0, help="How many of each stream, for each operation.")] = 1_000_000,
+    per_class: Annotated[int, typer.Option(min=0, help="How many of each class and each exact depth.")] = 10_000,
+    save: Annotated[bool, typer.Option("--save", help="Write test.json and the model card into the folder.")] = False,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Count a model's failures on millions of questions.
+
+    Asks the natural, paper and enriched streams, every class and every exact depth. Exit status 1 if the model misses
+    the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each operation.
+    """
+    from carrylens.pipeline import start_exam
+    from carrylens.report.exam import exam_lines
+
+    exam = start_exam(model, questions, per_class, device, threads)
+    with Watch(exam.total, str(exam.name)) as watch:
+        watch.advance(exam.asked)
+        for count in exam.sit():
+            watch.advance(count)
+            if watch.stop_wanted():
+                break
+    if not exam.done:
+        exam.keep()
+        print_error(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
+        raise typer.Exit(INTERRUPTED)
+    if save:
+        print_note(f"Wrote {exam.save()}")
+    exam.forget()
+    record = exam.record()
+    if as_json:
+        print_record(record)
+    else:
+        for line in exam_lines(record):
+            print_line(line)
+    if not record["meets_bar"]:
+        raise typer.Exit(1)
+
+
+def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_json: JsonOption = False) -> None:
+    """Ask a model, which decodes its answer token by token.
+
+    Exit status 1 if an answer is wrong.
+    """
+    from carrylens.pipeline import ask_texts
+    from carrylens.zoo import load
+
+    asked, failed, wrong = load(model), False, False
+    for texts in question_batches(questions):
+        for result in ask_texts(asked, texts):
+            if isinstance(result, CarryLensError):
+                print_error(result)
+                failed = True
+                continue
+            wrong = wrong or not result["correct"]
+            if as_json:
+                print_record(result)
+            else:
+                verdict = "right" if result["correct"] else f"wrong, it is {result['true_answer']}"
+                print_line(f"{result['question']}={result['answer']}  {result['class']}  {verdict}")
+    exit_if(failed)
+    if wrong:
+        raise typer.Exit(1)
+
+
+def models_command(as_json: JsonOption = False) -> None:
+    """List the models that come with carrylens."""
+    from carrylens.pipeline import model_records
+    from carrylens.report.exam import model_lines
+
+    records = list(model_records())
+    if as_json:
+        for record in records:
+            print_record(record)
+    else:
+        for line in model_lines(records):
+            print_line(line)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("train")(train_command)
+    app.command("test")(exam_command)
+    app.command("ask", context_settings={"ignore_unknown_options": True})(ask_command)
+    app.command("models")(models_command)

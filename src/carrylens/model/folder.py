@@ -1,0 +1,45 @@
+"""Folder: a model on disk as `config.json`, `model.safetensors` and the `manifest.json` that seals them.
+
+Takes  a model and a path.
+Gives  the folder, or from a folder the very model that was saved there.
+Never  loads a model that is unfinished, changed, misshapen or not finite.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from carrylens.errors import CarryLensError
+from carrylens.model.config import ModelConfig
+from carrylens.model.manifest import read_sealed, write_sealed
+from carrylens.model.transformer import Transformer
+from carrylens.model.weights import check_weights, model_from_weights
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+
+
+def save_model(model: Transformer, folder: str | Path, also: Sequence[str] = ()) -> None:
+    """Save the model, all of it or nothing; `also` names files already in the folder to be sealed with it."""
+    state = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    check_weights(model.config, state, "The model to save")
+    contents = {CONFIG: model.config.to_json().encode(), WEIGHTS: save(state)}
+    write_sealed(Path(folder), contents, also)
+
+
+def load_model(folder: str | Path) -> Transformer:
+    """The model that was saved in the folder."""
+    folder = Path(folder)
+    config = ModelConfig.from_json(read_sealed(folder, CONFIG), source=str(folder / CONFIG))
+    content, source = read_sealed(folder, WEIGHTS), str(folder / WEIGHTS)
+    try:
+        state = load(content)
+    except SafetensorError as error:
+        raise CarryLensError(f"{source} holds no weights ({_line(error)}). Restore it, or save it again.") from error
+    return model_from_weights(config, state, source)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

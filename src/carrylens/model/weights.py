@@ -1,0 +1,109 @@
+"""Weights: what tensors a config calls for, and whether these are they.
+
+Takes  a state dict (a name and a tensor for each weight) from anywhere.
+Gives  a model that holds it, or one clear line about what does not fit.
+Never  reads a file, and never loads weights it has not checked.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import Tensor
+
+from carrylens.errors import CarryLensError
+from carrylens.model.config import ModelConfig
+from carrylens.model.transformer import Transformer
+
+# Masks that TransformerLens saves beside the weights; the config says all they say.
+MASKS = ("attn.mask", "attn.IGNORE")
+
+
+def weight_shapes(config: ModelConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The name and the shape of every weight, as TransformerLens has them."""
+    heads, d_model, d_head, d_mlp = config.n_heads, config.d_model, config.d_head, config.d_mlp
+    yield "embed.W_E", (config.d_vocab, d_model)
+    yield "pos_embed.W_pos", (config.n_ctx, d_model)
+    for layer in range(config.n_layers):
+        block = f"blocks.{layer}"
+        for norm in ("ln1", "ln2"):
+            yield f"{block}.{norm}.w", (d_model,)
+            yield f"{block}.{norm}.b", (d_model,)
+        for name in "QKV":
+            yield f"{block}.attn.W_{name}", (heads, d_model, d_head)
+            yield f"{block}.attn.b_{name}", (heads, d_head)
+        yield f"{block}.attn.W_O", (heads, d_head, d_model)
+        yield f"{block}.attn.b_O", (d_model,)
+        yield f"{block}.mlp.W_in", (d_model, d_mlp)
+        yield f"{block}.mlp.b_in", (d_mlp,)
+        yield f"{block}.mlp.W_out", (d_mlp, d_model)
+        yield f"{block}.mlp.b_out", (d_model,)
+    yield "ln_final.w", (d_model,)
+    yield "ln_final.b", (d_model,)
+    yield "unembed.W_U", (d_model, config.d_vocab)
+    yield "unembed.b_U", (config.d_vocab,)
+
+
+def model_from_weights(config: ModelConfig, state: Mapping[str, Tensor], source: str) -> Transformer:
+    """A model with copies of these weights, in their precision; `source` is what an error calls them."""
+    state = without_masks(state)
+    check_weights(config, state, source)
+    model = Transformer(config).to(next(iter(state.values())).dtype)
+    model.load_state_dict(state)
+    return model
+
+
+def check_weights(config: ModelConfig, state: Mapping[str, Tensor], source: str) -> None:
+    """Refuse weights that are not exactly those the config calls for, all finite and in one precision."""
+    expected = set()
+    for name, shape in weight_shapes(config):
+        if name not in state:
+            raise CarryLensError(f"{source} lacks the weight {name}. Give the weights of the model in the config.")
+        if (given := tuple(state[name].shape)) != shape:
+            raise CarryLensError(
+                f"{source} has {name} with shape {list(given)}, where the config calls for {list(shape)}. "
+                "Give the config these weights were saved with."
+            )
+        _check_numbers(name, state[name], source)
+        expected.add(name)
+    if unknown := sorted(state.keys() - expected):
+        raise CarryLensError(f"{source} has {unknown[0]}, a weight this model does not have. Give its own config.")
+    if len(precisions := {tensor.dtype for tensor in state.values()}) > 1:
+        raise CarryLensError(f"{source} mixes {' and '.join(sorted(map(str, precisions)))}. Save it in one precision.")
+
+
+def infer_config(state: Mapping[str, Tensor], seed: int, source: str) -> ModelConfig:
+    """The config whose shapes these weights have; the seed cannot be seen in them."""
+    positions, d_model = _shape_of("pos_embed.W_pos", state, 2, source)
+    n_heads, _, d_head = _shape_of("blocks.0.attn.W_Q", state, 3, source)
+    _, d_mlp = _shape_of("blocks.0.mlp.W_in", state, 2, source)
+    digits, rest = divmod(positions - 4, 3)
+    if rest or digits < 1:
+        raise CarryLensError(
+            f"{source} has {positions} positions, which fits no number of digits. Give a model with 3n + 4 positions."
+        )
+    layers = {name.split(".")[1] for name in state if name.startswith("blocks.")}
+    return ModelConfig(digits, len(layers), n_heads, d_model, d_head, d_mlp, seed)
+
+
+def without_masks(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights alone."""
+    return {name: tensor for name, tensor in state.items() if not name.endswith(MASKS)}
+
+
+def _shape_of(name: str, state: Mapping[str, Tensor], n_axes: int, source: str) -> tuple[int, ...]:
+    if name not in state:
+        raise CarryLensError(f"{source} lacks the weight {name}. Give the state dict of a HookedTransformer.")
+    if (shape := tuple(state[name].shape)) and len(shape) == n_axes:
+        return shape
+    raise CarryLensError(
+        f"{source} has {name} with shape {list(shape)}, where {n_axes} axes are called for. Give a model."
+    )
+
+
+def _check_numbers(name: str, tensor: Tensor, source: str) -> None:
+    if tensor.dtype not in (torch.float32, torch.float64):
+        raise CarryLensError(f"{source} has {name} as {tensor.dtype}. Save it as torch.float32 or torch.float64.")
+    if not bool(tensor.isfinite().all()):
+        raise CarryLensError(
+            f"{source} has a number in {name} that is not finite. Take a checkpoint from before it broke."
+        )

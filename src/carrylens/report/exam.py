@@ -1,0 +1,68 @@
+"""Exam tables: a model's failures, and the list of models, for a terminal.
+
+Takes  records of tests.
+Gives  lines of text.
+Never  asks a model anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from carrylens.report.tables import align
+
+_MOST_FAILURES = 10
+
+
+def exam_lines(record: Mapping[str, Any]) -> list[str]:
+    """Failures by stream, class and depth with exact intervals, then some of the failures."""
+    head = ["questions", "operation", "asked", "failed", "per million", "95% interval"]
+    body = [_row(part) for part in record["parts"]]
+    verdict = {True: "meets the bar", False: "misses the bar", None: "was not asked enough for the bar"}
+    failures = [(part, failure) for part in record["parts"] for failure in part["failures"]]
+    shown = [
+        f"  {question}{given}  is {right}  ({part['name']})"
+        for part, (question, right, given) in failures[:_MOST_FAILURES]
+    ]
+    return [
+        *align(head, body),
+        f"{record['model']} {verdict[record['meets_bar']]}: fewer than 10 failures per million, natural and enriched.",
+        *(["Some failures:", *shown] if shown else []),
+    ]
+
+
+def model_lines(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """One line for each model: failures per million on each stream."""
+    head = ["model", "operation", "natural", "paper", "enriched", "bar", "seconds"]
+    body = []
+    for record in records:
+        bar = {True: "meets", False: "misses", None: "?"}[record["meets_bar"]]
+        seconds = "?" if record["seconds"] is None else f"{record['seconds']:.0f}"
+        for operation, failures in record["failures_per_million"].items():
+            rates = [_rate(failures.get(stream)) for stream in ("natural", "paper", "enriched")]
+            body.append([record["model"], operation, *rates, bar, seconds])
+        if not record["failures_per_million"]:
+            body.append([record["model"], "?", "?", "?", "?", bar, seconds])
+    return (
+        [*align(head, body), "Failures per million questions; seconds of training."]
+        if body
+        else ["No models are shipped."]
+    )
+
+
+def _row(part: Mapping[str, Any]) -> list[str]:
+    low, high = (1e6 * bound for bound in part["interval"])
+    rate = 1e6 * part["failed"] / max(1, part["asked"])
+    return [
+        part["name"],
+        part["operation"],
+        f"{part['asked']:,}",
+        f"{part['failed']:,}",
+        f"{rate:.3g}",
+        f"{low:.3g} to {high:.3g}",
+    ]
+
+
+def _rate(rate: float | None) -> str:
+    return "?" if rate is None else f"{rate:.3g}"

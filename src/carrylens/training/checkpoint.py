@@ -1,0 +1,70 @@
+"""Checkpoints: a training run in one file, so that it can stop anywhere and go on bit for bit.
+
+Takes  the step, the weights and the optimiser's state, and what the run is.
+Gives  the file, replaced in one step; and from a file all of that back, if it belongs to the same run.
+Never  is half written, and never resumes another run's state.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load, save
+from torch import Tensor
+
+from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run stands after `step` steps; `run` says which run it is."""
+
+    step: int
+    run: dict[str, object]
+    seconds: float
+    weights: dict[str, Tensor]
+    optimiser: dict[str, Tensor]
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Replace the folder's checkpoint."""
+    tensors = {f"model.{name}": tensor.contiguous() for name, tensor in checkpoint.weights.items()}
+    tensors |= {f"optimiser.{name}": tensor.contiguous() for name, tensor in checkpoint.optimiser.items()}
+    about = {"step": checkpoint.step, "run": checkpoint.run, "seconds": checkpoint.seconds}
+    write_whole(folder / CHECKPOINT, save(tensors, metadata={"about": json.dumps(about)}))
+
+
+def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
+    """The folder's checkpoint, after making sure that it is of the same run."""
+    path = folder / CHECKPOINT
+    if not path.exists():
+        raise CarryLensError(f"{folder} has no checkpoint to resume from. Leave --resume out to start.")
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            about = json.loads(file.metadata()["about"])
+        tensors = load(path.read_bytes())
+        step, saved_run, seconds = int(about["step"]), about["run"], float(about["seconds"])
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise CarryLensError(f"{path} is no whole checkpoint ({reason}). Train anew with --restart.") from error
+    _check_same_run(path, saved_run, json.loads(json.dumps(run)))
+    return Checkpoint(step, saved_run, seconds, _part(tensors, "model."), _part(tensors, "optimiser."))
+
+
+def _check_same_run(path: Path, saved: dict[str, object], wanted: dict[str, object]) -> None:
+    for name in sorted(saved.keys() | wanted.keys()):
+        if saved.get(name) != wanted.get(name):
+            raise CarryLensError(
+                f"{path} was trained with {name} = {saved.get(name)!r}, not {wanted.get(name)!r}. "
+                "Resume with what it was started with, or train anew with --restart."
+            )
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,131 @@
+"""The exam: how often a model is wrong, on millions of questions nobody picked.
+
+Takes  a model, what it is meant to do, and how many questions to ask.
+Gives  for every stream, class and exact depth: asked, failed, an exact interval, and the failures themselves.
+Never  stops early, and never draws its questions from a training stream: its seed is its own.
+
+A question fails if any token of its answer is wrong. Parts are asked in chunks, so that an exam can stop and go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from scipy.stats import binomtest
+
+from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.classes import QuestionClass
+from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.targets import Chain, Target, TargetStream, is_possible
+from carrylens.model.answer_pass import answer_logits
+from carrylens.model.transformer import Transformer
+from carrylens.tokens import decode, encode
+from carrylens.training.losses import answered_right
+
+EXAM_SEED = 20_240_229
+CHUNK = 1 << 14
+_ROWS = 512  # questions a forward pass, small enough to stay in the cache
+_MOST_SHOWN = 50  # failures kept for each part
+
+Source = Stream | TargetStream
+
+
+@dataclass(frozen=True)
+class Part:
+    """Questions of one kind and how many of them are asked."""
+
+    name: str
+    operation: Operation
+    source: Source
+    count: int
+
+
+@dataclass
+class Result:
+    """What became of one part: how many failed, and some of those as question, right answer and given answer."""
+
+    name: str
+    operation: str
+    asked: int = 0
+    failed: int = 0
+    failures: list[list[str]] = field(default_factory=list)
+
+    def interval(self) -> tuple[float, float]:
+        """The exact 95% Clopper-Pearson interval of the failure rate."""
+        found = binomtest(self.failed, max(1, self.asked)).proportion_ci(0.95, "exact")
+        return float(found.low), float(found.high)
+
+    def record(self) -> dict[str, object]:
+        """The result as plain data."""
+        low, high = self.interval()
+        return {**vars(self), "interval": [low, high]}
+
+
+def exam_parts(operation: Operation, digits: int, per_stream: int, per_class: int, seed: int = EXAM_SEED) -> list[Part]:
+    """For each operation every stream with `per_stream` questions, every class and exact depth with `per_class`."""
+    parts = []
+    for each in (Operation.ADD, Operation.SUB) if operation is Operation.MIX else (operation,):
+        parts += [Part(recipe.value, each, Stream(recipe, each, digits, seed), per_stream) for recipe in Recipe]
+        parts += [
+            Part(name, each, TargetStream(target, digits, seed), per_class)
+            for name, target in _targets(each, digits)
+            if is_possible(target, digits)
+        ]
+    return [part for part in parts if part.count]
+
+
+def sit(
+    model: Transformer, parts: list[Part], results: list[Result], watch: Callable[[int], None] | None = None
+) -> Iterator[list[Result]]:
+    """Ask every part from where `results` stands; the results so far after each chunk."""
+    for part, result in zip(parts, results, strict=True):
+        while result.asked < part.count:
+            count = min(CHUNK, part.count - result.asked)
+            _ask(model, part.source.take(result.asked, count), result)
+            if watch is not None:
+                watch(count)
+            yield results
+
+
+def blank_results(parts: list[Part]) -> list[Result]:
+    """Results of an exam that has not begun."""
+    return [Result(part.name, part.operation.value) for part in parts]
+
+
+@torch.inference_mode()
+def _ask(model: Transformer, questions: Questions, result: Result) -> None:
+    tokens = torch.from_numpy(encode(questions, answers(questions)))
+    device = model.unembed.W_U.device
+    for start in range(0, len(tokens), _ROWS):
+        rows = tokens[start : start + _ROWS].to(device)
+        logits = answer_logits(model, rows)
+        wrong = ~answered_right(logits, rows).all(1)
+        result.asked += len(rows)
+        if bool(wrong.any()):
+            result.failed += int(wrong.sum())
+            _show(rows[wrong].cpu(), logits[wrong].argmax(-1).cpu(), result)
+
+
+def _show(rows: torch.Tensor, given: torch.Tensor, result: Result) -> None:
+    split = rows.shape[1] - given.shape[1]
+    room = _MOST_SHOWN - len(result.failures)
+    texts, replies = decode(np.asarray(rows))[:room], decode(np.asarray(given))[:room]
+    result.failures += [[text[:split], text[split:], reply] for text, reply in zip(texts, replies, strict=True)]
+
+
+def _targets(operation: Operation, digits: int) -> Iterator[tuple[str, Target]]:
+    letters = "S" if operation is Operation.ADD else "MN"
+    for found in QuestionClass:
+        if found.value[0] in letters:
+            yield f"class {found.value}", Target.of_class(found)
+    for depth in range(digits):
+        if operation is Operation.ADD:
+            yield f"cascade depth {depth}", Target.of_depth(Chain.CASCADE, depth)
+        else:
+            yield f"sign depth {depth}", Target.of_depth(Chain.SIGN, depth)
+            yield f"borrow depth {depth}, positive", Target.of_depth(Chain.BORROW, depth)
+            yield f"borrow depth {depth}, negative", Target.of_depth(Chain.BORROW, depth, negative=True)

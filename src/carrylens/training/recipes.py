@@ -1,0 +1,108 @@
+"""Recipes: how a model is trained, as one small table.
+
+Takes  a model's name.
+Gives  `TrainingRecipe`: optimiser, rates, batch, schedule and stream.
+Never  trains.
+
+The default recipe is ours, `compact`; `paper` is the published one, kept exactly for comparison.
+
+| compact | fewer than 10 digits | 10 digits and more |
+|---|---|---|
+| add | AdamW 3e-3 | Muon .01, AdamW 2e-3 for the rest |
+| sub, mix | Muon .02, AdamW 3e-3 for the rest | the same |
+
+`LOG.md` has the runs behind it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.names import ModelName
+
+
+class RecipeKind(Enum):
+    """Whose recipe."""
+
+    COMPACT = "compact"
+    PAPER = "paper"
+
+
+@dataclass(frozen=True)
+class TrainingRecipe:
+    """Everything about a training run that the model's name does not say.
+
+    `adam_rate` is AdamW's learning rate; where there is a `muon_rate`, Muon trains the blocks' matrices with that, and
+    AdamW the rest. The rate rises over the `warm_up` share of the steps, then falls to zero.
+    """
+
+    kind: RecipeKind
+    stream: Recipe
+    batch: int
+    adam_rate: float
+    muon_rate: float | None
+    betas: tuple[float, float]
+    weight_decay: float
+    warm_up: float
+    cosine: bool
+    clip: float | None
+    minus_share: float | None
+
+    def rate_at(self, step: int, n_steps: int) -> float:
+        """The share of the learning rate in force at `step`, counted from 0."""
+        warm_up = max(1, int(self.warm_up * n_steps))
+        if step < warm_up:
+            return (step + 1) / warm_up
+        passed = (step - warm_up) / max(1, n_steps - warm_up)
+        return 0.5 * (1 + math.cos(math.pi * passed)) if self.cosine else 1 - passed
+
+    def questions(self, name: ModelName) -> Stream:
+        """The stream the model is trained on."""
+        return Stream(self.stream, name.operation, name.digits, name.seed, self.minus_share)
+
+
+def recipe_for(name: ModelName, kind: RecipeKind = RecipeKind.COMPACT) -> TrainingRecipe:
+    """The recipe for the model called `name`.
+
+    >>> recipe_for(ModelName.parse("add_d6_l2_h3_t15K_s1"), RecipeKind.PAPER).adam_rate
+    8e-05
+    """
+    return _paper(name) if kind is RecipeKind.PAPER else _compact(name)
+
+
+def _compact(name: ModelName) -> TrainingRecipe:
+    is_wide = name.digits >= 10
+    muon = 0.01 if is_wide else None if name.operation is Operation.ADD else 0.02
+    return TrainingRecipe(
+        kind=RecipeKind.COMPACT,
+        stream=Recipe.ENRICHED,
+        batch=64,
+        adam_rate=2e-3 if is_wide else 3e-3,
+        muon_rate=muon,
+        betas=(0.9, 0.98),
+        weight_decay=0.1,
+        warm_up=0.05,
+        cosine=False,
+        clip=1.0,
+        minus_share=0.8 if name.insertion else None,
+    )
+
+
+def _paper(name: ModelName) -> TrainingRecipe:
+    return TrainingRecipe(
+        kind=RecipeKind.PAPER,
+        stream=Recipe.PAPER,
+        batch=64,
+        adam_rate=8e-5,
+        muon_rate=None,
+        betas=(0.9, 0.98),
+        weight_decay=0.1,
+        warm_up=0.2,
+        cosine=True,
+        clip=None,
+        minus_share=0.8 if name.insertion else None,
+    )

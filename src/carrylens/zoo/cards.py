@@ -1,0 +1,71 @@
+"""Model cards: what a person wants to know before using a model.
+
+Takes  a model's name, its folder and its test.
+Gives  the text of its `README.md`.
+Never  states a figure that is not in the saved files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from carrylens.names import ModelName
+from carrylens.zoo.about import history, training_run
+
+_DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
+
+
+def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
+    """The card of the model in `folder`."""
+    bar = {True: "meets", False: "misses", None: "was not asked enough to be held to"}[test["meets_bar"]]
+    lines = [
+        f"# {name}",
+        "",
+        f"A transformer that {_DOES[name.operation.value]} numbers of {name.digits} digits: {name.n_layers} layers, "
+        f"{name.n_heads} heads, width {name.width}, seed {name.seed}. Made by carrylens; Apache-2.0.",
+        "",
+        *_training_lines(name, folder),
+        "## Test",
+        "",
+        f"It {bar} the bar of fewer than 10 failures per million natural and enriched questions for each operation. "
+        f"Made by `carrylens test {name} --save`, questions of seed {test['seed']}, weights {test['sha256'][:16]}.",
+        "",
+        "| questions | operation | asked | failed | failures per million, 95% interval |",
+        "|---|---|---:|---:|---|",
+        *(_test_line(part) for part in test["parts"]),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def per_million(part: dict[str, Any]) -> str:
+    """The exact interval of a part's failure rate, per million.
+
+    >>> per_million({"interval": [0.0, 3.69e-06]})
+    '0 to 3.69'
+    """
+    low, high = (1e6 * bound for bound in part["interval"])
+    return f"{low:.3g} to {high:.3g}"
+
+
+def _training_lines(name: ModelName, folder: Path) -> list[str]:
+    run, lines = training_run(folder), history(folder)
+    if not run:
+        return []
+    inserted = f" --insert {run['inserted_from']} --placement {run['placement']}" if "inserted_from" in run else ""
+    recipe = "" if run["kind"] == "compact" else f" --recipe {run['kind']}"
+    last = lines[-1]
+    return [
+        "## Training",
+        "",
+        f"    carrylens train {name}{recipe}{inserted}",
+        "",
+        f"{last['step']:,} steps of {run['batch']} {run['stream']} questions took {last['seconds']:.0f} s "
+        f"on a machine that did other work too; last loss {last['loss']:.2g}.",
+        "",
+    ]
+
+
+def _test_line(part: dict[str, Any]) -> str:
+    return f"| {part['name']} | {part['operation']} | {part['asked']:,} | {part['failed']:,} | {per_million(part)} |"

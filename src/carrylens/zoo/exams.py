@@ -1,0 +1,143 @@
+"""Exams: a model's test that can be stopped, gone on with, and saved beside the model.
+
+Takes  a model's name and how many questions to ask.
+Gives  the results, the model card that shows them, and a place to go on from.
+Never  mixes results of two models or two exams: what is kept carries the hash of both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
+from carrylens.model.folder import CONFIG, WEIGHTS
+from carrylens.model.hub import HUB
+from carrylens.model.manifest import MANIFEST, write_sealed
+from carrylens.model.transformer import Transformer
+from carrylens.names import ModelName
+from carrylens.training.exam import EXAM_SEED, Part, Result, blank_results, exam_parts, sit
+from carrylens.zoo.about import CARD, HISTORY, TEST, model_name
+from carrylens.zoo.cards import model_card
+from carrylens.zoo.find import find_model, load
+
+BAR_PER_MILLION = 10
+BAR_STREAMS = ("natural", "enriched")
+
+
+@dataclass
+class Exam:
+    """One model's test under way."""
+
+    source: str
+    name: ModelName
+    model: Transformer
+    model_hash: str
+    parts: list[Part]
+    results: list[Result]
+
+    @classmethod
+    def start(cls, source: str, per_stream: int, per_class: int, device: str) -> Exam:
+        """The test of the model called `source`, from where it was stopped if it was."""
+        model = load(source).to(device)
+        name = model_name(source if source.startswith(HUB) else find_model(source))
+        parts = exam_parts(name.operation, model.config.digits, per_stream, per_class)
+        if not parts:
+            raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
+        exam = cls(source, name, model, hash_of(model), parts, blank_results(parts))
+        exam._take_up()
+        return exam
+
+    @property
+    def total(self) -> int:
+        """How many questions there are to ask."""
+        return sum(part.count for part in self.parts)
+
+    @property
+    def asked(self) -> int:
+        """How many were asked so far."""
+        return sum(result.asked for result in self.results)
+
+    @property
+    def done(self) -> bool:
+        """Whether all were asked."""
+        return self.asked >= self.total
+
+    def sit(self) -> Iterator[int]:
+        """Ask on; how many more were asked, after each chunk."""
+        before = self.asked
+        for _ in sit(self.model, self.parts, self.results):
+            yield self.asked - before
+            before = self.asked
+
+    def record(self) -> dict[str, Any]:
+        """The results as plain data."""
+        return {
+            "model": str(self.name),
+            "sha256": self.model_hash,
+            "seed": EXAM_SEED,
+            "meets_bar": meets_bar(self.results),
+            "parts": [result.record() for result in self.results],
+        }
+
+    def keep(self) -> None:
+        """Keep what was asked so far, for the next call to go on from."""
+        self._kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(self._kept, json.dumps([vars(result) for result in self.results]).encode())
+
+    def forget(self) -> None:
+        """Drop what was kept."""
+        self._kept.unlink(missing_ok=True)
+
+    def save(self) -> Path:
+        """Write the test and the model card into the model's folder, and seal it again."""
+        folder = find_model(self.source)
+        if not (folder / MANIFEST).exists():
+            raise CarryLensError(
+                f"{folder} was not saved by carrylens, so no test can be saved in it. Leave --save out."
+            )
+        record = self.record()
+        contents = {
+            TEST: (json.dumps(record, indent=1) + "\n").encode(),
+            CARD: model_card(self.name, folder, record).encode(),
+        }
+        kept = [name for name in (CONFIG, WEIGHTS, HISTORY) if (folder / name).exists()]
+        write_sealed(folder, contents, also=kept)
+        return folder / TEST
+
+    @property
+    def _kept(self) -> Path:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        asked = json.dumps(
+            [self.model_hash, EXAM_SEED, [[part.name, part.operation.value, part.count] for part in self.parts]]
+        )
+        return home / "carrylens" / "exams" / f"{hashlib.sha256(asked.encode()).hexdigest()[:32]}.json"
+
+    def _take_up(self) -> None:
+        if self._kept.exists():
+            try:
+                self.results = [Result(**result) for result in json.loads(self._kept.read_text(encoding="utf-8"))]
+            except (OSError, ValueError, TypeError):
+                self.results = blank_results(self.parts)
+
+
+def meets_bar(results: list[Result]) -> bool | None:
+    """Fewer than 10 failures per million, natural and enriched, for each operation; None if those were not asked."""
+    judged = [result for result in results if result.name in BAR_STREAMS]
+    if not judged:
+        return None
+    return all(result.failed * 1_000_000 < BAR_PER_MILLION * result.asked for result in judged)
+
+
+def hash_of(model: Transformer) -> str:
+    """A hash of the model's weights, whatever file they came from."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode() + str(tensor.dtype).encode() + tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,52 @@
+"""Recipes: the published one to the letter, and ours by its table."""
+
+import math
+
+import pytest
+
+from carrylens.arithmetic import Operation, Recipe
+from carrylens.names import ModelName
+from carrylens.training.recipes import RecipeKind, recipe_for
+
+
+def test_the_paper_recipe_is_the_published_one() -> None:
+    recipe = recipe_for(ModelName.parse("mix_d6_l3_h4_t40K_s372001"), RecipeKind.PAPER)
+    assert (recipe.adam_rate, recipe.weight_decay, recipe.betas, recipe.batch) == (8e-5, 0.1, (0.9, 0.98), 64)
+    assert recipe.muon_rate is None
+    assert recipe.clip is None
+    assert recipe.stream is Recipe.PAPER
+    assert recipe.rate_at(7999, 40000) == 1.0, "warm-up over a fifth"
+    assert recipe.rate_at(3999, 40000) == pytest.approx(0.5)
+    assert recipe.rate_at(24000, 40000) == pytest.approx(0.5 * (1 + math.cos(math.pi / 2))), "then cosine to zero"
+    assert recipe.rate_at(39999, 40000) < 1e-8
+
+
+@pytest.mark.parametrize(("name", "share"), [("mix_d6_l3_h4_t1K_s1", 0.66), ("ins1_mix_d6_l3_h4_t1K_s1", 0.80)])
+def test_the_paper_recipe_subtracts_as_often_as_published(name: str, share: float) -> None:
+    parsed = ModelName.parse(name)
+    questions = recipe_for(parsed, RecipeKind.PAPER).questions(parsed).take(0, 64 * 4000)
+    assert abs(questions.minus.mean() - share) < 4 * math.sqrt(share * (1 - share) / 4000)
+
+
+@pytest.mark.parametrize(
+    ("name", "muon", "adam"),
+    [
+        ("add_d6_l2_h3_w96_t2K_s1", None, 3e-3),
+        ("add_d15_l2_h3_w96_t2K_s1", 0.01, 2e-3),
+        ("sub_d6_l2_h3_w96_t2K_s1", 0.02, 3e-3),
+        ("mix_d10_l3_h4_w96_t2K_s1", 0.01, 2e-3),
+    ],
+)
+def test_the_compact_recipe_follows_its_table(name: str, muon: float | None, adam: float) -> None:
+    recipe = recipe_for(ModelName.parse(name))
+    assert (recipe.muon_rate, recipe.adam_rate, recipe.batch, recipe.stream) == (muon, adam, 64, Recipe.ENRICHED)
+    assert recipe.rate_at(0, 1000) == pytest.approx(0.02)
+    assert recipe.rate_at(49, 1000) == 1.0
+    assert recipe.rate_at(525, 1000) == pytest.approx(0.5)
+    assert 0 < recipe.rate_at(999, 1000) < 0.002
+
+
+def test_the_stream_is_that_of_the_name() -> None:
+    name = ModelName.parse("sub_d7_l2_h3_w96_t2K_s5")
+    stream = recipe_for(name).questions(name)
+    assert (stream.operation, stream.digits, stream.seed) == (Operation.SUB, 7, 5)
