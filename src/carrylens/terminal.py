@@ -17,6 +17,11 @@ from rich.text import Text
 
 from carrylens.errors import CarryLensError
 
+
+class Stopped(Exception):  # noqa: N818
+    """The user asked to stop, and the work did so in good order; the message says how to go on."""
+
+
 BAD_INPUT = 2
 INTERRUPTED = 130
 _CHUNK_BYTES = 1 << 16

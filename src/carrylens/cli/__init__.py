@@ -18,7 +18,7 @@ from carrylens.cli.arithmetic import add_commands as add_arithmetic_commands
 from carrylens.cli.bench import bench_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.errors import CarryLensError
-from carrylens.terminal import BAD_INPUT, INTERRUPTED, print_error, print_line
+from carrylens.terminal import BAD_INPUT, INTERRUPTED, Stopped, print_error, print_line
 
 app = typer.Typer(
     name="carrylens",
@@ -56,6 +56,9 @@ def main() -> None:
         if status == INTERRUPTED:
             print_error("Stopped.")
         sys.exit(status if isinstance(status, int) else 0)
+    except Stopped as stopped:
+        print_error(stopped)
+        sys.exit(INTERRUPTED)
     except CarryLensError as error:
         print_error(error)
         sys.exit(BAD_INPUT)

@@ -23,7 +23,7 @@ from carrylens.cli.options import (
 )
 from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
-from carrylens.terminal import INTERRUPTED, print_error, print_line, print_note, print_record
+from carrylens.terminal import Stopped, print_error, print_line, print_note, print_record
 
 
 def train_command(
@@ -53,8 +53,7 @@ def train_command(
     with Watch(plan.name.n_steps, name) as watch:
         run = train_model(plan, folder, device, threads, watch, checkpoint_seconds, resume=resume, restart=restart)
     if not run.done:
-        print_error(f"Stopped after step {run.step} of {plan.name.n_steps}. Add --resume to go on.")
-        raise typer.Exit(INTERRUPTED)
+        raise Stopped(f"Stopped after step {run.step} of {plan.name.n_steps}. Add --resume to go on.")
     last = run.history[-1]
     if as_json:
         print_record({"name": name, "folder": str(folder), **last})
@@ -91,8 +90,7 @@ def exam_command(
                 break
     if not exam.done:
         exam.keep()
-        print_error(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
-        raise typer.Exit(INTERRUPTED)
+        raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
     if save:
         print_note(f"Wrote {exam.save()}")
     exam.forget()

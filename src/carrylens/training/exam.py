@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from scipy.stats import binomtest
+from scipy.stats import beta
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass
@@ -56,8 +56,10 @@ class Result:
 
     def interval(self) -> tuple[float, float]:
         """The exact 95% Clopper-Pearson interval of the failure rate."""
-        found = binomtest(self.failed, max(1, self.asked)).proportion_ci(0.95, "exact")
-        return float(found.low), float(found.high)
+        right = self.asked - self.failed
+        low = beta.ppf(0.025, self.failed, right + 1) if self.failed else 0.0
+        high = beta.ppf(0.975, self.failed + 1, right) if right else 1.0
+        return float(low), float(high)
 
     def record(self) -> dict[str, object]:
         """The result as plain data."""

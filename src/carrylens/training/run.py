@@ -86,7 +86,7 @@ class Plan:
 class Watcher(Protocol):
     """Who is told how a run goes."""
 
-    def note(self, step: int, n_steps: int, line: dict[str, object]) -> None:
+    def note(self, step: int, n_steps: int, line: dict[str, object], /) -> None:
         """Called every LOG_STEPS steps with what was noted."""
 
     def stop_wanted(self) -> bool:

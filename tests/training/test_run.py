@@ -1,0 +1,199 @@
+"""Training runs: reproducible, stoppable, and careful with what is on disk."""
+
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from carrylens.errors import CarryLensError
+from carrylens.model import load_model
+from carrylens.names import ModelName
+from carrylens.training import run as runs
+from carrylens.training.checkpoint import CHECKPOINT
+from carrylens.training.losses import token_losses
+from carrylens.training.recipes import RecipeKind
+from carrylens.training.run import HISTORY, Plan, prepare_folder, resume, start, train
+from carrylens.zoo.exams import hash_of
+
+CPU = torch.device("cpu")
+TINY = "mix_d2_l1_h2_w12_t60_s1"
+
+
+class Quiet:
+    """Watches nothing, and may stop a run at a step."""
+
+    def __init__(self, stop_at: int = -1) -> None:
+        self.stop_at, self.n_asked, self.lines = stop_at, 0, list[dict[str, object]]()
+
+    def note(self, _step: int, _n_steps: int, line: dict[str, object], /) -> None:
+        self.lines.append(line)
+
+    def stop_wanted(self) -> bool:
+        self.n_asked += 1
+        return self.n_asked == self.stop_at
+
+
+def trained(folder: Path, name: str = TINY, kind: RecipeKind = RecipeKind.COMPACT) -> str:
+    run = start(Plan(ModelName.parse(name), kind), folder, CPU)
+    assert train(run, Quiet(), checkpoint_seconds=1e9)
+    return hash_of(load_model(folder))
+
+
+@pytest.mark.parametrize("kind", list(RecipeKind))
+def test_the_same_name_gives_the_same_bits(tmp_path: Path, kind: RecipeKind) -> None:
+    assert trained(tmp_path / "a", kind=kind) == trained(tmp_path / "b", kind=kind)
+    assert trained(tmp_path / "c", TINY.replace("s1", "s2"), kind) != hash_of(load_model(tmp_path / "a"))
+
+
+@pytest.mark.parametrize("stop_at", [1, 19, 20, 21, 59])
+def test_a_run_stopped_and_resumed_gives_the_same_bits_and_history(tmp_path: Path, stop_at: int) -> None:
+    expected = trained(tmp_path / "straight")
+    plan, folder = Plan(ModelName.parse(TINY)), tmp_path / "stopped"
+    assert not train(start(plan, folder, CPU), Quiet(stop_at), checkpoint_seconds=1e9)
+    assert (folder / CHECKPOINT).exists()
+    assert train(resume(plan, folder, CPU), Quiet(), checkpoint_seconds=1e9)
+    assert hash_of(load_model(folder)) == expected
+    assert not (folder / CHECKPOINT).exists()
+    assert [losses(folder)[i] for i in (0, 1)] == [losses(tmp_path / "straight")[i] for i in (0, 1)] or stop_at % 20
+
+
+def losses(folder: Path) -> list[object]:
+    return [json.loads(line)["loss"] for line in (folder / HISTORY).read_text().splitlines()[1:]]
+
+
+def test_a_run_killed_at_a_random_moment_resumes_to_the_same_bits(tmp_path: Path) -> None:
+    name = "add_d3_l2_h3_w24_t400_s1"
+    expected = trained(tmp_path / "straight", name)
+    folder, command = (
+        tmp_path / "killed",
+        [sys.executable, "-m", "carrylens", "train", name, "--checkpoint-seconds", "0.05"],
+    )
+    moment = random.Random(os.getpid())
+    n_killed = 0
+    while not (folder / "manifest.json").exists():
+        more = ["--resume"] if (folder / CHECKPOINT).exists() else ["--restart"]
+        process = subprocess.Popen([*command, "--out", str(folder), *more], stdout=subprocess.DEVNULL)
+        waited_until = time.monotonic() + 60
+        while not (folder / CHECKPOINT).exists() and process.poll() is None and time.monotonic() < waited_until:
+            time.sleep(0.01)
+        if n_killed < 3:
+            time.sleep(moment.uniform(0, 1.0))
+            process.send_signal(signal.SIGKILL)
+            n_killed += 1
+        process.wait(timeout=120)
+    assert n_killed > 0
+    assert hash_of(load_model(folder)) == expected
+
+
+def test_ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    command = [sys.executable, "-m", "carrylens", "train", "add_d3_l2_h3_w24_t100K_s1", "--out", str(folder)]
+    process = subprocess.Popen([*command, "--checkpoint-seconds", "0.05"], stderr=subprocess.PIPE, text=True)
+    while not (folder / CHECKPOINT).exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.startswith("carrylens: Stopped after step ")
+    assert errors.endswith("of 100000. Add --resume to go on.\n")
+    assert (folder / CHECKPOINT).exists()
+
+
+def test_resuming_with_another_recipe_or_name_is_refused(tmp_path: Path) -> None:
+    name = ModelName.parse(TINY)
+    train(start(Plan(name), tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
+    with pytest.raises(CarryLensError, match="was trained with adam_rate = 0.003, not 8e-05"):
+        resume(Plan(name, RecipeKind.PAPER), tmp_path, CPU)
+    with pytest.raises(CarryLensError, match="was trained with name = 'mix_d2_l1_h2_w12_t60_s1'"):
+        resume(Plan(ModelName.parse("mix_d2_l1_h2_w12_t90_s1")), tmp_path, CPU)
+
+
+def test_resuming_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CarryLensError, match="has no checkpoint to resume from"):
+        resume(Plan(ModelName.parse(TINY)), tmp_path, CPU)
+
+
+def test_a_truncated_checkpoint_is_one_clear_line(tmp_path: Path) -> None:
+    plan = Plan(ModelName.parse(TINY))
+    train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
+    whole = (tmp_path / CHECKPOINT).read_bytes()
+    for size in (0, 4, 100, len(whole) // 2, len(whole) - 1):
+        (tmp_path / CHECKPOINT).write_bytes(whole[:size])
+        with pytest.raises(CarryLensError, match="is no whole checkpoint") as caught:
+            resume(plan, tmp_path, CPU)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_is_a_clear_error_and_the_last_checkpoint_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan(ModelName.parse(TINY))
+    train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
+    before = (tmp_path / CHECKPOINT).read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("carrylens.files.os.fsync", full)
+    with pytest.raises(CarryLensError, match="cannot be written: No space left on device"):
+        train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=0.0)
+    monkeypatch.undo()
+    assert (tmp_path / CHECKPOINT).read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
+    assert train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=1e9), "and it goes on once there is room"
+
+
+def test_a_loss_that_is_not_a_number_stops_the_run_and_spares_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan(ModelName.parse(TINY))
+    train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
+    before = (tmp_path / CHECKPOINT).read_bytes()
+    monkeypatch.setattr(runs, "token_losses", lambda *given: token_losses(*given) * float("nan"))
+    with pytest.raises(CarryLensError, match="is not a number after step 5"):
+        train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=0.0)
+    assert (tmp_path / CHECKPOINT).read_bytes() == before
+
+
+def test_a_finished_or_stopped_folder_is_not_overwritten_by_mistake(tmp_path: Path) -> None:
+    plan = Plan(ModelName.parse(TINY))
+    train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
+    with pytest.raises(CarryLensError, match="holds a stopped run. Add --resume"):
+        prepare_folder(tmp_path, resume=False, restart=False)
+    train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=1e9)
+    for wanted in ({"resume": False, "restart": False}, {"resume": True, "restart": False}):
+        with pytest.raises(CarryLensError, match="holds a finished model"):
+            prepare_folder(tmp_path, **wanted)
+    prepare_folder(tmp_path, resume=False, restart=True)
+    assert not (tmp_path / "manifest.json").exists()
+    with pytest.raises(CarryLensError, match="Write one of them"):
+        prepare_folder(tmp_path, resume=True, restart=True)
+
+
+def test_the_history_has_losses_by_operation_and_token_and_the_hard_questions(tmp_path: Path) -> None:
+    watcher = Quiet()
+    assert train(start(Plan(ModelName.parse(TINY)), tmp_path, CPU), watcher, checkpoint_seconds=1e9)
+    lines: list[Any] = [json.loads(line) for line in (tmp_path / HISTORY).read_text().splitlines()]
+    assert lines[0]["run"]["name"] == TINY
+    assert [line["step"] for line in lines[1:]] == [20, 40, 60]
+    assert lines[1:] == watcher.lines
+    for line in lines[1:]:
+        assert {name: len(row) for name, row in line["token_losses"].items()} == {"add": 4, "sub": 4}
+        assert min(min(row) for row in line["token_losses"].values()) <= line["loss"]
+        assert max(max(row) for row in line["token_losses"].values()) >= line["loss"]
+    assert 0 <= lines[-1]["hard"] <= 1
+
+
+def test_training_makes_the_loss_fall(tmp_path: Path) -> None:
+    trained(tmp_path, "add_d1_l1_h3_w24_t400_s1")
+    fall = losses(tmp_path)
+    assert float(str(fall[-1])) < 0.5 * float(str(fall[0]))
