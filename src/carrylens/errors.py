@@ -5,6 +5,13 @@ Gives  `CarryLensError`, which the command line prints as one line before it exi
 Never  wraps a bug of ours: those keep their traceback.
 """
 
+_LONGEST_QUOTE = 60
+
 
 class CarryLensError(ValueError):
     """Something given to carrylens cannot be used; the message says what, why, and what to write instead."""
+
+
+def quote(text: str) -> str:
+    """`text` in quotes on one line, cut short where it is long, for an error message."""
+    return repr(text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…")

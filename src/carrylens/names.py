@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from carrylens.arithmetic.questions import Operation, check_digits
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 
 PUBLISHED_WIDTH = 510
 """The d_model of the published models, and of every name without a `w`."""
@@ -64,7 +64,7 @@ class ModelName:
         match = _NAME.fullmatch(text)
         if match is None:
             raise CarryLensError(
-                f"{text!r} is no model name. Write [ins1_|ins2_|ins3_]<add|sub|mix>_d<digits>_l<layers>_h<heads>"
+                f"{quote(text)} is no model name. Write [ins1_|ins2_|ins3_]<add|sub|mix>_d<digits>_l<layers>_h<heads>"
                 "[_w<width>]_t<steps>[K][_gf]_s<seed>, such as add_d6_l2_h3_w96_t2K_s1."
             )
         insertion, operation, digits, layers, heads, width, steps, thousand, grokfast, seed = match.groups()

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import total_ordering
 
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 
 _NODE = re.compile(r"P(0|[1-9][0-9]*)L(0|[1-9][0-9]*)(?:H(0|[1-9][0-9]*)|MLP)", re.ASCII)
 _SEPARATOR = re.compile(r"[\s,+]+")
@@ -47,7 +47,8 @@ class Node:
         match = _NODE.fullmatch(text)
         if match is None:
             raise CarryLensError(
-                f"{text!r} names no node. Write P<position>L<layer>H<head> or P<position>L<layer>MLP, such as P10L0H2."
+                f"{quote(text)} names no node. "
+                "Write P<position>L<layer>H<head> or P<position>L<layer>MLP, such as P10L0H2."
             )
         position, layer, head = match.groups()
         return cls(int(position), int(layer), None if head is None else int(head))

@@ -73,14 +73,18 @@ def frequency_records(widths: Sequence[int], count: int, seed: int) -> Iterator[
 
 def training_plan(name: str, recipe: str, insert: str | None, placement: str) -> Plan:
     """What the train command was asked to train."""
+    from carrylens.model.hub import HUB
     from carrylens.training.insertion import Placement
     from carrylens.training.recipes import RecipeKind
     from carrylens.training.run import Plan
-    from carrylens.zoo.find import load
+    from carrylens.zoo.about import model_name
+    from carrylens.zoo.find import find_model, load
 
     kind, where = _choice(RecipeKind, recipe, "--recipe"), _choice(Placement, placement, "--placement")
-    inserted = None if insert is None else load(insert)
-    return Plan(ModelName.parse(name), kind, inserted, insert, where)
+    if insert is None:
+        return Plan(ModelName.parse(name), kind, placement=where)
+    inserted_name = model_name(insert if insert.startswith(HUB) else find_model(insert))
+    return Plan(ModelName.parse(name), kind, load(insert), str(inserted_name), where)
 
 
 def train_model(

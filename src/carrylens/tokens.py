@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.layout import equals_position, sequence_length
 from carrylens.arithmetic.questions import Answers, Questions, check_digits
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 
 VOCABULARY = "0123456789+-=*/"
 """Every token; a token's id is its place here. `*` and `/` are in the published models' vocabulary and never used."""
@@ -84,7 +84,7 @@ def place_position(name: str, digits: int) -> int:
     names = place_names(digits)
     if name not in names:
         raise CarryLensError(
-            f"{name!r} is no place of a question with {digits} digits. Write one of {' '.join(names)}."
+            f"{quote(name)} is no place of a question with {digits} digits. Write one of {' '.join(names)}."
         )
     return names.index(name)
 

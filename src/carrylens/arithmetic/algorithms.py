@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel, Mechanism, Rule, Values
 from carrylens.arithmetic.questions import Answers, Column, Operation, Questions, check_digits
@@ -25,6 +24,8 @@ from carrylens.arithmetic.subtasks import (
     base_add,
     base_difference,
     difference_digit,
+    only_if_minus,
+    only_if_plus,
     same,
     simple_borrow,
     simple_carry,
@@ -110,16 +111,6 @@ def _mixed(digits: int) -> Iterator[Mechanism]:
     for k in range(digits - 1, -1, -1):
         parents = (OPR, SGN, SA[k], MD[k], ND[k], *SV.below(k), *MV.below(k), *NV.below(k))
         yield Mechanism(A[k], parents, chosen_digit)
-
-
-def only_if_minus(operator: Column, value: Column) -> NDArray[np.bool_]:
-    """`value` where the question subtracts, else 0."""
-    return (operator == 1) & (value == 1)
-
-
-def only_if_plus(operator: Column, value: Column) -> NDArray[np.bool_]:
-    """`value` where the question adds, else 0."""
-    return (operator == 0) & (value == 1)
 
 
 def chosen_digit(

@@ -99,7 +99,7 @@ class CausalModel:
         self._check_questions(questions)
         forced = {variable: self._forced(variable, value, len(questions)) for variable, value in (do or {}).items()}
         values = {
-            variable: forced.get(variable, column)
+            variable: forced.get(variable, np.broadcast_to(column, column.shape))  # a view nobody can write to
             for variable, column in zip(self.inputs, _input_columns(questions), strict=True)
         }
         wanted = set(self.variables) if read is None else self._needed(read, forced)

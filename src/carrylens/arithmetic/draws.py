@@ -23,16 +23,21 @@ def draw(key: Sequence[int], start: int, count: int, width: int) -> Draws:
     >>> bool((draw([7], 5, 1, 3) == draw([7], 0, 10, 3)[5]).all())
     True
     """
-    if start < 0 or count < 0 or min(key) < 0:
-        raise CarryLensError(
-            f"Questions {start} to {start + count} of seed {tuple(key)} cannot be drawn. "
-            "Write a start, a count and a seed of 0 or more."
-        )
+    check_range(key, start, count)
     blocks = -(-width // _PER_BLOCK)
     generator = np.random.Philox(key=np.random.SeedSequence(list(key)).generate_state(2, np.uint64))
     generator.advance(start * blocks)
     raw = generator.random_raw(count * blocks * _PER_BLOCK // 2)
     return raw.astype("<u8", copy=False).view("<u4").reshape(count, blocks * _PER_BLOCK)[:, :width]
+
+
+def check_range(key: Sequence[int], start: int, count: int) -> None:
+    """Raise a clear error unless there are such questions to draw."""
+    if start < 0 or count < 0 or min(key) < 0:
+        raise CarryLensError(
+            f"{count} questions from {start} on with seed {key[0]} cannot be drawn. "
+            "Write a start, a count and a seed of 0 or more."
+        )
 
 
 def below(draws: Draws, bound: int | NDArray[np.int64]) -> NDArray[np.int64]:

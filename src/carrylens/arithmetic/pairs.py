@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel, Values
-from carrylens.arithmetic.questions import Answers, Digits, Questions
+from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions
 from carrylens.arithmetic.streams import Recipe, Stream
 from carrylens.arithmetic.variables import D_PRIME, OPR, D, Variable
 from carrylens.errors import CarryLensError
@@ -71,6 +71,8 @@ def effect_pairs(
     (0.0, 1.0, 1.0)
     """
     _check_readable(model, variable)
+    if count < 0:
+        raise CarryLensError(f"{count} pairs cannot be drawn. Ask for 0 or more.")
     stream = Stream(Recipe.ENRICHED, model.operation, model.digits, seed)
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Questions, Questions]] = []
@@ -88,8 +90,13 @@ def effect_pairs(
     )
 
 
-def null_pairs(model: CausalModel, variable: Variable, base: Questions, seed: int) -> Pairs:
-    """For every base a source that agrees in `variable` and differs in every other input, and in all else it can.
+def null_pairs(
+    model: CausalModel, variable: Variable, base: Questions, seed: int, *, other_operator: bool = False
+) -> Pairs:
+    """For every base a source that agrees in `variable` and differs in every other digit, and in all else it can.
+
+    The operator stays, because a model may carry a variable only where its operation asks for it. `other_operator`
+    turns it round, for claims that are meant to hold across operations.
 
     >>> from carrylens.arithmetic.algorithms import algorithm
     >>> from carrylens.arithmetic.questions import Operation
@@ -101,8 +108,14 @@ def null_pairs(model: CausalModel, variable: Variable, base: Questions, seed: in
     """
     model.check(variable)
     random = np.random.default_rng([seed, 2])
+    if other_operator and (variable == OPR or model.operation is not Operation.MIX):
+        raise CarryLensError(
+            f"The operator cannot differ in a null of {variable} in {model.name!r}. Leave it as it is."
+        )
+    turned = Questions(base.first, base.second, base.minus ^ other_operator)
     source = [
-        _null_sources(model, variable, base[slice(at, at + _CHUNK)], random) for at in range(0, len(base), _CHUNK)
+        _null_sources(model, variable, base[chunk], turned[chunk], random)
+        for chunk in (slice(at, at + _CHUNK) for at in range(0, max(1, len(base)), _CHUNK))
     ]
     return Pairs(model, variable, base, _join(tuple(source)), model.answers(base))
 
@@ -129,12 +142,14 @@ def _best_sources(
     return rows, proposed[rows * _PROPOSALS + score.argmax(axis=1)[rows]]
 
 
-def _null_sources(model: CausalModel, variable: Variable, base: Questions, random: np.random.Generator) -> Questions:
+def _null_sources(
+    model: CausalModel, variable: Variable, base: Questions, turned: Questions, random: np.random.Generator
+) -> Questions:
     first, second = np.array(base.first), np.array(base.second)
     waiting = np.arange(len(base))
     for _ in range(_ROUNDS):
         repeated = base[np.repeat(waiting, _PROPOSALS)]
-        proposed = _all_changed(variable, repeated, random)
+        proposed = _all_changed(variable, turned[np.repeat(waiting, _PROPOSALS)], random)
         before, after = model.run(repeated), model.run(proposed)
         differing = len(model.mechanisms) - _n_agreeing(model, before, after)
         score = np.where(before[variable] == after[variable], differing, -1).reshape(len(waiting), _PROPOSALS)
@@ -143,7 +158,7 @@ def _null_sources(model: CausalModel, variable: Variable, base: Questions, rando
         first[waiting[done]], second[waiting[done]] = chosen.first, chosen.second
         waiting = waiting[~done]
         if not len(waiting):
-            return Questions(first, second, base.minus)
+            return Questions(first, second, turned.minus)
     raise CarryLensError(
         f"{base[waiting[:1]].text()[0]!r} has no null source: no other digits were found that leave {variable} as it "
         "is. Use bases in which that variable can come about in more than one way."

@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.causal import CausalModel, Mechanism, Values
 from carrylens.arithmetic.questions import MAX_DIGITS, Operation, Questions
 from carrylens.arithmetic.variables import D_PRIME, MV, NV, OPR, SGN, SV, A, D, Variable
+
+_Case = NDArray[np.int64]
 
 _STEP = 1  # the column the step is proved at; `uniform` moves it to every other
 
@@ -49,7 +51,7 @@ def prove() -> list[Lemma]:
     """Every lemma, checked; raises `ProofError` at the first that fails.
 
     >>> {lemma.name: lemma.cases for lemma in prove() if lemma.operation is Operation.ADD}
-    {'units, addition': 100, 'step, addition': 200, 'top': 2, 'uniform': 4180}
+    {'units, addition': 100, 'step, addition': 200, 'top': 2, 'uniform': 4220}
     """
     return [lemma for operation in Operation for lemma in prove_model(algorithm(operation, 2))] + [
         _uniform(operation) for operation in Operation
@@ -68,51 +70,47 @@ def prove_model(model: CausalModel) -> Iterator[Lemma]:
 
 
 def _addition_units(model: CausalModel) -> Lemma:
-    values, d, e = _run_column(model, 0, {}, minus=False)
-    return _lemma(
-        model, "units, addition", "A[0] + 10*SV[0] = D[0] + D'[0]", values[A[0]] + 10 * _wide(values[SV[0]]) == d + e
-    )
+    case = _cases(d=10, e=10, **_unread(model, Operation.ADD, 0))
+    values = _run_column(model, 0, case, minus=False)
+    holds = values[A[0]] + 10 * _wide(values[SV[0]]) == case["d"] + case["e"]
+    return _lemma(model, "units, addition", "A[0] + 10*SV[0] = D[0] + D'[0]", holds)
 
 
 def _addition_step(model: CausalModel) -> Lemma:
-    k, carry = _STEP, np.repeat([0, 1], 100)
-    values, d, e = _run_column(model, k, {SV[k - 1]: carry}, minus=False)
-    holds = values[A[k]] + 10 * _wide(values[SV[k]]) == d + e + carry
+    case = _cases(d=10, e=10, carry=2, **_unread(model, Operation.ADD, _STEP))
+    values = _run_column(model, _STEP, case, minus=False)
+    holds = values[A[_STEP]] + 10 * _wide(values[SV[_STEP]]) == case["d"] + case["e"] + case["carry"]
     return _lemma(model, "step, addition", "A[k] + 10*SV[k] = D[k] + D'[k] + SV[k-1]", holds)
 
 
 def _subtraction_units(model: CausalModel) -> Lemma:
-    sign = np.repeat([0, 1], 100)
-    values, d, e = _run_column(model, 0, {SGN: sign}, minus=True)
-    return _lemma(
-        model, "units, subtraction", "as the step, with equal lower columns", _compares(values, 0, d, e, 0, sign)
-    )
+    case = _cases(d=10, e=10, sign=2, **_unread(model, Operation.SUB, 0))
+    values = _run_column(model, 0, case, minus=True)
+    return _lemma(model, "units, subtraction", "as the step, with equal lower columns", _compares(values, 0, case))
 
 
 def _subtraction_step(model: CausalModel) -> Lemma:
-    # The lower columns of D and D' compare as -1 (less), 0 or 1; by induction MV and NV say so.
-    k, order, sign = _STEP, np.repeat([-1, 0, 1, -1, 0, 1], 100), np.repeat([0, 1], 300)
-    do = {MV[k - 1]: order < 0, NV[k - 1]: order > 0, SGN: sign}
-    values, d, e = _run_column(model, k, do, minus=True)
+    case = _cases(d=10, e=10, order=3, sign=2, **_unread(model, Operation.SUB, _STEP))
+    values = _run_column(model, _STEP, case, minus=True)
     statement = "MV[k] is D<D' and NV[k] is D>D' up to k; A[k] - 10*borrow = difference - borrow from below"
-    return _lemma(model, "step, subtraction", statement, _compares(values, k, d, e, order, sign))
+    return _lemma(model, "step, subtraction", statement, _compares(values, _STEP, case))
 
 
-def _compares(
-    values: Values, k: int, d: NDArray[np.int64], e: NDArray[np.int64], order: ArrayLike, sign: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    below = np.asarray(order)
+def _compares(values: Values, k: int, case: Mapping[str, _Case]) -> NDArray[np.bool_]:
+    d, e = case["d"], case["e"]
+    below = case["order"] - 1 if k else np.zeros_like(d)  # the lower columns of D are less than, equal to, more than D'
     now = np.where(d == e, below, np.sign(d - e))
     borrows = (values[MV[k]] == (now < 0)) & (values[NV[k]] == (now > 0))
     positive = _wide(values[A[k]]) - 10 * _wide(values[MV[k]]) == d - e - (below < 0)
     negative = _wide(values[A[k]]) - 10 * _wide(values[NV[k]]) == e - d - (below > 0)
-    return borrows & np.where(sign == 0, positive, negative)
+    return borrows & np.where(case["sign"] == 0, positive, negative)
 
 
 def _top(model: CausalModel) -> Lemma:
     # Every value of the top column's carry and borrow, under every operator the model takes.
     n, holds = model.digits, []
     top = [variable for variable in (SV[n - 1], MV[n - 1]) if variable in model.by_variable]
+    _check_local(model, [SGN, A[n]], {OPR, *top})
     for minus in _operators(model):
         for handed_up in product((0, 1), repeat=len(top)):
             do = dict(zip(top, handed_up, strict=True))
@@ -128,12 +126,27 @@ def _uniform(operation: Operation) -> Lemma:
     small = algorithm(operation, 2).by_variable
     holds = []
     for n in range(1, MAX_DIGITS + 1):
-        for mechanism in algorithm(operation, n).mechanisms:
+        model = algorithm(operation, n)
+        holds.append(set(model.by_variable) == _expected_variables(small, n))
+        for mechanism in model.mechanisms:
             k = mechanism.variable.digit
             rise = 0 if k == 0 else n - 2 if k is None or k == n else k - 1
             holds.append(_moved(mechanism, rise) == small.get(_shift(mechanism.variable, rise)))
     statement = f"every column of every width from 1 to {MAX_DIGITS} has the rules and parents proved above"
     return _lemma(algorithm(operation, 2), "uniform", statement, np.array(holds))
+
+
+def _expected_variables(small: Mapping[Variable, Mechanism], n: int) -> set[Variable]:
+    # The two-digit algorithm's units once, its column 1 for every column above them, its top once.
+    expected = set()
+    for variable in small:
+        if variable.digit is None or variable.digit == 0:
+            expected.add(variable)
+        elif variable.digit == 1:
+            expected |= {Variable(variable.name, k) for k in range(1, n)}
+        else:
+            expected.add(Variable(variable.name, n))
+    return expected
 
 
 def _moved(mechanism: Mechanism, rise: int) -> Mechanism:
@@ -145,15 +158,44 @@ def _shift(variable: Variable, rise: int) -> Variable:
     return variable if variable.digit is None else Variable(variable.name, variable.digit - rise)
 
 
-def _run_column(
-    model: CausalModel, k: int, do: Mapping[Variable, NDArray[np.generic]], *, minus: bool
-) -> tuple[Values, NDArray[np.int64], NDArray[np.int64]]:
-    # One row per digit pair of column k and per row of `do`; the other columns cannot reach what is read.
-    rows = max((len(values) for values in do.values()), default=100)
-    d, e = np.tile(np.repeat(np.arange(10), 10), rows // 100), np.tile(np.arange(10), rows // 10)
-    blank = np.zeros((rows, model.digits), dtype=np.int8)
-    questions = Questions(blank, blank, np.full(rows, minus))
-    return model.run(questions, {D[k]: d, D_PRIME[k]: e, OPR: int(minus), **do}), d, e
+def _cases(**sizes: int) -> dict[str, _Case]:
+    # Every combination there is, one row each.
+    grid = np.meshgrid(*(np.arange(size) for size in sizes.values()), indexing="ij")
+    return {name: axis.ravel() for name, axis in zip(sizes, grid, strict=True)}
+
+
+def _unread(model: CausalModel, operation: Operation, k: int) -> dict[str, int]:
+    # What the other operation hands up in a mixed model: it must not matter, so every value of it is tried.
+    if model.operation is not Operation.MIX:
+        return {}
+    from_below = ({"order": 3} if operation is Operation.ADD else {"carry": 2}) if k else {}
+    return from_below | ({"sign": 2} if operation is Operation.ADD else {})
+
+
+def _run_column(model: CausalModel, k: int, case: Mapping[str, _Case], *, minus: bool) -> Values:
+    do: dict[Variable, NDArray[np.generic]] = {D[k]: case["d"], D_PRIME[k]: case["e"]}
+    if "sign" in case:
+        do[SGN] = case["sign"]
+    if "carry" in case and k:
+        do[SV[k - 1]] = case["carry"]
+    if "order" in case and k:  # by induction MV and NV say how the lower columns compare
+        do |= {MV[k - 1]: case["order"] == 0, NV[k - 1]: case["order"] == 2}
+    _check_local(model, [family[k] for family in (A, SV, MV, NV) if family[k] in model.by_variable], {OPR, *do})
+    blank = np.zeros((len(case["d"]), model.digits), dtype=np.int8)
+    return model.run(Questions(blank, blank, np.full(len(blank), minus)), do)
+
+
+def _check_local(model: CausalModel, read: list[Variable], given: set[Variable]) -> None:
+    # A lemma covers every case only if what it reads depends on nothing but what it sets.
+    waiting, seen = list(read), set(given)
+    while waiting:
+        variable = waiting.pop()
+        if variable in seen:
+            continue
+        if variable not in model.by_variable:
+            raise ProofError(f"{model.name}: {', '.join(map(str, read))} depend on {variable}, which no lemma covers")
+        seen.add(variable)
+        waiting.extend(model.by_variable[variable].parents)
 
 
 def _lemma(model: CausalModel, name: str, statement: str, holds: NDArray[np.bool_]) -> Lemma:

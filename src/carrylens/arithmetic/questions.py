@@ -15,7 +15,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 
 MAX_DIGITS = 40
 """The widest operand carrylens takes."""
@@ -26,9 +26,8 @@ Column = NDArray[np.int8]
 Digits = NDArray[np.int8]
 """One digit per question and place value: axes [batch, digit], units first."""
 
-_QUESTION = re.compile(r"\s*([0-9]+)\s*([+-])\s*([0-9]+)\s*=?\s*", re.ASCII)
+_QUESTION = re.compile(r"([0-9]+)[ \t]*([+-])[ \t]*([0-9]+)[ \t]*=?", re.ASCII)
 _ADVICE = "Write two whole numbers with + or - between them, such as 45+7."
-_LONGEST_QUOTE = 60
 
 
 class Operation(Enum):
@@ -75,7 +74,8 @@ class Questions:
         ['000045+000007=']
         """
         split = [split_question(text, digits) for text in texts]
-        width = digits or max((max(len(first), len(second)) for first, _, second in split), default=1)
+        width = max((max(len(first), len(second)) for first, _, second in split), default=1)
+        width = width if digits is None else check_digits(digits)
         return cls(
             first=_digits_of([first for first, _, _ in split], width),
             second=_digits_of([second for _, _, second in split], width),
@@ -145,7 +145,7 @@ def split_question(text: str, digits: int | None = None) -> tuple[str, str, str]
     >>> split_question(" 45 + 7 = ")
     ('45', '+', '7')
     """
-    match = _QUESTION.fullmatch(text)
+    match = _QUESTION.fullmatch(text.strip())
     if match is None:
         raise CarryLensError(f"{quote(text)} is no question. {_ADVICE}")
     first, sign, second = match.groups()
@@ -161,11 +161,6 @@ def check_digits(digits: int) -> int:
     if not 1 <= digits <= MAX_DIGITS:
         raise CarryLensError(f"{digits} is no width. Write a number of digits from 1 to {MAX_DIGITS}.")
     return digits
-
-
-def quote(text: str) -> str:
-    """`text` in quotes on one line, cut short where it is long, for an error message."""
-    return repr(text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…")
 
 
 def _frozen_digits(given: ArrayLike, name: str) -> Digits:

@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel, Mechanism
 from carrylens.arithmetic.questions import Column, Operation, check_digits
-from carrylens.arithmetic.subtasks import base_add, base_difference, same, simple_carry, sum_digit, sums_to_nine, zero
+from carrylens.arithmetic.subtasks import (
+    base_add,
+    base_difference,
+    only_if_minus,
+    only_if_plus,
+    same,
+    simple_carry,
+    sum_digit,
+    sums_to_nine,
+    zero,
+)
 from carrylens.arithmetic.variables import D_PRIME, OPR, S9, SA, SC, SGN, SU, A, B, C, D, R, Z
 
 
@@ -74,7 +84,16 @@ def _ripple(operation: Operation, digits: int) -> Iterator[Mechanism]:
             yield Mechanism(B[k], (*pair, *B.below(k)), rippled_borrow)
             yield Mechanism(R[k], (*pair, *B.below(k)), rippled_difference)
             yield Mechanism(Z[k], (R[k], *Z.below(k)), rippled_nonzero)
-    yield Mechanism(SGN, (OPR, *([B[digits - 1]] if subtracts else [])), rippled_sign)
+    top = digits - 1
+    if operation is Operation.ADD:
+        yield Mechanism(SGN, (), zero)
+        yield Mechanism(A[digits], (C[top],), same)
+    elif operation is Operation.SUB:
+        yield Mechanism(SGN, (B[top],), same)
+        yield Mechanism(A[digits], (), zero)
+    else:
+        yield Mechanism(SGN, (OPR, B[top]), only_if_minus)
+        yield Mechanism(A[digits], (OPR, C[top]), only_if_plus)
     for k in range(digits):
         sum_parents = (D[k], D_PRIME[k], *C.below(k))
         difference_parents = (SGN, R[k], *Z.below(k))
@@ -85,7 +104,6 @@ def _ripple(operation: Operation, digits: int) -> Iterator[Mechanism]:
         else:
             rule = either_digit if k else either_units
             yield Mechanism(A[k], (OPR, *sum_parents, *difference_parents), rule)
-    yield Mechanism(A[digits], (OPR, *([C[digits - 1]] if adds else [])), rippled_top)
 
 
 def carry_through_one_nine(carry: Column, nine: Column, carry_below: Column | int = 0) -> NDArray[np.bool_]:
@@ -118,19 +136,9 @@ def rippled_nonzero(digit: Column, nonzero_below: Column | int = 0) -> NDArray[n
     return (digit != 0) | (nonzero_below == 1)
 
 
-def rippled_sign(operator: Column, borrow: Column | int = 0) -> NDArray[np.bool_]:
-    """SGN: a subtraction that borrows from beyond its top column is negative."""
-    return (operator == 1) & (borrow == 1)
-
-
 def rippled_negation(sign: Column, digit: Column, nonzero_below: Column | int = 0) -> Column:
     """A of a difference: R, or 10**digits less R where the sign is negative."""
     return np.where(sign == 0, digit, sum_digit(-digit, -nonzero_below))
-
-
-def rippled_top(operator: Column, carry: Column | int = 0) -> NDArray[np.bool_]:
-    """A above the operands: the last carry of an addition."""
-    return (operator == 0) & (carry == 1)
 
 
 def either_digit(

@@ -22,7 +22,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.draws import Draws, below, chance, digit_pairs, draw
+from carrylens.arithmetic.draws import Draws, below, chance, check_range, digit_pairs, draw
 from carrylens.arithmetic.questions import Digits, Operation, Questions, check_digits
 from carrylens.errors import CarryLensError
 
@@ -68,6 +68,7 @@ class Stream:
 
     def take(self, start: int, count: int) -> Questions:
         """Questions `start` to `start + count - 1` of the stream."""
+        check_range(self.key, start, count)
         make = {Recipe.NATURAL: _natural, Recipe.PAPER: _paper, Recipe.ENRICHED: _enriched}[self.recipe]
         return make(self, start, count)
 
@@ -95,15 +96,17 @@ def _enriched(stream: Stream, start: int, count: int) -> Questions:
     draws = draw(stream.key, start, count, 6 + 2 * n)
     minus, kind = stream.minus(draws[:, 0]), _kinds(draws[:, 1])
     first, second = digit_pairs(draws[:, 6 : 6 + n])
-    alike = draws[:, 6 + n :] < draws[:, 2:3]  # true with chance p where p is drawn once per question
-    alike |= (kind == "equal")[:, None]
-    alike |= (kind == "one column")[:, None] & (np.arange(n) != below(draws[:, 3], n)[:, None])
-    alike &= (kind != "natural")[:, None]
-    second = np.where(alike, first, second)
-    odd_one = (kind == "one column")[:, None] & ~alike
-    second = np.where(odd_one, _other_digit(first, draws[:, 4]), second)
-    near = _near(first, 1 + below(draws[:, 4], 9).astype(np.int8), chance(draws[:, 3], 0.5))
-    second = np.where((kind == "near")[:, None], near, second)
+    step = 1 + below(draws[:, 4], 9).astype(np.int8)
+    with_chance_p = draws[:, 6 + n :] < draws[:, 2:3]  # p is drawn once per question
+    odd_one = np.arange(n) == below(draws[:, 3], n)[:, None]
+    alternatives = {
+        "columns": np.where(with_chance_p, first, second),
+        "equal": first,
+        "one column": np.where(odd_one, (first + step[:, None]) % np.int8(10), first),
+        "near": _near(first, step, chance(draws[:, 3], 0.5)),
+    }
+    for name, alternative in alternatives.items():
+        second = np.where((kind == name)[:, None], alternative, second)
     swapped = chance(draws[:, 5], 0.5)[:, None]  # which of the two operands was the one changed
     first, second = np.where(swapped, second, first), np.where(swapped, first, second)
     return Questions(first, np.where(minus[:, None], second, np.int8(9) - second), minus)
@@ -112,10 +115,6 @@ def _enriched(stream: Stream, start: int, count: int) -> Questions:
 def _kinds(draws: Draws) -> NDArray[np.str_]:
     bounds = np.cumsum(list(ENRICHED.values()))[:-1] * 2.0**32
     return np.array(list(ENRICHED))[np.searchsorted(bounds, draws, side="right")]
-
-
-def _other_digit(digits: Digits, draws: Draws) -> Digits:
-    return (digits + (1 + below(draws, 9).astype(np.int8))[:, None]) % np.int8(10)
 
 
 def _near(digits: Digits, step: NDArray[np.int8], up: NDArray[np.bool_]) -> Digits:

@@ -86,6 +86,16 @@ def difference_digit(
     return _wrap(np.where(sign == 0, positive - positive_borrow, negative - negative_borrow))
 
 
+def only_if_minus(operator: Column, value: Column) -> NDArray[np.bool_]:
+    """`value` where the question subtracts, else 0."""
+    return (operator == 1) & (value == 1)
+
+
+def only_if_plus(operator: Column, value: Column) -> NDArray[np.bool_]:
+    """`value` where the question adds, else 0."""
+    return (operator == 0) & (value == 1)
+
+
 def _wrap(value: Column) -> Column:
     # Modulo 10 for -10 .. 19, all that two digits and a carry can make; several times faster than %.
     return value + np.int8(10) * (value < 0) - np.int8(10) * (value > 9)

@@ -53,6 +53,14 @@ class Target:
     highest: int | None
     negative: bool = False
 
+    def __post_init__(self) -> None:
+        always = {Chain.CASCADE: False, Chain.SIGN: True}.get(self.chain, self.negative)
+        if self.negative is not always:
+            wrong, right = ("negative", "positive") if self.negative else ("positive", "negative")
+            raise CarryLensError(
+                f"A {self.chain.value} depth goes with a {right} answer, not a {wrong} one. Ask for a borrow depth."
+            )
+
     @classmethod
     def of_class(cls, question_class: QuestionClass) -> Target:
         """All questions of one class."""
@@ -62,11 +70,14 @@ class Target:
         return cls(chain, number - 1, None if number == deepest else number - 1, negative=letter == "N")
 
     @classmethod
-    def of_depth(cls, chain: Chain, depth: int, negative: bool = False) -> Target:
-        """All questions whose depth in `chain` is exactly `depth`; for a sign depth, those with a negative answer."""
+    def of_depth(cls, chain: Chain, depth: int, negative: bool | None = None) -> Target:
+        """All questions whose depth in `chain` is exactly `depth`, and whose answer has the sign asked for.
+
+        If none is asked for: negative for a sign depth, positive for the others.
+        """
         if depth < 0:
             raise CarryLensError(f"{depth} is no depth. Write 0 or more.")
-        return cls(chain, depth if depth else -1, depth, negative or chain is Chain.SIGN)
+        return cls(chain, depth if depth else -1, depth, chain is Chain.SIGN if negative is None else negative)
 
 
 def is_possible(target: Target, digits: int) -> bool:

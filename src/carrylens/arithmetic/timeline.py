@@ -11,8 +11,9 @@ Step by step, for one position:
 3. A variable with one possible value is known.
 A rule that reads digits of the question waits until it has them all, as in the paper's figures. With `half_read` it
 does not: that 9 is the first of two digits already says that their column of D-D' cannot borrow.
-Parents are combined as if they were independent. With `half_read` that finds all that can be known, but for the answer
-digits of a subtraction, whose parents share columns: those may be called unknown for too long, never known too soon.
+Parents are combined as if they were independent. In the left-to-right algorithms that finds, with `half_read`, all that
+can be known, but for the answer digits of a subtraction, whose parents share columns: those may be called unknown for
+too long. Nothing in any algorithm is ever called known too soon.
 """
 
 from __future__ import annotations

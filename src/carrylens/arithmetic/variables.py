@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 
 U = 2
 """The third value of a tri-state sub-task: uncertain, it depends on the digits below."""
@@ -22,7 +22,7 @@ BINARY = (0, 1)
 TRI_STATE = (0, 1, U)
 DIGIT = tuple(range(10))
 
-_NAME = re.compile(r"([A-Z][A-Z0-9]*'?)(?:\[([0-9]+)\])?", re.ASCII)
+_NAME = re.compile(r"([A-Z][A-Z0-9]*'?)(?:\[([0-9]{1,3})\])?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ class Variable:
         match = _NAME.fullmatch(text.strip())
         if match is None or match[1] not in FAMILIES or (match[2] is None) != (match[1] in UNDIGITED):
             known = " ".join(FAMILIES)
-            raise CarryLensError(f"{text!r} names no variable. Write one of {known} with its digit, such as ST[3].")
+            raise CarryLensError(
+                f"{quote(text)} names no variable. Write one of {known} with its digit, such as ST[3]."
+            )
         return cls(match[1], None if match[2] is None else int(match[2]))
 
     @property
@@ -114,11 +116,13 @@ FAMILIES = {
 
 
 def label(variable: Variable, value: int) -> str:
-    """`value` as people write it: U for uncertain, + and - for signs.
+    """`value` as people write it: U for uncertain, + and - for signs, ? for what is not known.
 
     >>> label(ST[3], U), label(SGN, 1), label(SA[0], 2)
     ('U', '-', '2')
     """
+    if value == UNKNOWN:
+        return "?"
     if variable.name in UNDIGITED:
         return "+-"[value]
     return "U" if value == U and variable.values == TRI_STATE else str(value)
