@@ -7,12 +7,12 @@ Never  measures without checking that both sides agree.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import JsonOption, SeedOption
+from carrylens.cli.options import JsonOption, ModelArgument, SeedOption, ThreadsOption
 from carrylens.terminal import print_line, print_record
 
 
@@ -44,6 +44,75 @@ def bench_arithmetic_command(
         raise typer.Exit(1)
 
 
+def bench_train_command(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What to train; its seed is replaced.")
+    ] = "add_d6_l2_h3_w96_t3K_s1",
+    seeds: Annotated[list[int] | None, typer.Option("--seed", help="A seed; may be given more than once.")] = None,
+    tested: Annotated[int, typer.Option("--questions", min=1, help="How many questions to test on.")] = 100_000,
+    threads: ThreadsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Time training from nothing to the bar.
+
+    Trains with three seeds, tests each, and times a step of the published recipe in the same run.
+    """
+    from carrylens.bench.training import PUBLISHED_STEPS, bench_training, published_step_seconds
+    from carrylens.names import ModelName
+    from carrylens.training.devices import device_called
+
+    device_called("cpu", threads)
+    parsed = ModelName.parse(name)
+    published, through_lens = published_step_seconds(parsed)
+    for measured in bench_training([replace(parsed, seed=seed) for seed in seeds or (1, 2, 3)], tested):
+        ratio = published * PUBLISHED_STEPS / measured.seconds
+        if as_json:
+            record = {**asdict(measured), "published_step_seconds": published, "through_lens": through_lens}
+            print_record(record | {"ratio": ratio})
+            continue
+        print_line(
+            f"{measured.name}: {measured.seconds:.0f} s, {measured.step_milliseconds:.1f} ms a step at "
+            f"{measured.share_of_peak:.0%} of peak; of {measured.n_tested:,} questions each, natural failures "
+            f"{measured.natural_failures}, enriched {measured.enriched_failures}. {PUBLISHED_STEPS:,} published steps "
+            f"of {published:.2f} s {'in TransformerLens' if through_lens else 'in our transformer'} would take "
+            f"{ratio:.0f} times as long."
+        )
+
+
+def bench_test_command(
+    model: ModelArgument,
+    count: Annotated[int, typer.Option("--questions", min=512, help="How many questions.")] = 16_384,
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Time the testing of questions.
+
+    Where TransformerLens is installed, it tests the same questions with the same weights in the same run.
+    """
+    from carrylens.bench.exam import bench_exam
+    from carrylens.training.devices import device_called
+    from carrylens.zoo import find_model, load
+    from carrylens.zoo.about import model_name
+
+    device_called("cpu", threads)
+    measured = bench_exam(load(model), model_name(find_model(model)).operation, count)
+    if as_json:
+        print_record({**asdict(measured), "ratio": measured.ratio})
+    else:
+        beside = (
+            "TransformerLens is not installed here; make parity installs it."
+            if measured.lens_rate is None
+            else f"TransformerLens tests {measured.lens_rate:,.0f} a second: ours {measured.ratio:.1f} times as many, "
+            f"{'the same' if measured.agrees else 'NOT the same'} failures."
+        )
+        print_line(
+            f"{measured.rate:,.0f} questions a second on {measured.threads} threads, "
+            f"{measured.share_of_peak:.0%} of peak. {beside}"
+        )
+    if measured.agrees is False:
+        raise typer.Exit(1)
+
+
 def _bench() -> None:
     """Measure how fast carrylens is."""
 
@@ -53,4 +122,6 @@ def bench_commands() -> typer.Typer:
     bench = typer.Typer(help="Measure how fast carrylens is.", no_args_is_help=True, rich_markup_mode=None)
     bench.callback()(_bench)
     bench.command("arithmetic")(bench_arithmetic_command)
+    bench.command("train")(bench_train_command)
+    bench.command("test")(bench_test_command)
     return bench

@@ -23,6 +23,7 @@ from carrylens.cli.options import (
 )
 from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
 from carrylens.terminal import Stopped, print_error, print_line, print_note, print_record
 
 
@@ -144,9 +145,30 @@ def models_command(as_json: JsonOption = False) -> None:
             print_line(line)
 
 
+def losses_command(
+    model: ModelArgument,
+    svg: Annotated[Path, typer.Option(metavar="FILE", help="The picture to draw.")] = Path("losses.svg"),
+) -> None:
+    """Draw a trained model's loss curves.
+
+    One curve for each answer token, one panel for each operation.
+    """
+    from carrylens.report.losses import losses_svg
+    from carrylens.zoo import find_model
+    from carrylens.zoo.about import history, model_name
+
+    folder = find_model(model)
+    lines = history(folder)
+    if not lines:
+        raise CarryLensError(f"{folder} has no training history to draw. Train a model with: carrylens train NAME")
+    write_whole(svg, losses_svg(str(model_name(folder)), lines).encode())
+    print_note(f"Drew {svg}")
+
+
 def add_commands(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("train")(train_command)
     app.command("test")(exam_command)
     app.command("ask", context_settings={"ignore_unknown_options": True})(ask_command)
     app.command("models")(models_command)
+    app.command("losses")(losses_command)

@@ -1,0 +1,44 @@
+"""Peak: what these cores can do at best, and what a pass through a model costs.
+
+Takes  nothing, or the shape of a model.
+Gives  the fp32 speed of a large matrix product, and the operations of one question's answer pass.
+Never  compares machines: a share of peak is measured within one run.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import torch
+
+from carrylens.model.config import ModelConfig
+
+_SIDE = 1536
+
+
+def peak_flops(seconds: float = 1.0) -> float:
+    """Floating-point operations a second of a large fp32 matrix product on the threads in use; the best of many."""
+    left, right = torch.randn(_SIDE, _SIDE), torch.randn(_SIDE, _SIDE)
+    best, started = 0.0, perf_counter()
+    while perf_counter() - started < seconds:
+        before = perf_counter()
+        torch.mm(left, right)
+        best = max(best, 2.0 * _SIDE**3 / (perf_counter() - before))
+    return best
+
+
+def answer_pass_flops(config: ModelConfig) -> float:
+    """Multiplications and additions that the answer pass makes for one question.
+
+    Looking up layer 0's projections costs nothing; norms, softmax and ReLU are left out, as is usual.
+    """
+    d_model, inner, d_mlp = config.d_model, config.n_heads * config.d_head, config.d_mlp
+    every, read = config.n_ctx - 1, config.digits + 2
+    total = 2.0 * read * d_model * config.d_vocab
+    for layer in range(config.n_layers):
+        queries = read if layer == config.n_layers - 1 else every
+        if layer:
+            total += 2.0 * d_model * inner * (queries + 2 * every)
+        total += 4.0 * queries * every * inner  # scores and mixing
+        total += 2.0 * queries * d_model * (inner + 2 * d_mlp)
+    return total
