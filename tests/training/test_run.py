@@ -111,7 +111,7 @@ def test_ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on(tmp_path: Path) -> None
 def test_resuming_with_another_recipe_or_name_is_refused(tmp_path: Path) -> None:
     name = ModelName.parse(TINY)
     train(start(Plan(name), tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
-    with pytest.raises(CarryLensError, match="was trained with adam_rate = 0.003, not 8e-05"):
+    with pytest.raises(CarryLensError, match="was trained with adam_rate = 0.002, not 8e-05"):
         resume(Plan(name, RecipeKind.PAPER), tmp_path, CPU)
     with pytest.raises(CarryLensError, match="was trained with name = 'mix_d2_l1_h2_w12_t60_s1'"):
         resume(Plan(ModelName.parse("mix_d2_l1_h2_w12_t90_s1")), tmp_path, CPU)
