@@ -1,0 +1,44 @@
+import json
+import subprocess
+import sys
+
+PROBE = """
+import json, sys, time
+import numpy
+before = set(sys.modules)
+started = time.perf_counter()
+import carrylens.arithmetic
+import carrylens.arithmetic.frequencies, carrylens.arithmetic.proof
+seconds = time.perf_counter() - started
+print(json.dumps({"seconds": seconds, "before": sorted(before), "after": sorted(set(sys.modules) - before)}))
+"""
+
+
+def fresh_import() -> dict[str, object]:
+    done = subprocess.run([sys.executable, "-c", PROBE], check=True, capture_output=True, text=True)
+    found: dict[str, object] = json.loads(done.stdout)
+    assert done.stderr == ""
+    return found
+
+
+def test_importing_the_room_brings_in_nothing_but_numpy_and_the_standard_library() -> None:
+    found = fresh_import()["after"]
+    assert isinstance(found, list)
+    roots = {name.partition(".")[0] for name in found}
+    assert "carrylens" in roots
+    assert roots - set(sys.stdlib_module_names) - {"numpy", "carrylens"} == set()
+    rooms = {name.split(".")[1] for name in found if name.count(".")}
+    assert not rooms & {"model", "training", "report", "cli", "pipeline", "bench"}
+    assert {name for name in found if name.startswith("carrylens") and ".arithmetic" not in name} <= {
+        "carrylens",
+        "carrylens.errors",
+    }
+
+
+def test_importing_the_room_takes_well_under_a_second() -> None:
+    seconds = []
+    for _ in range(3):
+        found = fresh_import()["seconds"]
+        assert isinstance(found, float)
+        seconds.append(found)
+    assert min(seconds) < 0.5

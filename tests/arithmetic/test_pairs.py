@@ -1,0 +1,267 @@
+from functools import cache
+
+import numpy as np
+import pytest
+
+from arithmetic.slow_route import inputs_behind, random_sums, slow_answer, slow_run
+from carrylens.arithmetic import (
+    CausalModel,
+    Operation,
+    Questions,
+    Variable,
+    algorithm,
+    effect_pairs,
+    null_pairs,
+    ripple,
+)
+from carrylens.arithmetic.pairs import Pairs
+from carrylens.arithmetic.variables import D_PRIME, MB, MC, MV, NB, NV, OPR, SA, SC, SGN, ST, SV, A, D
+from carrylens.errors import CarryLensError
+
+ADD, MIX = algorithm(Operation.ADD, 4), algorithm(Operation.MIX, 4)
+INPUTS = [*(f"{operand}[{k}]" for operand in ("D", "D'") for k in range(4)), "OPR"]
+
+
+def reads(model: CausalModel) -> list[Variable]:
+    """The variables some answer token depends on: all but the binary carries and the top of the chain of D'-D."""
+    unread = {"SC", "MC", "NC"}
+    top = {NB[3], NV[3]}
+    constant = {SGN} if model is ADD else set()
+    if model is ADD:
+        constant.add(OPR)  # an addition does not look at its operator
+    return [v for v in model.variables if v.name not in unread and v not in top and v not in constant]
+
+
+CASES = [
+    pytest.param(model, variable, id=f"{model.operation.value} {variable}")
+    for model in (ADD, MIX)
+    for variable in reads(model)
+]
+
+
+@cache
+def effects(model: CausalModel, variable: Variable) -> Pairs:
+    return effect_pairs(model, variable, 30, seed=1)
+
+
+def values_of(questions: Questions, model: CausalModel) -> list[dict[str, int]]:
+    return [slow_run(text, model.operation.value) for text in questions.text()]
+
+
+@pytest.mark.parametrize(("model", "variable"), CASES)
+def test_an_effect_pair_differs_in_its_variable_and_shows_the_counterfactual(
+    model: CausalModel, variable: Variable
+) -> None:
+    pairs, name, operation = effects(model, variable), str(variable), model.operation.value
+    assert len(pairs) == len(pairs.base) == len(pairs.source) == 30
+    behind = inputs_behind(name, 4, operation)
+    base, source = values_of(pairs.base, model), values_of(pairs.source, model)
+    for row, text in enumerate(pairs.base.text()):
+        assert base[row][name] != source[row][name]
+        assert all(base[row][other] == source[row][other] for other in INPUTS if other not in behind)
+        assert pairs.expected.text()[row] == slow_answer(text, operation, {name: source[row][name]})
+        assert pairs.expected.text()[row] != slow_answer(text, operation)
+    assert len(set(zip(pairs.base.text(), pairs.source.text(), strict=True))) > 25
+
+
+@pytest.mark.parametrize(("model", "variable"), CASES)
+def test_a_null_pair_agrees_in_its_variable_and_differs_in_every_other_input(
+    model: CausalModel, variable: Variable
+) -> None:
+    base_questions = effects(model, variable).base
+    pairs, name, operation = null_pairs(model, variable, base_questions, seed=2), str(variable), model.operation.value
+    assert pairs.base == base_questions
+    base, source = values_of(pairs.base, model), values_of(pairs.source, model)
+    others = [other for other in INPUTS if other not in (name, "OPR")]
+    for row, text in enumerate(pairs.base.text()):
+        assert base[row][name] == source[row][name]
+        assert all(base[row][other] != source[row][other] for other in others)
+        assert pairs.expected.text()[row] == slow_answer(text, operation)
+        assert slow_answer(text, operation, {name: source[row][name]}) == slow_answer(text, operation)
+
+
+@pytest.mark.parametrize("variable", [ST[2], MV[1], SA[0], D[3], A[2]], ids=str)
+@pytest.mark.parametrize("other_operator", [False, True])
+def test_the_operator_of_a_null_pair_stays_unless_it_is_to_be_turned_round(
+    variable: Variable, other_operator: bool
+) -> None:
+    base = random_sums(seed=3, count=50, digits=4).questions()
+    pairs = null_pairs(MIX, variable, base, seed=3, other_operator=other_operator)
+    assert ((pairs.source.minus != base.minus) == other_operator).all()
+    assert pairs.expected.text() == [slow_answer(text, "mix") for text in base.text()]
+    mine, theirs, name = values_of(base, MIX), values_of(pairs.source, MIX), str(variable)
+    assert all(one[name] == other[name] for one, other in zip(mine, theirs, strict=True))
+    others = [other for other in INPUTS if other not in (name, "OPR")]
+    assert all(one[other] != two[other] for one, two in zip(mine, theirs, strict=True) for other in others)
+
+
+@pytest.mark.parametrize(("model", "variable"), [(MIX, OPR), (ADD, ST[2])])
+def test_an_operator_that_cannot_differ_is_not_turned_round(model: CausalModel, variable: Variable) -> None:
+    base = random_sums(seed=3, count=5, digits=4, minus=False).questions()
+    with pytest.raises(CarryLensError, match="The operator cannot differ in a null of"):
+        null_pairs(model, variable, base, seed=3, other_operator=True)
+
+
+def test_a_base_without_a_null_source_is_quoted() -> None:
+    base = Questions.parse(["1234-5678"])  # a minus sign needs a subtraction
+    with pytest.raises(CarryLensError, match="'1234-5678=' has no null source"):
+        null_pairs(MIX, SGN, base, seed=3, other_operator=True)
+
+
+def test_a_null_pair_for_the_operator_keeps_it() -> None:
+    base = random_sums(seed=4, count=50, digits=4).questions()
+    source = null_pairs(MIX, OPR, base, seed=4).source
+    assert (source.minus == base.minus).all()
+    assert (source.first != base.first).all()
+    assert (source.second != base.second).all()
+
+
+def test_a_null_pair_can_move_the_answer_if_anything_else_were_carried() -> None:
+    base = random_sums(seed=5, count=200, digits=4, minus=False).questions()
+    pairs = null_pairs(ADD, ST[2], base, seed=5)
+    for other in (SA[2], SA[0], ST[1], SV[2]):
+        assert pairs.tells_apart(other).mean() > 0.2
+
+
+@pytest.mark.parametrize(
+    ("model", "variable", "agree"),
+    [
+        (ADD, ST[2], [SA[2]]),
+        (ADD, SV[2], [ST[2], SA[2], SA[3]]),
+        (ADD, SV[1], [SV[0], SA[0], SA[1]]),
+        (ADD, SA[1], [ST[1], SC[1], SV[1]]),
+        (MIX, MB[1], [ST[1], SA[1]]),
+        (MIX, MV[2], [MB[2], MB[1], SGN]),
+        (MIX, NV[1], [SGN, NB[1]]),
+        (MIX, SGN, [MB[3], MC[3]]),
+        (MIX, ST[1], [MV[3], D[1]]),
+        (MIX, OPR, [SGN]),
+    ],
+)
+def test_effect_pairs_agree_in_all_they_are_asked_to_agree_in(
+    model: CausalModel, variable: Variable, agree: list[Variable]
+) -> None:
+    pairs = effect_pairs(model, variable, 40, seed=6, agree=agree)
+    base, source = values_of(pairs.base, model), values_of(pairs.source, model)
+    for mine, theirs, expected, text in zip(base, source, pairs.expected.text(), pairs.base.text(), strict=True):
+        assert mine[str(variable)] != theirs[str(variable)]
+        assert all(mine[str(other)] == theirs[str(other)] for other in agree)
+        assert expected == slow_answer(text, model.operation.value, {str(variable): theirs[str(variable)]})
+
+
+@pytest.mark.parametrize(
+    ("variable", "agree"),
+    [
+        (ST[1], [ST[1]]),
+        (ST[1], [D[1], D_PRIME[1]]),
+        (SV[1], [ST[1], SV[0]]),
+        (SA[1], [A[1], SV[0]]),
+        (ST[0], [SC[0]]),
+    ],
+)
+def test_what_cannot_agree_is_refused(variable: Variable, agree: list[Variable]) -> None:
+    with pytest.raises(
+        CarryLensError, match="5 pairs that differ in .* but only 0 of .* bases have one. Ask for fewer"
+    ):
+        effect_pairs(algorithm(Operation.ADD, 2), variable, 5, seed=0, agree=agree)
+
+
+def test_a_sign_that_never_differs_has_no_effect_pairs() -> None:
+    with pytest.raises(CarryLensError):
+        effect_pairs(algorithm(Operation.ADD, 2), SGN, 5, seed=0)
+
+
+@pytest.mark.parametrize(("model", "variable"), [(ADD, SC[1]), (ADD, OPR), (MIX, MC[2]), (MIX, NV[3]), (MIX, NB[3])])
+def test_a_variable_no_answer_depends_on_has_no_effect_pairs(model: CausalModel, variable: Variable) -> None:
+    with pytest.raises(CarryLensError, match="so no pair can show it. Choose one that is read."):
+        effect_pairs(model, variable, 5, seed=0)
+
+
+@pytest.mark.parametrize("variable", [ST[4], MV[0], Variable("XX", 1)])
+def test_a_variable_the_algorithm_does_not_have_is_refused(variable: Variable) -> None:
+    base = Questions.parse(["1234+5678"])
+    with pytest.raises(CarryLensError, match="has no variable"):
+        effect_pairs(ADD, variable, 5, seed=0)
+    with pytest.raises(CarryLensError, match="has no variable"):
+        effect_pairs(ADD, ST[1], 5, seed=0, agree=[variable])
+    with pytest.raises(CarryLensError, match="has no variable"):
+        null_pairs(ADD, variable, base, seed=0)
+
+
+def test_pairs_are_the_same_for_the_same_seed_and_others_for_another() -> None:
+    one, again, other = (effect_pairs(MIX, MV[1], 50, seed=seed) for seed in (7, 7, 8))
+    assert one.base == again.base
+    assert one.source == again.source
+    assert one.expected == again.expected
+    assert one.base != other.base
+    nulls = [null_pairs(MIX, MV[1], one.base, seed=seed).source for seed in (7, 7, 8)]
+    assert nulls[0] == nulls[1]
+    assert nulls[0] != nulls[2]
+
+
+def test_fewer_pairs_are_the_first_of_more() -> None:
+    few, many = (effect_pairs(ADD, SV[1], count, seed=9) for count in (10, 200))
+    assert few.base == many.base[:10]
+    assert few.source == many.source[:10]
+
+
+def hand_pairs(model: CausalModel, variable: Variable, base: list[str], source: list[str]) -> Pairs:
+    mine, theirs = Questions.parse(base, model.digits), Questions.parse(source, model.digits)
+    return Pairs(model, variable, mine, theirs, model.answers(mine, do=model.run(theirs).pick(variable)))
+
+
+def test_pairs_worked_out_by_hand_tell_apart_what_they_should() -> None:
+    # 115+112 is 227. ST[0] of 119+112 is 1: carried over, the answer is 237; SA[0] would give 221, SV[0] 237 again.
+    pairs = hand_pairs(algorithm(Operation.ADD, 3), ST[0], ["115+112", "115+112"], ["119+112", "116+112"])
+    assert pairs.expected.text() == ["+0237", "+0227"]
+    assert pairs.tells_apart(SA[0]).tolist() == [True, True]
+    assert pairs.tells_apart(SV[0]).tolist() == [False, False]
+    assert pairs.tells_apart(ST[0]).tolist() == [False, False]
+    assert pairs.tells_apart(SC[0]).tolist() == [True, False]  # no answer needs SC: carrying it changes nothing
+    assert pairs.tells_apart(ST[1]).tolist() == [True, False]
+    assert pairs.tells_apart(D[0]).tolist() == [True, True]  # 119+112 is 231, 116+112 is 228
+
+
+def test_agreement_is_the_share_of_pairs_that_agree() -> None:
+    pairs = hand_pairs(algorithm(Operation.ADD, 3), ST[0], ["115+112", "115+112"], ["119+112", "116+112"])
+    shares = pairs.agreement()
+    assert (shares[D[0]], shares[D[1]], shares[ST[0]], shares[SA[0]], shares[A[1]]) == (0.0, 1.0, 0.5, 0.0, 0.5)
+    assert set(shares) == set(algorithm(Operation.ADD, 3).variables)
+
+
+def test_among_sources_the_one_most_alike_is_taken() -> None:
+    # ST[3] of column 3 alone: all other columns agree, so every variable of another column does as well.
+    shares = effect_pairs(ADD, ST[3], 200, seed=10).agreement()
+    assert all(
+        shares[variable] == 1 for variable in (SA[0], SA[1], SA[2], ST[0], ST[1], ST[2], SV[2], A[0], A[1], A[2])
+    )
+    resolved = effect_pairs(ADD, SV[3], 200, seed=10).agreement()
+    assert np.mean([resolved[SA[k]] for k in range(4)]) > 0.6
+
+
+def test_the_null_of_many_bases_is_found_for_each() -> None:
+    base = random_sums(seed=11, count=1500, digits=4).questions()
+    pairs = null_pairs(MIX, SA[2], base, seed=11)
+    assert len(pairs) == 1500
+    mine, theirs = (questions.first[:, 2] + questions.second[:, 2] for questions in (base, pairs.source))
+    assert (mine % 10 == theirs % 10).all()
+    assert (pairs.source.first != base.first).all()
+
+
+def test_the_null_of_no_bases_is_empty() -> None:
+    assert len(null_pairs(ADD, ST[1], Questions.parse([], 4), seed=0)) == 0
+
+
+def test_no_effect_pairs_are_none_and_fewer_than_none_are_refused() -> None:
+    assert len(effect_pairs(ADD, ST[1], 0, seed=0)) == 0
+    with pytest.raises(CarryLensError):
+        effect_pairs(ADD, ST[1], -1, seed=0)
+
+
+@pytest.mark.parametrize("name", ["C[1]", "D[2]", "A[4]"])
+def test_rivals_have_pairs_of_their_own(name: str) -> None:
+    model, variable = ripple(Operation.ADD, 4), Variable.parse(name)
+    pairs = effect_pairs(model, variable, 20, seed=12)
+    base, source = model.run(pairs.base), model.run(pairs.source)
+    assert (base[variable] != source[variable]).all()
+    assert all(mine != theirs for mine, theirs in zip(pairs.expected.text(), base.answers().text(), strict=True))

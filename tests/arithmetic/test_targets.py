@@ -1,0 +1,223 @@
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arithmetic.slow_route import PROPERTY, SlowLabels, chi_square, chi_square_limit, every_sum, slow_labels
+from carrylens.arithmetic import Chain, QuestionClass, Target, TargetStream
+from carrylens.arithmetic.targets import is_possible
+from carrylens.errors import CarryLensError
+
+WIDTHS = [1, 2, 3, 4, 5, 6, 7, 8, 20, 40]
+
+
+def narrowest(name: str) -> int:
+    """The fewest digits with a question of that class: a positive borrow needs a column above it that pays."""
+    depth = max(int(name[1]) - 1, 0)
+    return 1 if name in ("S0", "M0") else depth + 2 if name[0] == "M" else depth + 1
+
+
+def depth_of(labels: SlowLabels, chain: Chain) -> int | None:
+    return {Chain.CASCADE: labels.cascade, Chain.SIGN: labels.sign, Chain.BORROW: labels.borrow}[chain]
+
+
+def depth_targets(digits: int) -> Iterator[tuple[Chain, bool, int, bool]]:
+    """Chain, sign, depth, and whether such a question exists."""
+    for depth in range(digits + 1):
+        yield Chain.CASCADE, False, depth, depth < digits
+        yield Chain.SIGN, True, depth, depth < digits
+        for negative in (False, True):
+            yield Chain.BORROW, negative, depth, depth == 0 or depth + 2 <= digits
+
+
+def labels_of(stream: TargetStream, count: int) -> list[SlowLabels]:
+    return [slow_labels(text) for text in stream.take(0, count).text()]
+
+
+@pytest.mark.parametrize("digits", WIDTHS)
+@pytest.mark.parametrize("name", [found.value for found in QuestionClass])
+def test_every_question_drawn_is_of_the_class_asked_for(name: str, digits: int) -> None:
+    target = Target.of_class(QuestionClass(name))
+    assert is_possible(target, digits) is (digits >= narrowest(name))
+    if digits < narrowest(name):
+        with pytest.raises(CarryLensError, match=f"No question with {digits} digits meets .* Ask for more digits"):
+            TargetStream(target, digits, seed=0)
+    else:
+        found = labels_of(TargetStream(target, digits, seed=0), 40)
+        assert {labels.name for labels in found} == {name}
+
+
+@pytest.mark.parametrize("digits", WIDTHS)
+def test_every_question_drawn_has_the_exact_depth_asked_for(digits: int) -> None:
+    for chain, negative, depth, possible in depth_targets(digits):
+        target = Target.of_depth(chain, depth, negative)
+        assert is_possible(target, digits) is possible
+        if not possible:
+            with pytest.raises(CarryLensError, match="Ask for more digits or a smaller depth"):
+                TargetStream(target, digits, seed=0)
+            continue
+        found = labels_of(TargetStream(target, digits, seed=0), 12)
+        assert {depth_of(labels, chain) for labels in found} == {depth}, target
+        if chain is not Chain.CASCADE:
+            assert {labels.name[0] for labels in found} == {"N" if negative else "M"}
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def census(request: pytest.FixtureRequest) -> tuple[int, Counter[SlowLabels]]:
+    """How many questions of one width have each set of labels, counted one by one (by kinds of columns at 3)."""
+    digits: int = request.param
+    counts: Counter[SlowLabels] = Counter()
+    kinds = {
+        False: {(0, 0): 45, (0, 9): 10, (5, 5): 45},
+        True: {(0, 0): 1, (7, 7): 9, (3, 8): 45, (8, 3): 45},
+    }
+    for minus, ways in kinds.items():
+        if digits < 3:
+            counts.update(map(slow_labels, every_sum(digits, minus).questions().text()))
+            continue
+        for top, middle, units in ((x, y, z) for x in ways for y in ways for z in ways):
+            first, second = (f"{top[side]}{middle[side]}{units[side]}" for side in (0, 1))
+            counts[slow_labels(f"{first}{'+-'[minus]}{second}")] += ways[top] * ways[middle] * ways[units]
+    assert counts.total() == 2 * 100**digits
+    return digits, counts
+
+
+def test_the_number_of_questions_of_each_class_is_exact(census: tuple[int, Counter[SlowLabels]]) -> None:
+    digits, counts = census
+    for found in QuestionClass:
+        if digits >= narrowest(found.value):
+            expected = sum(count for labels, count in counts.items() if labels.name == found.value)
+            assert TargetStream(Target.of_class(found), digits, 0).n_questions == expected, found
+
+
+def test_the_number_of_questions_of_each_depth_is_exact(census: tuple[int, Counter[SlowLabels]]) -> None:
+    digits, counts = census
+    for chain, negative, depth, possible in depth_targets(digits):
+        letter = "S" if chain is Chain.CASCADE else "N" if negative else "M"
+        expected = sum(
+            count for labels, count in counts.items() if labels.name[0] == letter and depth_of(labels, chain) == depth
+        )
+        assert (expected > 0) is possible
+        if possible:
+            stream = TargetStream(Target.of_depth(chain, depth, negative), digits, 0)
+            assert stream.n_questions == expected, stream
+
+
+@pytest.mark.parametrize("digits", [5, 20, 40])
+def test_the_classes_share_out_all_questions_of_a_width(digits: int) -> None:
+    counts = {found.value: TargetStream(Target.of_class(found), digits, 0).n_questions for found in QuestionClass}
+    additions = sum(count for name, count in counts.items() if name[0] == "S")
+    negative = sum(count for name, count in counts.items() if name[0] == "N")
+    positive = sum(count for name, count in counts.items() if name[0] == "M")
+    assert additions == 100**digits
+    assert negative == 10**digits * (10**digits - 1) // 2
+    assert positive == 10**digits * (10**digits + 1) // 2
+
+
+def test_the_deepest_class_of_ten_digits_is_as_rare_as_the_paper_says() -> None:
+    share = TargetStream(Target.of_class(QuestionClass.S5), 10, 0).n_questions / 100**10
+    assert 2.5e-4 < share < 3.5e-4
+
+
+UNIFORM = [
+    *(Target.of_class(found) for found in QuestionClass if narrowest(found.value) <= 2),
+    *(Target.of_depth(chain, depth, negative) for chain, negative, depth, possible in depth_targets(2) if possible),
+]
+
+
+@pytest.mark.parametrize("target", dict.fromkeys(UNIFORM), ids=str)
+def test_every_question_that_qualifies_is_equally_likely(target: Target) -> None:
+    # Chi-square over all qualifying questions of two digits; it exceeds the bound once in a million.
+    stream = TargetStream(target, 2, seed=1)
+    total = 20 * stream.n_questions
+    questions = stream.take(0, total)
+    first, second = (digits.astype(np.int64) @ [1, 10] for digits in (questions.first, questions.second))
+    counts = np.bincount(first * 100 + second, minlength=10_000)
+    assert (counts > 0).sum() == stream.n_questions
+    seen = counts[counts > 0]
+    assert chi_square(seen, 20.0) < chi_square_limit(len(seen) - 1)
+
+
+def test_a_full_cascade_of_twenty_digits_is_drawn_as_any_other() -> None:
+    stream = TargetStream(Target.of_depth(Chain.CASCADE, 19), 20, seed=2)
+    assert stream.n_questions == 45 * 10**19
+    texts = stream.take(0, 1000).text()
+    assert len(set(texts)) == 1000
+    for text in texts:
+        columns = [int(d) + int(e) for d, e in zip(text[:20], text[21:41], strict=True)]
+        assert columns[:-1] == [9] * 19
+        assert columns[-1] >= 10
+    sums = [int(text[:20]) + int(text[21:41]) for text in texts]
+    assert all(10**20 <= total <= 10**20 + 8 for total in sums)
+
+
+def test_leading_zeros_do_not_deepen_a_sign_decision() -> None:
+    texts = TargetStream(Target.of_depth(Chain.SIGN, 0), 6, seed=3).take(0, 20_000).text()
+    assert any(text.startswith("00") and text[7:9] == "00" for text in texts)
+
+
+@PROPERTY
+@given(
+    name=st.sampled_from(["S0", "S3", "M2", "N1", "N4"]),
+    digits=st.integers(4, 40),
+    seed=st.integers(0, 2**70),
+    start=st.integers(0, 10**12),
+    counts=st.lists(st.integers(0, 30), min_size=1, max_size=3),
+)
+def test_a_question_is_the_same_whatever_batch_it_is_drawn_in(
+    name: str, digits: int, seed: int, start: int, counts: list[int]
+) -> None:
+    target = Target.of_class(QuestionClass(name))
+    whole, at = TargetStream(target, digits, seed).take(start, sum(counts)), 0
+    assert len(whole) == sum(counts)
+    for count in counts:
+        assert TargetStream(target, digits, seed).take(start + at, count) == whole[at : at + count]
+        at += count
+
+
+def test_seeds_and_targets_make_a_difference() -> None:
+    streams = [TargetStream(Target.of_class(found), 8, seed) for found in QuestionClass for seed in (0, 1)]
+    streams += [TargetStream(Target.of_depth(Chain.BORROW, 3, negative), 8, 0) for negative in (False, True)]
+    batches = [stream.take(0, 30) for stream in streams]
+    assert len({(batch.first.tobytes(), batch.second.tobytes()) for batch in batches}) == len(streams)
+
+
+@pytest.mark.parametrize("depth", [-1, -40])
+def test_a_depth_below_zero_is_refused(depth: int) -> None:
+    with pytest.raises(CarryLensError, match=f"{depth} is no depth. Write 0 or more."):
+        Target.of_depth(Chain.CASCADE, depth)
+
+
+@pytest.mark.parametrize("target", [Target(Chain.CASCADE, 3, 2), Target(Chain.BORROW, 40, None)])
+def test_a_target_that_nothing_meets_is_refused(target: Target) -> None:
+    with pytest.raises(CarryLensError, match="No question with 40 digits meets"):
+        TargetStream(target, 40, 0)
+
+
+@pytest.mark.parametrize(("chain", "negative"), [(Chain.CASCADE, True), (Chain.SIGN, False)])
+def test_a_depth_that_does_not_go_with_the_sign_is_refused(chain: Chain, negative: bool) -> None:
+    with pytest.raises(CarryLensError, match=f"A {chain.value} depth goes with a .* answer"):
+        TargetStream(Target.of_depth(chain, 1, negative), 4, seed=0)
+    with pytest.raises(CarryLensError, match=f"A {chain.value} depth goes with a .* answer"):
+        TargetStream(Target(chain, 1, 1, negative), 4, seed=0)
+
+
+def test_a_depth_without_a_sign_takes_the_one_that_goes_with_it() -> None:
+    assert [Target.of_depth(chain, 1).negative for chain in Chain] == [False, True, False]
+
+
+@pytest.mark.parametrize("digits", [0, 41])
+def test_a_width_that_is_none_has_no_target_stream(digits: int) -> None:
+    with pytest.raises(CarryLensError, match="is no width"):
+        TargetStream(Target.of_class(QuestionClass.S0), digits, 0)
+    with pytest.raises(CarryLensError, match="is no width"):
+        is_possible(Target.of_class(QuestionClass.S0), digits)
+
+
+@pytest.mark.parametrize(("seed", "start", "count"), [(-1, 0, 1), (0, -1, 1), (0, 0, -1)])
+def test_negative_seeds_starts_and_counts_are_refused(seed: int, start: int, count: int) -> None:
+    with pytest.raises(CarryLensError, match="cannot be drawn"):
+        TargetStream(Target.of_class(QuestionClass.S0), 4, seed).take(start, count)
