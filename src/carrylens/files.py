@@ -16,10 +16,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """Put `content` at `path` in one step: whoever looks sees all of it or what was there before."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        write_flushed(draft, content)
         draft.replace(path)
     except OSError as error:
         reason = error.strerror or str(error)
@@ -27,3 +24,11 @@ def write_whole(path: Path, content: bytes) -> None:
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+def write_flushed(path: Path, content: bytes) -> None:
+    """Write a new file and wait until it is on the disk."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from carrylens.errors import CarryLensError
+from carrylens.files import write_flushed
 from carrylens.model import ModelConfig, Transformer, load_model, manifest, save_model
 from carrylens.model.manifest import check_sealed, write_sealed
 
@@ -134,7 +135,7 @@ def test_a_full_disk_leaves_the_earlier_model_intact(
     model: Transformer, tokens: Tensor, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, logits = contents(saved), model(tokens)
-    write = manifest._write_flushed
+    write = write_flushed
 
     for full_at in FILES:
 
@@ -144,7 +145,7 @@ def test_a_full_disk_leaves_the_earlier_model_intact(
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             write(path, content)
 
-        monkeypatch.setattr(manifest, "_write_flushed", fill)
+        monkeypatch.setattr(manifest, "write_flushed", fill)
         with pytest.raises(CarryLensError, match=r"\(No space left on device\). What was there before is unchanged"):
             save_model(Transformer(model.config), saved)
         assert contents(saved) == before
@@ -153,8 +154,8 @@ def test_a_full_disk_leaves_the_earlier_model_intact(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
 def test_a_device_that_is_really_full_is_reported(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = manifest._write_flushed
-    monkeypatch.setattr(manifest, "_write_flushed", lambda _, content: write(Path("/dev/full"), content))
+    write = write_flushed
+    monkeypatch.setattr(manifest, "write_flushed", lambda _, content: write(Path("/dev/full"), content))
     with pytest.raises(CarryLensError, match="No space left on device"):
         save_model(load_model(saved), saved)
 

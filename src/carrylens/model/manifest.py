@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from carrylens.errors import CarryLensError
+from carrylens.files import write_flushed
 
 MANIFEST = "manifest.json"
 
@@ -30,7 +31,7 @@ def write_sealed(folder: Path, contents: Mapping[str, bytes], also: Sequence[str
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in {**contents, MANIFEST: manifest.encode()}.items():
-            _write_flushed(drafts[name], content)
+            write_flushed(drafts[name], content)
         outcome = "It is unfinished."
         for name, draft in drafts.items():
             draft.replace(folder / name)
@@ -92,13 +93,6 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise CarryLensError(f"{path} cannot be read ({error.strerror or error}). Restore it.") from error
-
-
-def _write_flushed(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _flush_folder(folder: Path) -> None:

@@ -1,0 +1,35 @@
+"""Files are whole or not there."""
+
+from pathlib import Path
+
+import pytest
+
+from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    write_whole(path, b"old")
+    write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    write_whole(path, b"old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("carrylens.files.os.fsync", full)
+    with pytest.raises(CarryLensError, match="cannot be written: No space left on device"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_in_the_way_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(CarryLensError, match="cannot be written"):
+        write_whole(tmp_path, b"new")
