@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from carrylens.report.tables import align
+from carrylens.report.tables import align, short
 
 _MOST_FAILURES = 10
 
@@ -59,10 +59,10 @@ def _row(part: Mapping[str, Any]) -> list[str]:
         part["operation"],
         f"{part['asked']:,}",
         f"{part['failed']:,}",
-        f"{rate:.3g}",
-        f"{low:.3g} to {high:.3g}",
+        short(rate),
+        f"{short(low)} to {short(high)}",
     ]
 
 
 def _rate(rate: float | None) -> str:
-    return "?" if rate is None else f"{rate:.3g}"
+    return "?" if rate is None else short(rate)

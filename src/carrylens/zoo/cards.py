@@ -22,7 +22,7 @@ def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
     lines = [
         f"# {name}",
         "",
-        f"A transformer that {_DOES[name.operation.value]} numbers of {name.digits} digits: {name.n_layers} layers, "
+        f"A transformer that {_DOES[name.operation.value]} numbers of {name.digits} digits: {name.n_layers} layer{'s' if name.n_layers > 1 else ''}, "
         f"{name.n_heads} heads, width {name.width}, seed {name.seed}. Made by carrylens; Apache-2.0.",
         "",
         *_training_lines(name, folder),
@@ -46,7 +46,7 @@ def per_million(part: dict[str, Any]) -> str:
     '0 to 3.69'
     """
     low, high = (1e6 * bound for bound in part["interval"])
-    return f"{low:.3g} to {high:.3g}"
+    return " to ".join(f"{bound:,.0f}" if bound >= 1000 else f"{bound:.3g}" for bound in (low, high))
 
 
 def _training_lines(name: ModelName, folder: Path) -> list[str]:
