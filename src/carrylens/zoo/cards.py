@@ -19,10 +19,11 @@ _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
 def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
     """The card of the model in `folder`."""
     bar = {True: "meets", False: "misses", None: "was not asked enough to be held to"}[test["meets_bar"]]
+    layers = f"{name.n_layers} layer{'s' if name.n_layers > 1 else ''}"
     lines = [
         f"# {name}",
         "",
-        f"A transformer that {_DOES[name.operation.value]} numbers of {name.digits} digits: {name.n_layers} layer{'s' if name.n_layers > 1 else ''}, "
+        f"A transformer that {_DOES[name.operation.value]} numbers of {name.digits} digits: {layers}, "
         f"{name.n_heads} heads, width {name.width}, seed {name.seed}. Made by carrylens; Apache-2.0.",
         "",
         *_training_lines(name, folder),
