@@ -149,9 +149,9 @@ def test_a_bad_line_is_reported_and_the_others_are_answered() -> None:
     assert result.stdout == "1+2  +03  S0  cascade 0\n99999+1  +100000  S5  cascade 4\n"
     assert result.returncode == 2
     assert [line.split(" is no question")[0] for line in result.stderr.splitlines()] == [
-        "carrylens: 'abc'",
-        "carrylens: ''",
-        "carrylens: '-'",
+        "carrylens: line 2: 'abc'",
+        "carrylens: line 3: ''",
+        "carrylens: line 5: '-'",
     ]
 
 
@@ -166,7 +166,8 @@ def assert_one_line_error(result: subprocess.CompletedProcess[str], message: str
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["4a+5"], "'4a+5' is no question. Write two whole numbers with + or - between them, such as 45+7."),
+        (["4a+5"], "'4a+5' is no question: 'a' (U+0061) does not belong in one. Write two whole numbers with + or -"),
+        (["5\u22123"], "'\u2212' (U+2212) does not belong in one"),
         ([""], "'' is no question"),
         (["-"], "'-' is no question"),
         (["-5+3"], "'-5+3' is no question"),
@@ -199,6 +200,43 @@ def test_bad_input_gets_one_line_that_says_what_to_write(command: str, arguments
 )
 def test_a_command_that_cannot_be_understood_gets_one_line(arguments: list[str], message: str) -> None:
     assert_one_line_error(run(*arguments), message)
+
+
+@pytest.mark.parametrize("option", ["--jsn", "-h", "--digit=4"])
+@pytest.mark.parametrize("command", ["trace", "classify"])
+def test_a_mistyped_option_is_told_before_anything_is_answered(command: str, option: str) -> None:
+    result = run(command, "4+5", option)
+    assert_one_line_error(result, f"No such option: '{option}'")
+    assert result.stdout == ""
+
+
+def test_a_width_that_is_none_is_told_once_and_even_without_questions() -> None:
+    assert_one_line_error(run("classify", "--digits", "0", stdin="1+2\n3+4\n"), "0 is no width")
+    assert_one_line_error(run("classify", "--digits", "99", stdin=""), "99 is no width")
+
+
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_a_picture_cannot_be_put_where_a_folder_is(path: str) -> None:
+    assert_one_line_error(run("trace", "4+5", "--svg", path), "it is no ordinary file")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [("<&-", "No question was given"), (">/dev/full </dev/null 5+3", "No space left"), (">&- 5+3", "output is closed")],
+)
+def test_closed_and_full_streams_are_one_line(redirection: str, message: str) -> None:
+    script = f"'{sys.executable}' -m carrylens classify {redirection}"
+    result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert_one_line_error(result, message)
+
+
+def test_a_closed_error_stream_does_not_change_the_status() -> None:
+    script = f"'{sys.executable}' -m carrylens classify 5x3 2>&-"
+    assert subprocess.run(["sh", "-c", script], check=False, timeout=60).returncode == 2
+
+
+def test_a_byte_order_mark_is_no_mistake() -> None:
+    assert run("classify", stdin="\ufeff1+2\n").stdout == "1+2  +03  S0  cascade 0\n"
 
 
 def test_bytes_that_are_no_text_are_one_bad_line() -> None:

@@ -14,9 +14,14 @@ from carrylens.errors import CarryLensError
 
 def write_whole(path: Path, content: bytes) -> None:
     """Put `content` at `path` in one step: whoever looks sees all of it or what was there before."""
+    path = Path(os.path.realpath(path))  # a link stays a link: what it points to is replaced
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise CarryLensError(f"{str(path)!r} cannot be written: it is no ordinary file. Give another place.")
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write_flushed(draft, content)
+        if path.exists():
+            draft.chmod(path.stat().st_mode)
         draft.replace(path)
     except OSError as error:
         reason = error.strerror or str(error)

@@ -1,8 +1,8 @@
-"""The pipeline: what each command does, as calls in the order of the route.
+"""The pipeline: work that takes several rooms, as calls in the order of the route.
 
 Takes  what the command line was given.
-Gives  records and texts ready to print.
-Never  holds logic of its own, or prints.
+Gives  records ready to print, and work under way.
+Never  prints, and never does what a room could do alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
 from carrylens.arithmetic.questions import Operation, Questions, split_question
-from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.errors import CarryLensError
 from carrylens.names import ModelName
 
@@ -55,15 +55,15 @@ def _class_records(texts: list[str], questions: Questions) -> Iterator[Record]:
 
 
 def frequency_records(widths: Sequence[int], count: int, seed: int) -> Iterator[Record]:
-    """For each recipe, operation and width the share of every class the operation has."""
+    """For each stream, operation and width the share of every class the operation has."""
     for operation, letters in ((Operation.ADD, "S"), (Operation.SUB, "MN")):
         names = [found for found in QuestionClass if found.value[0] in letters]
-        for recipe in Recipe:
+        for kind in StreamKind:
             for width in widths:
-                counts = class_counts(Stream(recipe, operation, width, seed), count)
+                counts = class_counts(Stream(kind, operation, width, seed), count)
                 yield {
                     "operation": operation.value,
-                    "stream": recipe.value,
+                    "stream": kind.value,
                     "digits": width,
                     "questions": count,
                     "seed": seed,

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from rich.console import Console
 from rich.text import Text
@@ -44,9 +45,11 @@ def print_record(record: Mapping[str, object]) -> None:
 
 def print_error(error: object) -> None:
     """Print an error as one line on standard error, after what was printed so far."""
-    sys.stdout.flush()
-    sys.stderr.write("carrylens: " + " ".join(str(error).split("\n")) + "\n")
-    sys.stderr.flush()
+    with suppress(OSError, AttributeError):  # what cannot be printed must not change the exit status
+        sys.stdout.flush()
+    with suppress(OSError, AttributeError):
+        sys.stderr.write("carrylens: " + " ".join(str(error).split("\n")) + "\n")
+        sys.stderr.flush()
 
 
 def print_note(note: str) -> None:
@@ -56,16 +59,19 @@ def print_note(note: str) -> None:
 
 def line_batches() -> Iterator[list[str]]:
     """The lines of standard input, in batches of what has arrived: no waiting for more, no work one by one."""
-    if sys.stdin.isatty():
+    if sys.stdin is None or sys.stdin.isatty():
         raise CarryLensError("No question was given. Write one after the command, or pipe in one on each line.")
-    rest = b""
+    waiting: list[bytes] = []  # the parts of a line whose end has not arrived
     while chunk := os.read(sys.stdin.fileno(), _CHUNK_BYTES):
-        *lines, rest = (rest + chunk).split(b"\n")
-        if lines:
-            yield [_decoded(line) for line in lines]
-    if rest:
-        yield [_decoded(rest)]
+        if b"\n" not in chunk:
+            waiting.append(chunk)
+            continue
+        *lines, rest = b"".join([*waiting, chunk]).split(b"\n")
+        waiting = [rest]
+        yield [_decoded(line) for line in lines]
+    if any(waiting):
+        yield [_decoded(b"".join(waiting))]
 
 
 def _decoded(line: bytes) -> str:
-    return line.decode("utf-8", errors="replace").removesuffix("\r")
+    return line.decode("utf-8", errors="replace").removesuffix("\r").removeprefix("\ufeff")

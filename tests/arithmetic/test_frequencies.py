@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from arithmetic.slow_route import chi_square, chi_square_limit, slow_labels
-from carrylens.arithmetic import Operation, QuestionClass, Recipe, Stream, Target, TargetStream
+from carrylens.arithmetic import Operation, QuestionClass, Stream, StreamKind, Target, TargetStream
 from carrylens.arithmetic import frequencies as frequencies_room
 from carrylens.arithmetic.frequencies import class_counts
 
 
-@pytest.mark.parametrize("recipe", list(Recipe))
+@pytest.mark.parametrize("recipe", list(StreamKind))
 @pytest.mark.parametrize("operation", list(Operation))
-def test_counts_are_those_of_walking_over_every_question(recipe: Recipe, operation: Operation) -> None:
+def test_counts_are_those_of_walking_over_every_question(recipe: StreamKind, operation: Operation) -> None:
     stream = Stream(recipe, operation, 6, seed=1)
     walked = Counter(slow_labels(text).name for text in stream.take(0, 1500).text())
     found = {question_class.value: count for question_class, count in class_counts(stream, 1500).items()}
@@ -19,7 +19,7 @@ def test_counts_are_those_of_walking_over_every_question(recipe: Recipe, operati
 
 
 def test_counting_in_portions_counts_every_question_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Stream(Recipe.ENRICHED, Operation.MIX, 5, seed=2)
+    stream = Stream(StreamKind.ENRICHED, Operation.MIX, 5, seed=2)
     whole = class_counts(stream, 1000)
     for size in (1, 7, 999, 1000):
         monkeypatch.setattr(frequencies_room, "_CHUNK", size)
@@ -27,19 +27,19 @@ def test_counting_in_portions_counts_every_question_once(monkeypatch: pytest.Mon
 
 
 def test_counts_go_on_past_one_portion() -> None:
-    assert sum(class_counts(Stream(Recipe.NATURAL, Operation.ADD, 2, seed=3), 300_001).values()) == 300_001
+    assert sum(class_counts(Stream(StreamKind.NATURAL, Operation.ADD, 2, seed=3), 300_001).values()) == 300_001
 
 
 @pytest.mark.parametrize("operation", list(Operation))
 def test_no_questions_have_no_classes(operation: Operation) -> None:
-    assert set(class_counts(Stream(Recipe.NATURAL, operation, 4, seed=0), 0).values()) == {0}
+    assert set(class_counts(Stream(StreamKind.NATURAL, operation, 4, seed=0), 0).values()) == {0}
 
 
 @pytest.mark.parametrize(("operation", "letters"), [(Operation.ADD, "S"), (Operation.SUB, "MN")])
 def test_natural_classes_are_as_frequent_as_there_are_questions_of_them(operation: Operation, letters: str) -> None:
     # Chi-square against the exact number of questions; it exceeds the bound once in a million.
     total, classes = 400_000, [found for found in QuestionClass if found.value[0] in letters]
-    counts = class_counts(Stream(Recipe.NATURAL, operation, 5, seed=4), total)
+    counts = class_counts(Stream(StreamKind.NATURAL, operation, 5, seed=4), total)
     ways = np.array([TargetStream(Target.of_class(found), 5, 0).n_questions for found in classes])
     found = np.array([counts[question_class] for question_class in classes])
     assert found.sum() == total

@@ -124,8 +124,8 @@ def is_wrong_somewhere(model: CausalModel) -> bool:
     for minus in {ADD: [False], SUB: [True], MIX: [False, True]}[model.operation]:
         sums = every_sum(2, minus)
         found, result = model.answers(sums.questions()), sums.result("mix")
-        size = sum(found.digits[:, k].astype(np.int64) * 10**k for k in range(3))
-        wrong |= bool((np.where(found.negative, -size, size) != result).any() | (found.negative & (result >= 0)).any())
+        digits = np.stack([abs(result) // 10**k % 10 for k in range(3)], axis=1)
+        wrong |= bool((found.digits != digits).any() | (found.negative != (result < 0)).any())
     return wrong
 
 
@@ -260,3 +260,15 @@ def test_a_digit_left_out_at_one_width_breaks_the_proof(monkeypatch: pytest.Monk
     monkeypatch.setattr(proof_room, "algorithm", lying_at(7, lie))
     with pytest.raises(ProofError):
         prove()
+
+
+def test_two_numbers_with_the_right_sum_that_are_no_digit_and_carry_break_the_proof() -> None:
+    model = algorithm(ADD, 2)
+    for k in (0, 1):
+        model = mended(model, ST[k], (D[k], D_PRIME[k]), always(0))
+        model = mended(model, SA[k], (D[k], D_PRIME[k]), lambda d, e: d + e)
+        parents = (SA[k], *SV.below(k))
+        model = mended(model, A[k], parents, lambda base, carry=0: base + carry)
+    assert is_wrong_somewhere(model)
+    with pytest.raises(ProofError, match="addition"):
+        list(prove_model(model))

@@ -91,7 +91,10 @@ def test_what_is_no_question_is_quoted_and_told_what_to_write(text: str) -> None
     with pytest.raises(CarryLensError) as caught:
         Questions.parse(["1+2", text])
     message = str(caught.value)
-    assert message == f"{text!r} is no question. Write two whole numbers with + or - between them, such as 45+7."
+    strangers = [letter for letter in text if letter not in "0123456789+-= \t"]
+    because = f": {strangers[0]!r} (U+{ord(strangers[0]):04X}) does not belong in one" if strangers else ""
+    advice = "Write two whole numbers with + or - between them, such as 45+7."
+    assert message == f"{text!r} is no question{because}. {advice}"
     assert "\n" not in message
 
 

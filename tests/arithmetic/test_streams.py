@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from arithmetic.slow_route import PROPERTY, chi_square, chi_square_limit, is_share, slow_labels
-from carrylens.arithmetic import Operation, Questions, Recipe, Stream
+from carrylens.arithmetic import Operation, Questions, Stream, StreamKind
 from carrylens.arithmetic import streams as streams_room
 from carrylens.arithmetic.streams import PAPER_BATCH
 from carrylens.errors import CarryLensError
 
 ADD, SUB, MIX = Operation.ADD, Operation.SUB, Operation.MIX
-NATURAL, PAPER, ENRICHED = Recipe.NATURAL, Recipe.PAPER, Recipe.ENRICHED
-KINDS = list(product(Recipe, Operation))
+NATURAL, PAPER, ENRICHED = StreamKind.NATURAL, StreamKind.PAPER, StreamKind.ENRICHED
+KINDS = list(product(StreamKind, Operation))
 
 
 def numbers(digits: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -30,7 +30,7 @@ def numbers(digits: NDArray[np.int8]) -> NDArray[np.int64]:
     counts=st.lists(st.integers(0, 90), min_size=1, max_size=4),
 )
 def test_a_question_is_the_same_whatever_batch_it_is_drawn_in(
-    kind: tuple[Recipe, Operation], digits: int, seed: int, start: int, counts: list[int]
+    kind: tuple[StreamKind, Operation], digits: int, seed: int, start: int, counts: list[int]
 ) -> None:
     recipe, operation = kind
     whole = Stream(recipe, operation, digits, seed).take(start, sum(counts))
@@ -45,7 +45,7 @@ def test_a_question_is_the_same_whatever_batch_it_is_drawn_in(
 
 
 @pytest.mark.parametrize(("recipe", "operation"), KINDS)
-def test_a_stream_only_asks_for_its_operation(recipe: Recipe, operation: Operation) -> None:
+def test_a_stream_only_asks_for_its_operation(recipe: StreamKind, operation: Operation) -> None:
     minus = Stream(recipe, operation, 5, 1).take(0, 2000).minus
     assert {ADD: not minus.any(), SUB: minus.all(), MIX: minus.any() and not minus.all()}[operation]
 
@@ -54,21 +54,21 @@ def test_seeds_recipes_operations_and_widths_all_make_a_difference() -> None:
     streams = [Stream(recipe, operation, 8, seed) for recipe, operation in KINDS for seed in (0, 1, 2**32, 2**64 + 1)]
     operands = [stream.take(0, 50) for stream in streams]
     assert len({(batch.first.tobytes(), batch.second.tobytes()) for batch in operands}) == len(streams)
-    for recipe in Recipe:
+    for recipe in StreamKind:
         narrow, wide = (Stream(recipe, ADD, digits, 0).take(0, 50) for digits in (8, 9))
         assert narrow.first.tolist() != wide.first[:, :8].tolist()
         assert narrow.first.tolist() != wide.first[:, 1:].tolist()
 
 
-@pytest.mark.parametrize("recipe", list(Recipe))
-def test_questions_of_a_stream_do_not_repeat(recipe: Recipe) -> None:
+@pytest.mark.parametrize("recipe", list(StreamKind))
+def test_questions_of_a_stream_do_not_repeat(recipe: StreamKind) -> None:
     texts = Stream(recipe, MIX, 20, 3).take(0, 5000).text()
     assert len(set(texts)) > 4990
 
 
-@pytest.mark.parametrize("recipe", list(Recipe))
+@pytest.mark.parametrize("recipe", list(StreamKind))
 @pytest.mark.parametrize(("seed", "start", "count"), [(-1, 0, 1), (0, -1, 1), (0, -64, 1), (0, 0, -1), (0, 100, -1)])
-def test_negative_seeds_starts_and_counts_are_refused(recipe: Recipe, seed: int, start: int, count: int) -> None:
+def test_negative_seeds_starts_and_counts_are_refused(recipe: StreamKind, seed: int, start: int, count: int) -> None:
     with pytest.raises(CarryLensError, match="cannot be drawn"):
         Stream(recipe, ADD, 4, seed).take(start, count)
 
@@ -86,7 +86,7 @@ def test_a_share_of_subtractions_that_does_not_fit_is_refused(operation: Operati
 
 
 @pytest.mark.parametrize(("recipe", "share"), [(NATURAL, 0.5), (ENRICHED, 0.5), (PAPER, 0.66)])
-def test_the_share_of_subtractions_is_the_recipe_s_own_unless_it_is_given(recipe: Recipe, share: float) -> None:
+def test_the_share_of_subtractions_is_the_recipe_s_own_unless_it_is_given(recipe: StreamKind, share: float) -> None:
     step = PAPER_BATCH if recipe is PAPER else 1
     for given_share in (None, 0.0, 0.2, 0.8, 1.0):
         minus = Stream(recipe, MIX, 1, 4, minus_share=given_share).take(0, 4000 * step).minus[::step]

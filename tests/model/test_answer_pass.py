@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from carrylens.arithmetic import Operation, Recipe, Stream, answers
+from carrylens.arithmetic import Operation, Stream, StreamKind, answers
 from carrylens.model import ModelConfig, Transformer
 from carrylens.model.answer_pass import answer_logits
 from carrylens.tokens import answer_positions, encode
@@ -15,7 +15,7 @@ def a_model(n_layers: int, n_heads: int, digits: int) -> tuple[Transformer, torc
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64))
-    questions = Stream(Recipe.ENRICHED, Operation.MIX, digits, seed=2).take(0, 16)
+    questions = Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed=2).take(0, 16)
     return model, torch.from_numpy(encode(questions, answers(questions)))
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from carrylens.arithmetic import Operation, Recipe
+from carrylens.arithmetic import Operation, StreamKind
 from carrylens.names import ModelName
 from carrylens.training.recipes import RecipeKind, recipe_for
 
@@ -14,7 +14,7 @@ def test_the_paper_recipe_is_the_published_one() -> None:
     assert (recipe.adam_rate, recipe.weight_decay, recipe.betas, recipe.batch) == (8e-5, 0.1, (0.9, 0.98), 64)
     assert recipe.muon_rate is None
     assert recipe.clip is None
-    assert recipe.stream is Recipe.PAPER
+    assert recipe.stream is StreamKind.PAPER
     assert recipe.rate_at(7999, 40000) == 1.0, "warm-up over a fifth"
     assert recipe.rate_at(3999, 40000) == pytest.approx(0.5)
     assert recipe.rate_at(24000, 40000) == pytest.approx(0.5 * (1 + math.cos(math.pi / 2))), "then cosine to zero"
@@ -39,7 +39,7 @@ def test_the_paper_recipe_subtracts_as_often_as_published(name: str, share: floa
 )
 def test_the_compact_recipe_follows_its_table(name: str, muon: float | None, adam: float, batch: int) -> None:
     recipe = recipe_for(ModelName.parse(name))
-    assert (recipe.muon_rate, recipe.adam_rate, recipe.batch, recipe.stream) == (muon, adam, batch, Recipe.ENRICHED)
+    assert (recipe.muon_rate, recipe.adam_rate, recipe.batch, recipe.stream) == (muon, adam, batch, StreamKind.ENRICHED)
     assert recipe.rate_at(0, 1000) == pytest.approx(0.02)
     assert recipe.rate_at(49, 1000) == 1.0
     assert recipe.rate_at(525, 1000) == pytest.approx(0.5)

@@ -9,32 +9,39 @@ Start reading at `questions.py`, then `variables.py`, `subtasks.py`, `causal.py`
 
 from carrylens.arithmetic.algorithms import algorithm, answers, subtasks
 from carrylens.arithmetic.causal import CausalModel, Mechanism, Values
-from carrylens.arithmetic.classes import QuestionClass, classify
-from carrylens.arithmetic.pairs import effect_pairs, null_pairs
+from carrylens.arithmetic.classes import Labels, QuestionClass, classify
+from carrylens.arithmetic.frequencies import class_counts
+from carrylens.arithmetic.pairs import Pairs, effect_pairs, null_pairs
 from carrylens.arithmetic.questions import MAX_DIGITS, Answers, Operation, Questions
 from carrylens.arithmetic.rivals import one_layer, ripple
-from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.targets import Chain, Target, TargetStream
 from carrylens.arithmetic.timeline import first_computable, timeline
-from carrylens.arithmetic.variables import Variable
+from carrylens.arithmetic.traces import trace
+from carrylens.arithmetic.variables import UNKNOWN, U, Variable
 
 __all__ = [
     "MAX_DIGITS",
+    "UNKNOWN",
     "Answers",
     "CausalModel",
     "Chain",
+    "Labels",
     "Mechanism",
     "Operation",
+    "Pairs",
     "QuestionClass",
     "Questions",
-    "Recipe",
     "Stream",
+    "StreamKind",
     "Target",
     "TargetStream",
+    "U",
     "Values",
     "Variable",
     "algorithm",
     "answers",
+    "class_counts",
     "classify",
     "effect_pairs",
     "first_computable",
@@ -43,4 +50,5 @@ __all__ = [
     "ripple",
     "subtasks",
     "timeline",
+    "trace",
 ]

@@ -19,7 +19,7 @@ from functools import cache
 import numpy as np
 
 from carrylens.arithmetic.causal import CausalModel, Mechanism, Rule, Values
-from carrylens.arithmetic.questions import Answers, Column, Operation, Questions, check_digits
+from carrylens.arithmetic.questions import Answers, Column, Operation, Questions, check_digits, check_operation
 from carrylens.arithmetic.subtasks import (
     base_add,
     base_difference,
@@ -69,6 +69,7 @@ def algorithm(operation: Operation, digits: int) -> CausalModel:
     ['+0903']
     """
     check_digits(digits)
+    check_operation(operation)
     state = {Operation.ADD: _addition, Operation.SUB: _subtraction, Operation.MIX: _mixed}[operation]
     return CausalModel(f"left-to-right {operation.value}", operation, digits, tuple(state(digits)))
 

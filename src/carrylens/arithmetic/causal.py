@@ -89,15 +89,16 @@ class CausalModel:
     def run(
         self,
         questions: Questions,
-        do: Mapping[Variable, ArrayLike] | None = None,
+        do: Mapping[Variable, ArrayLike] | Mapping[str, ArrayLike] | None = None,
         read: Collection[Variable] | None = None,
     ) -> Values:
         """Every variable's value, or only those in `read`, with the variables in `do` forced to the values given there.
 
-        A value in `do` is one number for all questions or one per question.
+        A value in `do` is one number for all questions or one per question; U is 2. Variables may be given as text.
         """
         self._check_questions(questions)
-        forced = {variable: self._forced(variable, value, len(questions)) for variable, value in (do or {}).items()}
+        given = {Variable.of(variable): value for variable, value in (do or {}).items()}
+        forced = {variable: self._forced(variable, value, len(questions)) for variable, value in given.items()}
         values = {
             variable: forced.get(variable, np.broadcast_to(column, column.shape))  # a view nobody can write to
             for variable, column in zip(self.inputs, _input_columns(questions), strict=True)
@@ -111,7 +112,9 @@ class CausalModel:
                 values[mechanism.variable] = np.broadcast_to(np.asarray(result, dtype=np.int8), (len(questions),))
         return Values(self, values)
 
-    def answers(self, questions: Questions, do: Mapping[Variable, ArrayLike] | None = None) -> Answers:
+    def answers(
+        self, questions: Questions, do: Mapping[Variable, ArrayLike] | Mapping[str, ArrayLike] | None = None
+    ) -> Answers:
         """The answers, under `do` if given: the exact counterfactual ones."""
         return self.run(questions, do, read=self.answer_variables).answers()
 
@@ -152,7 +155,7 @@ class CausalModel:
         if not np.isin(given, variable.values).all():
             raise CarryLensError(
                 f"do({variable}) was given a value that {variable} never takes. "
-                f"Give values from {', '.join(map(str, variable.values))}."
+                f"Give values from {', '.join(map(str, variable.values))}; for a tri-state variable 2 is U."
             )
         return np.broadcast_to(given.astype(np.int8), (count,))
 
@@ -178,7 +181,8 @@ class Values(Mapping[Variable, Column]):
         self.model = model
         self._columns = columns
 
-    def __getitem__(self, variable: Variable) -> Column:
+    def __getitem__(self, variable: Variable | str) -> Column:
+        variable = Variable.of(variable)
         self.model.check(variable)
         if variable not in self._columns:
             raise CarryLensError(f"{variable} was not read in this run. Name it in `read`, or leave `read` out.")
@@ -190,9 +194,9 @@ class Values(Mapping[Variable, Column]):
     def __len__(self) -> int:
         return len(self._columns)
 
-    def pick(self, *variables: Variable) -> dict[Variable, Column]:
+    def pick(self, *variables: Variable | str) -> dict[Variable, Column]:
         """The values of `variables`, ready to be another run's `do`."""
-        return {variable: self[variable] for variable in variables}
+        return {Variable.of(variable): self[variable] for variable in variables}
 
     def answers(self) -> Answers:
         """The answers this run came to."""

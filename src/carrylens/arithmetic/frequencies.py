@@ -17,8 +17,8 @@ def class_counts(stream: Stream, count: int) -> dict[QuestionClass, int]:
     """How many of the stream's first `count` questions are of each class.
 
     >>> from carrylens.arithmetic.questions import Operation
-    >>> from carrylens.arithmetic.streams import Recipe
-    >>> sum(class_counts(Stream(Recipe.NATURAL, Operation.MIX, 6, seed=0), 500).values())
+    >>> from carrylens.arithmetic.streams import StreamKind
+    >>> sum(class_counts(Stream(StreamKind.NATURAL, Operation.MIX, 6, seed=0), 500).values())
     500
     """
     totals = np.zeros(len(CLASSES), dtype=np.int64)

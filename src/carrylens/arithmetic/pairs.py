@@ -8,15 +8,17 @@ Never  hands out a pair that it has not checked against the causal model.
 Effect pairs, step by step:
 1. Draw bases from the enriched stream.
 2. For each, propose sources: the base with some of the columns that the variable depends on drawn anew.
-3. Keep a proposal if the variable differs, all of `agree` agrees, and the counterfactual answer is not the base's own.
-4. Of a base's proposals take the one in which most other variables agree with the base.
-Null pairs are made likewise: every input differs that the variable does not forbid, the variable agrees, and of the
-proposals the one wins in which most other variables differ.
+3. Keep a proposal if the variable differs, all of `agree` agrees, and the counterfactual answer is neither the base's
+   own nor the one that carrying a variable in `tell_from` would give.
+4. Of a base's proposals take the one in which most of the variables agree that are computed from the same inputs, since
+   those are the easiest to confuse it with; then most others. They cannot all agree: some must show the difference.
+Null pairs are made likewise: every other digit differs, the variable agrees, and of the proposals the one wins in which
+most other variables differ. `Pairs.agreement` says how well either came out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel, Values
 from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions
-from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import D_PRIME, OPR, D, Variable
 from carrylens.errors import CarryLensError
 
@@ -51,16 +53,25 @@ class Pairs:
         base, source = self.model.run(self.base), self.model.run(self.source)
         return {variable: float((base[variable] == source[variable]).mean()) for variable in self.model.variables}
 
-    def tells_apart(self, other: Variable) -> NDArray[np.bool_]:
+    def tells_apart(self, other: Variable | str) -> NDArray[np.bool_]:
         """The pairs in which carrying `other` would give another answer than carrying the pairs' own variable."""
+        other = Variable.of(other)
         source = self.model.run(self.source, read=[other])
         return _differ(self.model.answers(self.base, do=source.pick(other)), self.expected)
 
 
 def effect_pairs(
-    model: CausalModel, variable: Variable, count: int, seed: int, agree: Collection[Variable] = ()
+    model: CausalModel,
+    variable: Variable | str,
+    count: int,
+    seed: int,
+    agree: Collection[Variable | str] = (),
+    tell_from: Collection[Variable | str] = (),
 ) -> Pairs:
-    """`count` pairs that differ in `variable`, agree in `agree` and in every input it does not depend on, and show it.
+    """`count` pairs that differ in `variable`, agree in all of `agree`, and must show in the answer.
+
+    Carrying a variable in `tell_from` instead would give another answer. Inputs that none of the variables named
+    depends on are the same in base and source.
 
     >>> from carrylens.arithmetic.algorithms import algorithm
     >>> from carrylens.arithmetic.questions import Operation
@@ -70,30 +81,31 @@ def effect_pairs(
     >>> shares[ST[3]], shares[SA[3]], shares[SA[2]]
     (0.0, 1.0, 1.0)
     """
+    variable = Variable.of(variable)
+    wanted = _Wanted(variable, tuple(map(Variable.of, agree)), tuple(map(Variable.of, tell_from)))
     _check_readable(model, variable)
     if count < 0:
         raise CarryLensError(f"{count} pairs cannot be drawn. Ask for 0 or more.")
-    stream = Stream(Recipe.ENRICHED, model.operation, model.digits, seed)
+    stream = Stream(StreamKind.ENRICHED, model.operation, model.digits, seed)
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Questions, Questions]] = []
     for round_ in range(_ROUNDS):
         base = stream.take(round_ * _CHUNK, _CHUNK)
-        rows, source = _best_sources(model, variable, base, agree, random)
+        rows, source = _best_sources(model, wanted, base, random)
         found.append((base[rows], source))
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
             return Pairs(model, variable, bases, sources, _counterfactual(model, variable, bases, sources))
-    n_found, agreeing = sum(len(kept) for kept, _ in found), ", ".join(map(str, agree)) or "nothing else"
     raise CarryLensError(
-        f"{count} pairs that differ in {variable} and agree in {agreeing} were asked for, but only {n_found} of "
-        f"{_ROUNDS * _CHUNK} bases have one. Ask for fewer, or let more variables differ."
+        f"{count} pairs that {wanted} were asked for, but only {sum(len(kept) for kept, _ in found)} were found in "
+        f"{_ROUNDS * _CHUNK * _PROPOSALS:,} tries. Ask for fewer, or name fewer variables."
     )
 
 
 def null_pairs(
-    model: CausalModel, variable: Variable, base: Questions, seed: int, *, other_operator: bool = False
+    model: CausalModel, variable: Variable | str, base: Questions, seed: int, *, other_operator: bool = False
 ) -> Pairs:
-    """For every base a source that agrees in `variable` and differs in every other digit, and in all else it can.
+    """For every base a source that agrees in `variable`, differs in every other digit, and in most else that it can.
 
     The operator stays, because a model may carry a variable only where its operation asks for it. `other_operator`
     turns it round, for claims that are meant to hold across operations.
@@ -106,6 +118,7 @@ def null_pairs(
     >>> null.agreement()[ST[3]], null.agreement()[D[3]]
     (1.0, 0.0)
     """
+    variable = Variable.of(variable)
     model.check(variable)
     random = np.random.default_rng([seed, 2])
     if other_operator and (variable == OPR or model.operation is not Operation.MIX):
@@ -128,16 +141,35 @@ def _check_readable(model: CausalModel, variable: Variable) -> None:
         )
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    variable: Variable
+    agree: tuple[Variable, ...]
+    tell_from: tuple[Variable, ...]
+
+    def __str__(self) -> str:
+        agreeing = f" and agree in {', '.join(map(str, self.agree))}" if self.agree else ""
+        telling = f" and tell it from {', '.join(map(str, self.tell_from))}" if self.tell_from else ""
+        return f"differ in {self.variable}{agreeing}{telling}"
+
+
 def _best_sources(
-    model: CausalModel, variable: Variable, base: Questions, agree: Collection[Variable], random: np.random.Generator
+    model: CausalModel, wanted: _Wanted, base: Questions, random: np.random.Generator
 ) -> tuple[NDArray[np.intp], Questions]:
     # Steps 2 to 4 for one chunk: the rows of `base` that have a source, and the sources.
+    variable = wanted.variable
     repeated = base[np.repeat(np.arange(len(base)), _PROPOSALS)]
-    proposed = _changed(model, variable, repeated, random)
+    proposed = _changed(model, wanted, repeated, random)
     before, after = model.run(repeated), model.run(proposed)
-    good = (before[variable] != after[variable]) & _all_agree(before, after, agree)
-    good &= _differ(_counterfactual(model, variable, repeated, proposed), before.answers())
-    score = np.where(good, _n_agreeing(model, before, after), -1).reshape(len(base), _PROPOSALS)
+    counterfactual = model.answers(repeated, do=after.pick(variable))
+    good = (before[variable] != after[variable]) & _all_agree(before, after, wanted.agree)
+    good &= _differ(counterfactual, before.answers())
+    for other in wanted.tell_from:
+        good &= _differ(counterfactual, model.answers(repeated, do=after.pick(other)))
+    siblings = [other for other in model.by_variable if _inputs(model, other) == _inputs(model, variable)]
+    agreeing = _n_agreeing(model.by_variable, before, after)
+    agreeing += len(model.by_variable) * _n_agreeing(siblings, before, after)
+    score = np.where(good, agreeing, -1).reshape(len(base), _PROPOSALS)
     rows = np.flatnonzero(score.max(axis=1) >= 0)
     return rows, proposed[rows * _PROPOSALS + score.argmax(axis=1)[rows]]
 
@@ -151,7 +183,7 @@ def _null_sources(
         repeated = base[np.repeat(waiting, _PROPOSALS)]
         proposed = _all_changed(variable, turned[np.repeat(waiting, _PROPOSALS)], random)
         before, after = model.run(repeated), model.run(proposed)
-        differing = len(model.mechanisms) - _n_agreeing(model, before, after)
+        differing = len(model.mechanisms) - _n_agreeing(model.by_variable, before, after)
         score = np.where(before[variable] == after[variable], differing, -1).reshape(len(waiting), _PROPOSALS)
         done = score.max(axis=1) >= 0
         chosen = proposed[np.flatnonzero(done) * _PROPOSALS + score.argmax(axis=1)[done]]
@@ -165,9 +197,16 @@ def _null_sources(
     )
 
 
-def _changed(model: CausalModel, variable: Variable, base: Questions, random: np.random.Generator) -> Questions:
-    # One column in half of the proposals, any number of columns in the others; only inputs the variable depends on.
-    reached = model.ancestors(variable) | {variable}
+def _inputs(model: CausalModel, variable: Variable) -> frozenset[Variable]:
+    return (model.ancestors(variable) | {variable}).intersection(model.inputs)
+
+
+def _changed(model: CausalModel, wanted: _Wanted, base: Questions, random: np.random.Generator) -> Questions:
+    # One column in half of the proposals, any number of columns in the others; only inputs the variables depend on.
+    variable = wanted.variable
+    reached = frozenset[Variable]().union(
+        *(_inputs(model, named) for named in (variable, *wanted.agree, *wanted.tell_from))
+    )
     shape = base.first.shape
     one = np.zeros(shape, dtype=np.bool_)
     columns = [k for k in range(base.digits) if D[k] in reached or D_PRIME[k] in reached] or [0]
@@ -209,9 +248,9 @@ def _all_agree(before: Values, after: Values, agree: Collection[Variable]) -> ND
     return agreeing
 
 
-def _n_agreeing(model: CausalModel, before: Values, after: Values) -> NDArray[np.int64]:
+def _n_agreeing(variables: Iterable[Variable], before: Values, after: Values) -> NDArray[np.int64]:
     n_agreeing = np.zeros(before[OPR].shape, dtype=np.int64)
-    for variable in model.by_variable:
+    for variable in variables:
         n_agreeing += before[variable] == after[variable]
     return n_agreeing
 

@@ -5,10 +5,10 @@ Gives  the lemmas, each with the number of cases checked; a lemma that fails rai
 Never  samples: every lemma is checked on every case there is.
 
 Write c for what column k hands up. Number the columns so that D = sum of D[k] * 10**k.
-1. Units:   SV[0], MV[0] and NV[0] are 0 or 1, and hold the column's equation below with nothing coming from below.
+1. Units:   A[0] is a digit, SV[0], MV[0] and NV[0] are 0 or 1, and the step's equations hold with nothing from below.
 2. Step:    for every digit pair and every incoming carry c: A[k] + 10*SV[k] = D[k] + D'[k] + c. For every digit pair
             and every way the lower columns compare: MV[k] says whether D<D' and NV[k] whether D>D' up to column k,
-            and the digit that each would write keeps A[k] - 10*borrow = difference - incoming borrow.
+            and the digit that each would write keeps A[k] - 10*borrow = difference - incoming borrow. A[k] is a digit.
 3. Top:     the sign is the last borrow of a subtraction, the leading digit the last carry of an addition.
 4. Uniform: column k of the algorithm for n digits is column 1 of the algorithm for 2, moved up: the same rules, the
             same parents; and so for the units and the top. So the lemmas hold for every k of every width taken.
@@ -72,15 +72,21 @@ def prove_model(model: CausalModel) -> Iterator[Lemma]:
 def _addition_units(model: CausalModel) -> Lemma:
     case = _cases(d=10, e=10, **_unread(model, Operation.ADD, 0))
     values = _run_column(model, 0, case, minus=False)
-    holds = values[A[0]] + 10 * _wide(values[SV[0]]) == case["d"] + case["e"]
+    holds = _adds_up(values, 0, case["d"] + case["e"])
     return _lemma(model, "units, addition", "A[0] + 10*SV[0] = D[0] + D'[0]", holds)
 
 
 def _addition_step(model: CausalModel) -> Lemma:
     case = _cases(d=10, e=10, carry=2, **_unread(model, Operation.ADD, _STEP))
     values = _run_column(model, _STEP, case, minus=False)
-    holds = values[A[_STEP]] + 10 * _wide(values[SV[_STEP]]) == case["d"] + case["e"] + case["carry"]
+    holds = _adds_up(values, _STEP, case["d"] + case["e"] + case["carry"])
     return _lemma(model, "step, addition", "A[k] + 10*SV[k] = D[k] + D'[k] + SV[k-1]", holds)
+
+
+def _adds_up(values: Values, k: int, total: _Case) -> NDArray[np.bool_]:
+    # A digit and a carry, not merely two numbers with the right sum.
+    digit, carry = _wide(values[A[k]]), _wide(values[SV[k]])
+    return (digit + 10 * carry == total) & (digit >= 0) & (digit <= 9) & np.isin(carry, (0, 1))
 
 
 def _subtraction_units(model: CausalModel) -> Lemma:
@@ -103,7 +109,8 @@ def _compares(values: Values, k: int, case: Mapping[str, _Case]) -> NDArray[np.b
     borrows = (values[MV[k]] == (now < 0)) & (values[NV[k]] == (now > 0))
     positive = _wide(values[A[k]]) - 10 * _wide(values[MV[k]]) == d - e - (below < 0)
     negative = _wide(values[A[k]]) - 10 * _wide(values[NV[k]]) == e - d - (below > 0)
-    return borrows & np.where(case["sign"] == 0, positive, negative)
+    is_digit = (values[A[k]] >= 0) & (values[A[k]] <= 9)
+    return borrows & is_digit & np.where(case["sign"] == 0, positive, negative)
 
 
 def _top(model: CausalModel) -> Lemma:
@@ -124,6 +131,7 @@ def _top(model: CausalModel) -> Lemma:
 def _uniform(operation: Operation) -> Lemma:
     # Column k of every width, against column 1 of the two-digit algorithm; then its units and its top.
     small = algorithm(operation, 2).by_variable
+    proved = {_wiring(mechanism, 0) for mechanism in small.values()}
     holds = []
     for n in range(1, MAX_DIGITS + 1):
         model = algorithm(operation, n)
@@ -131,7 +139,7 @@ def _uniform(operation: Operation) -> Lemma:
         for mechanism in model.mechanisms:
             k = mechanism.variable.digit
             rise = 0 if k == 0 else n - 2 if k is None or k == n else k - 1
-            holds.append(_moved(mechanism, rise) == small.get(_shift(mechanism.variable, rise)))
+            holds.append(_wiring(mechanism, rise) in proved)
     statement = f"every column of every width from 1 to {MAX_DIGITS} has the rules and parents proved above"
     return _lemma(algorithm(operation, 2), "uniform", statement, np.array(holds))
 
@@ -149,13 +157,14 @@ def _expected_variables(small: Mapping[Variable, Mechanism], n: int) -> set[Vari
     return expected
 
 
-def _moved(mechanism: Mechanism, rise: int) -> Mechanism:
-    parents = tuple(_shift(parent, rise) for parent in mechanism.parents)
-    return Mechanism(_shift(mechanism.variable, rise), parents, mechanism.rule)
+def _wiring(mechanism: Mechanism, rise: int) -> tuple[object, ...]:
+    # What a mechanism computes, from what and how, with its column counted from `rise`.
+    counted = (_counted(variable, rise) for variable in (mechanism.variable, *mechanism.parents))
+    return (*counted, mechanism.rule)
 
 
-def _shift(variable: Variable, rise: int) -> Variable:
-    return variable if variable.digit is None else Variable(variable.name, variable.digit - rise)
+def _counted(variable: Variable, rise: int) -> tuple[str, int | None]:
+    return variable.name, None if variable.digit is None else variable.digit - rise
 
 
 def _cases(**sizes: int) -> dict[str, _Case]:

@@ -27,6 +27,7 @@ Digits = NDArray[np.int8]
 """One digit per question and place value: axes [batch, digit], units first."""
 
 _QUESTION = re.compile(r"([0-9]+)[ \t]*([+-])[ \t]*([0-9]+)[ \t]*=?", re.ASCII)
+_LETTERS = frozenset("0123456789+-= \t")
 _ADVICE = "Write two whole numbers with + or - between them, such as 45+7."
 
 
@@ -73,6 +74,8 @@ class Questions:
         >>> Questions.parse(["45+7"], digits=6).text()
         ['000045+000007=']
         """
+        if isinstance(texts, str):
+            raise CarryLensError(f"{quote(texts)} is one text, not a batch of them. Write [{quote(texts)}].")
         split = [split_question(text, digits) for text in texts]
         width = max((max(len(first), len(second)) for first, _, second in split), default=1)
         width = width if digits is None else check_digits(digits)
@@ -97,7 +100,12 @@ class Questions:
     def __len__(self) -> int:
         return len(self.minus)
 
-    def __getitem__(self, rows: slice | NDArray[np.intp] | NDArray[np.bool_]) -> Questions:
+    def __getitem__(self, rows: int | slice | NDArray[np.intp] | NDArray[np.bool_]) -> Questions:
+        """A batch of the rows asked for; of one row, if its number is given."""
+        if isinstance(rows, int):
+            if not -len(self) <= rows < len(self):
+                raise IndexError(f"question {rows} of {len(self)}")
+            rows = np.array([rows])
         return Questions(self.first[rows], self.second[rows], self.minus[rows])
 
     def __eq__(self, other: object) -> bool:
@@ -147,7 +155,9 @@ def split_question(text: str, digits: int | None = None) -> tuple[str, str, str]
     """
     match = _QUESTION.fullmatch(text.strip())
     if match is None:
-        raise CarryLensError(f"{quote(text)} is no question. {_ADVICE}")
+        stranger = next((letter for letter in text if letter not in _LETTERS), None)
+        because = "" if stranger is None else f": {stranger!r} (U+{ord(stranger):04X}) does not belong in one"
+        raise CarryLensError(f"{quote(text)} is no question{because}. {_ADVICE}")
     first, sign, second = match.groups()
     width, limit = max(len(first), len(second)), MAX_DIGITS if digits is None else check_digits(digits)
     if width > limit:
@@ -161,6 +171,14 @@ def check_digits(digits: int) -> int:
     if not 1 <= digits <= MAX_DIGITS:
         raise CarryLensError(f"{digits} is no width. Write a number of digits from 1 to {MAX_DIGITS}.")
     return digits
+
+
+def check_operation(operation: Operation) -> Operation:
+    """`operation`, if it is one."""
+    if not isinstance(operation, Operation):
+        choices = ", ".join(f"Operation.{choice.name}" for choice in Operation)
+        raise CarryLensError(f"{operation!r} is no operation. Give {choices}.")
+    return operation
 
 
 def _frozen_digits(given: ArrayLike, name: str) -> Digits:

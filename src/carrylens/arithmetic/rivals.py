@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel, Mechanism
-from carrylens.arithmetic.questions import Column, Operation, check_digits
+from carrylens.arithmetic.questions import Column, Operation, check_digits, check_operation
 from carrylens.arithmetic.subtasks import (
     base_add,
     base_difference,
@@ -54,6 +54,7 @@ def ripple(operation: Operation, digits: int) -> CausalModel:
     ['-0004']
     """
     check_digits(digits)
+    check_operation(operation)
     return CausalModel(f"ripple {operation.value}", operation, digits, tuple(_ripple(operation, digits)))
 
 

@@ -1,10 +1,10 @@
 """Streams: endless seeded questions, the i-th one the same however they are drawn.
 
-Takes  a recipe, an operation, a number of digits and a seed.
+Takes  a kind, an operation, a number of digits and a seed.
 Gives  any range of the stream's questions.
 Never  depends on the size of a batch, or on what was drawn before.
 
-The recipes:
+The kinds:
 - natural: every digit uniform.
 - enriched: ours. Two numbers are drawn that are alike in some way, for a subtraction; for an addition the second one is
   then replaced by its nines' complement, which turns equal columns into columns that sum to 9 and borrows into carries.
@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.draws import Draws, below, chance, check_range, digit_pairs, draw
-from carrylens.arithmetic.questions import Digits, Operation, Questions, check_digits
+from carrylens.arithmetic.questions import Digits, Operation, Questions, check_digits, check_operation
 from carrylens.errors import CarryLensError
 
 
-class Recipe(Enum):
+class StreamKind(Enum):
     """How a stream makes its questions."""
 
     NATURAL = "natural"
@@ -36,7 +36,7 @@ class Recipe(Enum):
 
 
 ENRICHED = {"natural": 0.40, "columns": 0.49, "equal": 0.02, "one column": 0.06, "near": 0.03}
-"""Shares of the enriched recipe: uniform digits; each column alike with a chance p, p itself drawn from U(0,1) for each
+"""Shares of the enriched kind: uniform digits; each column alike with a chance p, p itself drawn from U(0,1) for each
 question; alike in all columns; in all but one, anywhere; two numbers that differ by 1 to 9."""
 
 PAPER_BATCH = 64
@@ -45,14 +45,14 @@ _PAPER_ENRICHED, _PAPER_NINES, _PAPER_EQUAL = 0.40, 0.40, 0.01
 
 @dataclass(frozen=True)
 class Stream:
-    """Seeded questions of one recipe. `minus_share` is the share of subtractions where the operation is mixed.
+    """Seeded questions of one kind. `minus_share` is the share of subtractions where the operation is mixed.
 
-    >>> stream = Stream(Recipe.ENRICHED, Operation.ADD, digits=6, seed=1)
+    >>> stream = Stream(StreamKind.ENRICHED, Operation.ADD, digits=6, seed=1)
     >>> stream.take(1000, 3) == stream.take(0, 1010)[1000:1003]
     True
     """
 
-    recipe: Recipe
+    kind: StreamKind
     operation: Operation
     digits: int
     seed: int
@@ -60,6 +60,10 @@ class Stream:
 
     def __post_init__(self) -> None:
         check_digits(self.digits)
+        check_operation(self.operation)
+        if not isinstance(self.kind, StreamKind):
+            choices = ", ".join(f"StreamKind.{choice.name}" for choice in StreamKind)
+            raise CarryLensError(f"{self.kind!r} is no kind of stream. Give {choices}.")
         if self.minus_share is not None and not (self.operation is Operation.MIX and 0 <= self.minus_share <= 1):
             raise CarryLensError(
                 f"A share of {self.minus_share} subtractions does not fit {self.operation.value!r}. "
@@ -69,17 +73,17 @@ class Stream:
     def take(self, start: int, count: int) -> Questions:
         """Questions `start` to `start + count - 1` of the stream."""
         check_range(self.key, start, count)
-        make = {Recipe.NATURAL: _natural, Recipe.PAPER: _paper, Recipe.ENRICHED: _enriched}[self.recipe]
+        make = {StreamKind.NATURAL: _natural, StreamKind.PAPER: _paper, StreamKind.ENRICHED: _enriched}[self.kind]
         return make(self, start, count)
 
     @property
     def key(self) -> tuple[int, ...]:
-        """What sets this stream's draws apart from every other's."""
-        return (self.seed, list(Recipe).index(self.recipe), list(Operation).index(self.operation), self.digits)
+        """What the draws depend on; the share of subtractions only decides what is made of them."""
+        return (self.seed, list(StreamKind).index(self.kind), list(Operation).index(self.operation), self.digits)
 
     def minus(self, draws: Draws) -> NDArray[np.bool_]:
         """Which questions, or batches, subtract: one draw each."""
-        default = 0.66 if self.recipe is Recipe.PAPER else 0.5
+        default = 0.66 if self.kind is StreamKind.PAPER else 0.5
         mixed = default if self.minus_share is None else self.minus_share
         share = {Operation.ADD: 0.0, Operation.SUB: 1.0, Operation.MIX: mixed}[self.operation]
         return chance(draws, share)

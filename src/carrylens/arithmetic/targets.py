@@ -27,7 +27,7 @@ from carrylens.arithmetic.draws import Draws, below, draw
 from carrylens.arithmetic.questions import Questions, check_digits
 from carrylens.errors import CarryLensError
 
-_TARGET_KEY = 101  # keeps these draws apart from those of the recipes in streams.py
+_TARGET_KEY = 101  # keeps these draws apart from those of the kinds in streams.py
 
 
 class Chain(Enum):

@@ -54,16 +54,25 @@ class Variable:
     name: str
     digit: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.name not in FAMILIES or (self.digit is None) != (self.name in UNDIGITED) or (self.digit or 0) < 0:
+            raise CarryLensError(
+                f"{quote(str(self))} names no variable. "
+                f"Write one of {' '.join(FAMILIES)} with its digit, such as ST[3]."
+            )
+
     @classmethod
     def parse(cls, text: str) -> Variable:
         """The variable that `text` names."""
         match = _NAME.fullmatch(text.strip())
-        if match is None or match[1] not in FAMILIES or (match[2] is None) != (match[1] in UNDIGITED):
-            known = " ".join(FAMILIES)
-            raise CarryLensError(
-                f"{quote(text)} names no variable. Write one of {known} with its digit, such as ST[3]."
-            )
+        if match is None:
+            raise CarryLensError(f"{quote(text)} names no variable. Write a name and its digit, such as ST[3], or OPR.")
         return cls(match[1], None if match[2] is None else int(match[2]))
+
+    @classmethod
+    def of(cls, given: Variable | str) -> Variable:
+        """`given` itself, or the variable that it names."""
+        return cls.parse(given) if isinstance(given, str) else given
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -99,8 +108,6 @@ Z = Family("Z", BINARY, "rival: 1 if this digit of R or a lower one is not 0")
 
 _SIGN = Family("SGN", BINARY, "sign of the answer: 0 is +, 1 is -")
 _OPERATOR = Family("OPR", BINARY, "operator of the question: 0 is +, 1 is -")
-SGN = Variable("SGN")
-OPR = Variable("OPR")
 
 UNDIGITED = frozenset({"SGN", "OPR"})
 """The variables that belong to the whole question rather than to one digit."""
@@ -113,6 +120,9 @@ FAMILIES = {
     )
 }
 """Every family by name: the inputs, the paper's sub-tasks, the answer, then what only rivals compute."""
+
+SGN = Variable("SGN")
+OPR = Variable("OPR")
 
 
 def label(variable: Variable, value: int) -> str:

@@ -13,7 +13,7 @@ from time import perf_counter
 from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.classes import classify
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.streams import Stream, StreamKind
 
 _PLAIN_SHARE = 50  # the plain route is slow: it answers one question in this many
 
@@ -39,7 +39,7 @@ class ArithmeticBench:
 
 def bench_arithmetic(n_questions: int, digits: int, seed: int) -> ArithmeticBench:
     """Time every sub-task and class of `n_questions` mixed enriched questions."""
-    questions = Stream(Recipe.ENRICHED, Operation.MIX, digits, seed).take(0, n_questions)
+    questions = Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed).take(0, n_questions)
     started = perf_counter()
     values = subtasks(questions)
     computed = perf_counter()

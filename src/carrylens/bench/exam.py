@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.bench.peak import answer_pass_flops, peak_flops
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.exchange import to_transformer_lens
@@ -50,7 +50,7 @@ class ExamBench:
 def bench_exam(model: Transformer, operation: Operation, n_questions: int) -> ExamBench:
     """Test the same questions both ways, in turns, and keep the best round of each."""
     config = model.config
-    tokens = sequences(Stream(Recipe.ENRICHED, operation, config.digits, seed=1), 0, n_questions)
+    tokens = sequences(Stream(StreamKind.ENRICHED, operation, config.digits, seed=1), 0, n_questions)
     first = config.n_ctx - config.digits - 2
 
     def ours(rows: Tensor) -> Tensor:

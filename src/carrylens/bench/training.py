@@ -20,7 +20,7 @@ from time import perf_counter
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.bench.peak import answer_pass_flops, peak_flops
 from carrylens.model.config import ModelConfig
 from carrylens.model.exchange import to_transformer_lens
@@ -69,7 +69,7 @@ def published_step_seconds(name: ModelName) -> tuple[float, bool]:
     if through_lens:
         model = to_transformer_lens(Transformer(config))
     optimiser = torch.optim.AdamW(model.parameters(), lr=8e-5, betas=(0.9, 0.98), weight_decay=0.1)
-    tokens = sequences(Stream(Recipe.PAPER, name.operation, name.digits, seed=1), 0, 64)
+    tokens = sequences(Stream(StreamKind.PAPER, name.operation, name.digits, seed=1), 0, 64)
     first, best = config.n_ctx - config.digits - 2, float("inf")
     for _ in range(_TIMED_STEPS):
         started = perf_counter()
@@ -88,8 +88,10 @@ def _train_one(name: ModelName, n_tested: int) -> TrainingBench:
         train(run, _Silent(), checkpoint_seconds=float("inf"))
     step = run.seconds / name.n_steps
     flops = 3 * plan.recipe.batch * answer_pass_flops(plan.config)  # a backward pass costs two forward ones
-    streams = [Stream(recipe, name.operation, name.digits, seed=777) for recipe in (Recipe.NATURAL, Recipe.ENRICHED)]
-    parts = [Part(stream.recipe.value, name.operation, stream, n_tested) for stream in streams]
+    streams = [
+        Stream(kind, name.operation, name.digits, seed=777) for kind in (StreamKind.NATURAL, StreamKind.ENRICHED)
+    ]
+    parts = [Part(stream.kind.value, name.operation, stream, n_tested) for stream in streams]
     results = blank_results(parts)
     for _ in sit(run.model, parts, results):
         pass

@@ -51,6 +51,8 @@ def carrylens(
 def main() -> None:
     """Run the command line, with every mistake of the user's as one line."""
     try:
+        if sys.stdout is None:
+            raise CarryLensError("Standard output is closed. Leave it open, or send it to a file.")
         status = app(standalone_mode=False, prog_name="carrylens")
         sys.stdout.flush()
         if status == INTERRUPTED:
@@ -69,7 +71,10 @@ def main() -> None:
             sys.exit(0)
         print_error(f"{message.rstrip('.')}. Write carrylens --help for what there is.")
         sys.exit(BAD_INPUT)
-    except BrokenPipeError:
-        # Whoever read the output has gone. Keep Python from complaining again when it closes standard output.
+    except OSError as error:
+        # Output that nobody can take any more. Keep Python from complaining again when it closes standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        if isinstance(error, BrokenPipeError):
+            sys.exit(1)  # whoever read it has gone, and knows
+        print_error(f"The output cannot be written: {error.strerror or error}. Make room, or send it elsewhere.")
+        sys.exit(BAD_INPUT)

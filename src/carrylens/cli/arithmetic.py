@@ -38,22 +38,22 @@ def trace_command(
 ) -> None:
     """Follow a question through its algorithm.
 
-    Shows digits, carries or borrows, and how uncertain ones (U) are settled as the tokens arrive from left to right.
+    Shows digits, carries or borrows, and how uncertain ones (U) are settled as the tokens arrive from left to right. In
+    JSON a resolved carry, borrow or sign that is not settled yet is U, any other value not known yet is null.
     """
     from carrylens.arithmetic.traces import trace
     from carrylens.report.trace_svg import trace_svg
     from carrylens.report.trace_text import trace_record, trace_text
 
     if svg is not None and len(questions or []) != 1:
-        raise CarryLensError(
-            f"--svg draws one question, but {len(questions or [])} were given. Write one with --svg FILE."
-        )
+        given = f"{len(questions)} were given" if questions else "none was given as an argument"
+        raise CarryLensError(f"--svg draws one question, but {given}. Write one, and --svg FILE.")
     failed = False
-    for place, text in enumerate(chain.from_iterable(question_batches(questions))):
+    for place, (text, where) in enumerate(chain.from_iterable(question_batches(questions, digits))):
         try:
             found = trace(text, digits)
         except CarryLensError as error:
-            print_error(error)
+            print_error(f"{where}{error}")
             failed = True
             continue
         if as_json:
@@ -77,10 +77,10 @@ def classify_command(
     from carrylens.report.tables import class_line
 
     failed = False
-    for texts in question_batches(questions):
-        for result in classify_texts(texts, digits):
+    for batch in question_batches(questions, digits):
+        for (_, where), result in zip(batch, classify_texts([text for text, _ in batch], digits), strict=True):
             if isinstance(result, CarryLensError):
-                print_error(result)
+                print_error(f"{where}{result}")
                 failed = True
             elif as_json:
                 print_record(result)

@@ -114,10 +114,10 @@ def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_js
     from carrylens.zoo import load
 
     asked, failed, wrong = load(model), False, False
-    for texts in question_batches(questions):
-        for result in ask_texts(asked, texts):
+    for batch in question_batches(questions):
+        for (_, where), result in zip(batch, ask_texts(asked, [text for text, _ in batch]), strict=True):
             if isinstance(result, CarryLensError):
-                print_error(result)
+                print_error(f"{where}{result}")
                 failed = True
                 continue
             wrong = wrong or not result["correct"]

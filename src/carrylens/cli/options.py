@@ -7,11 +7,14 @@ Never  defines a command.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
+from carrylens.arithmetic.questions import check_digits
+from carrylens.errors import CarryLensError, quote
 from carrylens.terminal import BAD_INPUT, line_batches
 
 QUESTION_SETTINGS = {"ignore_unknown_options": True}
@@ -33,12 +36,23 @@ DeviceOption = Annotated[str, typer.Option(help="cpu, cuda, mps, or auto for the
 ThreadsOption = Annotated[int, typer.Option(min=0, help="CPU threads; 0 leaves the choice to PyTorch.")]
 
 
-def question_batches(questions: list[str] | None) -> Iterator[list[str]]:
-    """The questions given as arguments, or those on standard input as they arrive."""
+def question_batches(questions: list[str] | None, digits: int | None = None) -> Iterator[list[tuple[str, str]]]:
+    """The questions given as arguments, or those on standard input as they arrive, each with where it was found.
+
+    What is wrong with the command rather than with one question is told at once.
+    """
+    if digits is not None:
+        check_digits(digits)
+    for text in questions or ():
+        if re.match(r"--|-[A-Za-z]", text):
+            raise CarryLensError(f"No such option: {quote(text)}. Write carrylens --help for what there is.")
     if questions:
-        yield questions
-    else:
-        yield from line_batches()
+        yield [(text, "") for text in questions]
+        return
+    n_lines = 0
+    for lines in line_batches():
+        yield [(line, f"line {n_lines + place}: ") for place, line in enumerate(lines, start=1)]
+        n_lines += len(lines)
 
 
 def exit_if(failed: bool) -> None:

@@ -16,7 +16,7 @@ from enum import Enum
 from carrylens.arithmetic.layout import position_of
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.traces import Trace, TraceChain, answer_parts
-from carrylens.arithmetic.variables import D_PRIME, UNKNOWN, D
+from carrylens.arithmetic.variables import D_PRIME, SGN, UNKNOWN, D, label
 
 
 class Look(Enum):
@@ -32,7 +32,7 @@ class Look(Enum):
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of the table. `fresh` marks where an uncertain carry has just been settled."""
+    """One entry of the table. `fresh` marks where a resolved carry or borrow is first settled."""
 
     text: str = ""
     look: Look = Look.EMPTY
@@ -79,6 +79,10 @@ def _chain_block(trace: Trace, chain: TraceChain) -> Block:
         Row(chain.tri.name, (*ahead, *(_state(trace.values[chain.tri[k]]) for k in down))),
         *(Row(f"{chain.resolved.name}{k}", (*ahead, *_resolved_cells(trace, chain, k))) for k in down),
     ]
+    if chain.resolved.name == "MV":
+        n_blank = trace.digits - 1
+        sign = Cell(label(SGN, trace.values[SGN]), Look.ANSWER)
+        rows.append(Row("SGN", (*ahead, *[Cell()] * n_blank, sign)))
     what = "carry" if trace.model.operation is Operation.ADD else "borrow"
     subject = {"SV": "D+D'", "MV": "D-D'", "NV": "D'-D"}[chain.resolved.name]
     return Block(f"The {what} of {subject} as the tokens arrive: decides {chain.decides}", columns, tuple(rows))

@@ -23,9 +23,10 @@ _FILLS = {
 _FRESH = {Look.ZERO: ("#0072b2", "#ffffff"), Look.ONE: ("#d55e00", "#ffffff")}
 _LEGEND = (
     (Cell("U", Look.UNCERTAIN), "uncertain"),
-    (Cell("1", Look.ONE, fresh=True), "settled here"),
     (Cell("1", Look.ONE), "carry or borrow"),
     (Cell("0", Look.ZERO), "none"),
+    (Cell("1", Look.ONE, fresh=True), ""),
+    (Cell("0", Look.ZERO, fresh=True), "settled here"),
 )
 
 
@@ -76,7 +77,7 @@ def _legend(y: int) -> list[str]:
     for cell, meaning in _LEGEND:
         parts += _cell(x, y, cell)
         parts.append(_text(x + _CELL + 6, y + 19, meaning, fill="#555555", size=12))
-        x += _CELL + 22 + 7 * len(meaning)
+        x += _CELL + (22 + 7 * len(meaning) if meaning else 0)
     return parts
 
 

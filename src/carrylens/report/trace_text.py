@@ -42,6 +42,7 @@ def trace_record(trace: Trace) -> dict[str, object]:
     places = place_names(trace.digits)[: len(next(iter(trace.known.values())))]
     return {
         "question": trace.given,
+        "padded": trace.question,
         "digits": trace.digits,
         "operation": trace.model.operation.value,
         "class": trace.question_class.value,

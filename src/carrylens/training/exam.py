@@ -19,7 +19,7 @@ from scipy.stats import beta
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.targets import Chain, Target, TargetStream, is_possible
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.transformer import Transformer
@@ -71,7 +71,7 @@ def exam_parts(operation: Operation, digits: int, per_stream: int, per_class: in
     """For each operation every stream with `per_stream` questions, every class and exact depth with `per_class`."""
     parts = []
     for each in (Operation.ADD, Operation.SUB) if operation is Operation.MIX else (operation,):
-        parts += [Part(recipe.value, each, Stream(recipe, each, digits, seed), per_stream) for recipe in Recipe]
+        parts += [Part(kind.value, each, Stream(kind, each, digits, seed), per_stream) for kind in StreamKind]
         parts += [
             Part(name, each, TargetStream(target, digits, seed), per_class)
             for name, target in _targets(each, digits)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Recipe, Stream
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.names import ModelName
 
 
@@ -41,7 +41,7 @@ class TrainingRecipe:
     """
 
     kind: RecipeKind
-    stream: Recipe
+    stream: StreamKind
     batch: int
     adam_rate: float
     muon_rate: float | None
@@ -78,7 +78,7 @@ def _compact(name: ModelName) -> TrainingRecipe:
     is_easy = name.operation is Operation.ADD and name.digits < 10
     return TrainingRecipe(
         kind=RecipeKind.COMPACT,
-        stream=Recipe.ENRICHED,
+        stream=StreamKind.ENRICHED,
         batch=64 if is_easy else 128,
         adam_rate=3e-3 if is_easy else 2e-3,
         muon_rate=0.02 if is_easy else 0.01,
@@ -94,7 +94,7 @@ def _compact(name: ModelName) -> TrainingRecipe:
 def _paper(name: ModelName) -> TrainingRecipe:
     return TrainingRecipe(
         kind=RecipeKind.PAPER,
-        stream=Recipe.PAPER,
+        stream=StreamKind.PAPER,
         batch=64,
         adam_rate=8e-5,
         muon_rate=None,
