@@ -28,7 +28,8 @@ class ModelName:
     """The parts of a model's name.
 
     `insertion` says how an addition model was put in: 0 not at all, 1 to start from, 2 and 3 with its heads, or its
-    heads and MLPs, put back every 100 steps. `width` is d_model. `grokfast` is the published models' `gf`.
+    heads and MLPs, put back every 100 steps. `width` is d_model. `grokfast` is the published models' `gf`. A name
+    prints in one form only: steps in thousands where they are whole ones, the width where it is not the published one.
 
     >>> name = ModelName.parse("add_d6_l2_h3_w96_t2500_s1")
     >>> name.operation.value, name.digits, name.n_steps, name.width

@@ -109,30 +109,44 @@ def unknown_commands(text: str, commands: dict[str, set[str]], targets: set[str]
     found = []
     for line in _command_lines(text):
         words = line.split()
-        if words[0] == "make" and (len(words) < 2 or words[1] not in targets):
+        if words[0] == "make" and (len(words) < 2 or not targets.issuperset(words[1:])):
             found.append(f"no such target: {line}")
         if words[0] == "carrylens":
-            name = " ".join(words[1:3]) if " ".join(words[1:3]) in commands else " ".join(words[1:2])
-            strangers = [word for word in words if word.startswith("--") and word not in commands.get(name, set())]
-            if name not in commands or strangers:
+            two, one = " ".join(words[1:3]), " ".join(words[1:2])
+            name = two if two in commands else one if one in commands else ""
+            is_named = name or (len(words) > 1 and words[1].startswith("-"))
+            options = [word.split("=")[0] for word in words if re.match(r"--?[A-Za-z]", word)]
+            if not is_named or not commands[name].issuperset(options):
                 found.append(f"no such command or option: {line}")
     return found
 
 
+def length_violations(readme: str) -> list[str]:
+    """A README that is too long to read."""
+    n_lines = len(readme.splitlines())
+    return [f"README.md has {n_lines} lines"] if n_lines > MAX_README_LINES else []
+
+
+def missing_lines(written: str, fresh: str, pattern: str) -> list[str]:
+    """Lines of a fresh output that fit the pattern and do not stand in the written document."""
+    rows = [line for line in fresh.splitlines() if re.match(pattern, line)]
+    return [row for row in rows if row not in written.splitlines()] or ([] if rows else ["nothing to compare"])
+
+
 def _command_lines(text: str) -> Iterator[str]:
-    for block in re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL):
+    for block in re.findall(r"```(?:sh|bash|shell|console)\n(.*?)```", text, re.DOTALL):
         for line in block.splitlines():
-            for part in line.split("|"):
-                command = part.strip().removeprefix("$ ").split("#")[0].strip()
+            for part in re.split(r"\||&&|;", line):
+                command = re.sub(r"^(\$ |[A-Z_]+=\S+ |\S*/bin/)*", "", part.strip()).split("#")[0].strip()
                 if re.match(r"(carrylens|make)\b", command):
                     yield command
-    yield from re.findall(r"`((?:carrylens|make) [a-z][^`]*)`", text)
+    yield from re.findall(r"`((?:carrylens|make) [a-z-][^`]*)`", text)
 
 
 def _tree_entries(readme: str) -> Iterator[str]:
     match = re.search(r"```tree\n(.*?)```", readme, re.DOTALL)
     parents: list[tuple[int, str]] = []
-    for line in match[1].splitlines() if match else []:
+    for line in match[1].splitlines() if match else ["no tree block"]:
         depth, name = len(line) - len(line.lstrip()), line.split()[0]
         parents = [(d, p) for d, p in parents if d < depth]
         entry = (parents[-1][1] if parents else "") + name
