@@ -105,6 +105,10 @@ def test_a_saved_exam_is_sealed_with_the_model_and_shown_on_its_card(folder: Pat
         ([("natural", 10**6, 0), ("enriched", 10**6, 10)], False),
         ([("natural", 10**6, 0), ("enriched", 10**6, 0), ("paper", 10**6, 500), ("class S5", 10**4, 9)], True),
         ([("class S5", 10**4, 0)], None),
+        ([("natural", 10**5, 0), ("enriched", 10**5, 0)], None),
+        ([("natural", 10**5, 0), ("enriched", 10**5, 12)], False),
+        ([("natural", 10**5, 1), ("enriched", 10**5, 1)], None),
+        ([("natural", 10**7, 99), ("enriched", 10**7, 99)], True),
     ],
 )
 def test_the_bar_is_fewer_than_ten_per_million_natural_and_enriched(

@@ -101,7 +101,7 @@ def exam_command(
     else:
         for line in exam_lines(record):
             print_line(line)
-    if not record["meets_bar"]:
+    if record["meets_bar"] is False:
         raise typer.Exit(1)
 
 

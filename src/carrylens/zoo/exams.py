@@ -128,11 +128,20 @@ class Exam:
 
 
 def meets_bar(results: list[Result]) -> bool | None:
-    """Fewer than 10 failures per million, natural and enriched, for each operation; None if those were not asked."""
-    judged = [result for result in results if result.name in BAR_STREAMS]
-    if not judged:
-        return None
-    return all(result.failed * 1_000_000 < BAR_PER_MILLION * result.asked for result in judged)
+    """Fewer than 10 failures per million, natural and enriched, for each operation.
+
+    With fewer than a million asked of either, None, unless the interval already rules it out.
+    """
+    verdicts = [_meets_bar(result) for result in results if result.name in BAR_STREAMS]
+    if False in verdicts:
+        return False
+    return None if None in verdicts or not verdicts else True
+
+
+def _meets_bar(result: Result) -> bool | None:
+    if result.asked >= 1_000_000:
+        return result.failed * 1_000_000 < BAR_PER_MILLION * result.asked
+    return False if result.interval()[0] * 1_000_000 > BAR_PER_MILLION else None
 
 
 def hash_of(model: Transformer) -> str:
