@@ -79,7 +79,8 @@ def test_a_part_asks_questions_of_its_class() -> None:
             assert set(labels.sign_depth.tolist()) == {int(part.name.split()[-1])}
 
 
-def test_an_exam_goes_on_from_where_it_stood() -> None:
+def test_an_exam_goes_on_from_where_it_stood(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exam, "CHUNK", 200)
     parts = exam_parts(Operation.ADD, 2, 3 * exam.CHUNK, 0)[:1]
     straight, stopped = blank_results(parts), blank_results(parts)
     list(sit(a_model(), parts, straight))
