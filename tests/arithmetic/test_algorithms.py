@@ -111,6 +111,12 @@ def test_a_width_that_is_none_has_no_algorithm(state: type, digits: int) -> None
         state(Operation.ADD, digits)
 
 
+@pytest.mark.parametrize("state", STATEMENTS)
+def test_what_is_no_operation_has_no_algorithm(state: type) -> None:
+    with pytest.raises(CarryLensError, match="'add' is no operation. Give Operation.ADD, Operation.SUB, Operation.MIX"):
+        state("add", 3)
+
+
 def test_an_algorithm_is_stated_for_its_own_operation_and_width() -> None:
     for state in STATEMENTS:
         for operation in Operation:

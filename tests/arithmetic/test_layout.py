@@ -30,9 +30,3 @@ def test_six_digits_take_twenty_two_tokens() -> None:
 def test_what_is_no_token_has_no_position(name: str) -> None:
     with pytest.raises(CarryLensError, match="is no token of a question with 6 digits"):
         position_of(Variable.parse(name), 6)
-
-
-@pytest.mark.parametrize("variable", [Variable("D"), Variable("D", -1), Variable("A", -1)])
-def test_an_operand_without_a_proper_digit_has_no_position(variable: Variable) -> None:
-    with pytest.raises(CarryLensError):
-        position_of(variable, 6)

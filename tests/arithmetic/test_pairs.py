@@ -142,10 +142,13 @@ def test_effect_pairs_agree_in_all_they_are_asked_to_agree_in(
     model: CausalModel, variable: Variable, agree: list[Variable]
 ) -> None:
     pairs = effect_pairs(model, variable, 40, seed=6, agree=agree)
+    named = [inputs_behind(str(other), 4, model.operation.value) for other in (variable, *agree)]
+    untouched = set(INPUTS) - set().union(*named)
     base, source = values_of(pairs.base, model), values_of(pairs.source, model)
     for mine, theirs, expected, text in zip(base, source, pairs.expected.text(), pairs.base.text(), strict=True):
         assert mine[str(variable)] != theirs[str(variable)]
         assert all(mine[str(other)] == theirs[str(other)] for other in agree)
+        assert all(mine[other] == theirs[other] for other in untouched)
         assert expected == slow_answer(text, model.operation.value, {str(variable): theirs[str(variable)]})
 
 
@@ -220,6 +223,18 @@ def test_pairs_worked_out_by_hand_tell_apart_what_they_should() -> None:
     assert pairs.tells_apart(SC[0]).tolist() == [True, False]  # no answer needs SC: carrying it changes nothing
     assert pairs.tells_apart(ST[1]).tolist() == [True, False]
     assert pairs.tells_apart(D[0]).tolist() == [True, True]  # 119+112 is 231, 116+112 is 228
+
+
+def test_answers_that_differ_in_their_sign_alone_are_told_apart() -> None:
+    # 5-0 is +5. The sign of 0-5 carried over gives -5, for 0-5 modulo 10 is 5 as well; its MD[0] changes nothing.
+    pairs = hand_pairs(algorithm(Operation.SUB, 1), SGN, ["5-0"], ["0-5"])
+    assert pairs.expected.text() == ["-05"]
+    assert pairs.tells_apart(Variable("MD", 0)).tolist() == [True]
+
+
+def test_many_pairs_have_as_many_bases() -> None:
+    pairs = effect_pairs(algorithm(Operation.ADD, 8), ST[3], 2500, seed=13)
+    assert len(set(pairs.base.text())) > 2450
 
 
 def test_agreement_is_the_share_of_pairs_that_agree() -> None:

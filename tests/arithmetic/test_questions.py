@@ -187,6 +187,27 @@ def test_rows_are_chosen_by_slice_mask_and_index() -> None:
     assert questions[5:].text() == []
 
 
+def test_one_row_may_be_asked_for_by_its_number() -> None:
+    questions = questions_of("12+34", "56-78")
+    assert questions[1].text() == questions[-1].text() == ["56-78="]
+    assert [questions[row].text() for row in range(2)] == [["12+34="], ["56-78="]]
+    for row in (2, -3):
+        with pytest.raises(IndexError):
+            questions[row]
+
+
+def test_one_text_is_not_taken_for_a_batch_of_letters() -> None:
+    with pytest.raises(CarryLensError, match=r"'45\+7' is one text, not a batch of them. Write \['45\+7'\]."):
+        Questions.parse("45+7")
+
+
+def test_the_line_end_that_may_stand_after_a_question_is_not_blamed_for_what_is_wrong_before_it() -> None:
+    assert Questions.parse(["45+7\n"]).text() == ["45+07="]
+    with pytest.raises(CarryLensError) as caught:
+        Questions.parse(["-\n"])
+    assert "does not belong" not in str(caught.value)
+
+
 def test_a_slice_stands_by_itself() -> None:
     questions = questions_of("12+34", "56-78")
     assert questions[1:] == questions_of("56-78")

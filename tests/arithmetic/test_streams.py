@@ -60,6 +60,17 @@ def test_seeds_recipes_operations_and_widths_all_make_a_difference() -> None:
         assert narrow.first.tolist() != wide.first[:, 1:].tolist()
 
 
+def test_no_two_streams_share_their_draws() -> None:
+    streams = [Stream(*kind, digits, seed) for kind in KINDS for digits in (1, 8, 40) for seed in (0, 1, 2**32)]
+    assert len({stream.key for stream in streams}) == len(streams)
+
+
+@pytest.mark.parametrize(("recipe", "operation"), KINDS)
+def test_a_question_far_down_a_stream_is_as_quick_as_the_first(recipe: StreamKind, operation: Operation) -> None:
+    far = Stream(recipe, operation, 40, 1).take(10**15 + 7, 2)
+    assert far[1:] == Stream(recipe, operation, 40, 1).take(10**15 + 8, 1)
+
+
 @pytest.mark.parametrize("recipe", list(StreamKind))
 def test_questions_of_a_stream_do_not_repeat(recipe: StreamKind) -> None:
     texts = Stream(recipe, MIX, 20, 3).take(0, 5000).text()
@@ -71,6 +82,13 @@ def test_questions_of_a_stream_do_not_repeat(recipe: StreamKind) -> None:
 def test_negative_seeds_starts_and_counts_are_refused(recipe: StreamKind, seed: int, start: int, count: int) -> None:
     with pytest.raises(CarryLensError, match="cannot be drawn"):
         Stream(recipe, ADD, 4, seed).take(start, count)
+
+
+def test_what_is_no_kind_or_no_operation_has_no_stream() -> None:
+    with pytest.raises(CarryLensError, match="'natural' is no kind of stream. Give StreamKind.NATURAL"):
+        Stream("natural", ADD, 4, 0)  # type: ignore[arg-type]
+    with pytest.raises(CarryLensError, match="'add' is no operation. Give Operation.ADD"):
+        Stream(NATURAL, "add", 4, 0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("digits", [0, 41])

@@ -185,6 +185,13 @@ def test_seeds_and_targets_make_a_difference() -> None:
     assert len({(batch.first.tobytes(), batch.second.tobytes()) for batch in batches}) == len(streams)
 
 
+def test_the_two_signs_of_a_borrow_depth_are_not_each_other_s_mirror() -> None:
+    positive, negative = (
+        TargetStream(Target.of_depth(Chain.BORROW, 2, sign), 8, 0).take(0, 50) for sign in (False, True)
+    )
+    assert positive.first.tolist() != negative.second.tolist()
+
+
 @pytest.mark.parametrize("depth", [-1, -40])
 def test_a_depth_below_zero_is_refused(depth: int) -> None:
     with pytest.raises(CarryLensError, match=f"{depth} is no depth. Write 0 or more."):

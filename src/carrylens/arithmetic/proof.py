@@ -8,7 +8,8 @@ Write c for what column k hands up. Number the columns so that D = sum of D[k] *
 1. Units:   A[0] is a digit, SV[0], MV[0] and NV[0] are 0 or 1, and the step's equations hold with nothing from below.
 2. Step:    for every digit pair and every incoming carry c: A[k] + 10*SV[k] = D[k] + D'[k] + c. For every digit pair
             and every way the lower columns compare: MV[k] says whether D<D' and NV[k] whether D>D' up to column k,
-            and the digit that each would write keeps A[k] - 10*borrow = difference - incoming borrow. A[k] is a digit.
+            and the digit that each would write keeps A[k] - 10*borrow = difference - incoming borrow; with the right
+            borrow that makes A[k] a digit. For addition it is checked that A[k] is a digit and SV[k] 0 or 1.
 3. Top:     the sign is the last borrow of a subtraction, the leading digit the last carry of an addition.
 4. Uniform: column k of the algorithm for n digits is column 1 of the algorithm for 2, moved up: the same rules, the
             same parents; and so for the units and the top. So the lemmas hold for every k of every width taken.
@@ -109,8 +110,7 @@ def _compares(values: Values, k: int, case: Mapping[str, _Case]) -> NDArray[np.b
     borrows = (values[MV[k]] == (now < 0)) & (values[NV[k]] == (now > 0))
     positive = _wide(values[A[k]]) - 10 * _wide(values[MV[k]]) == d - e - (below < 0)
     negative = _wide(values[A[k]]) - 10 * _wide(values[NV[k]]) == e - d - (below > 0)
-    is_digit = (values[A[k]] >= 0) & (values[A[k]] <= 9)
-    return borrows & is_digit & np.where(case["sign"] == 0, positive, negative)
+    return borrows & np.where(case["sign"] == 0, positive, negative)
 
 
 def _top(model: CausalModel) -> Lemma:

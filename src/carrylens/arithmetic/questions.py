@@ -155,7 +155,7 @@ def split_question(text: str, digits: int | None = None) -> tuple[str, str, str]
     """
     match = _QUESTION.fullmatch(text.strip())
     if match is None:
-        stranger = next((letter for letter in text if letter not in _LETTERS), None)
+        stranger = next((letter for letter in text.strip() if letter not in _LETTERS), None)
         because = "" if stranger is None else f": {stranger!r} (U+{ord(stranger):04X}) does not belong in one"
         raise CarryLensError(f"{quote(text)} is no question{because}. {_ADVICE}")
     first, sign, second = match.groups()
