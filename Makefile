@@ -9,6 +9,7 @@ BIN := .venv/bin
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
 	$(BIN)/carrylens trace 325-329
+	$(BIN)/carrylens ask mix_d6_l3_h4_w96_t4K_s1 555555+444448 000325-000329
 
 test: lint types unit parity
 

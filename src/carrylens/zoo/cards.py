@@ -30,7 +30,7 @@ def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
         "## Test",
         "",
         f"It {bar} the bar of fewer than 10 failures per million natural and enriched questions for each operation. "
-        f"Made by `carrylens test {name} --save`, questions of seed {test['seed']}, weights {test['sha256'][:16]}.",
+        f"Made by `carrylens test {name}{_asked(test)} --save`; weights {test['sha256'][:16]}.",
         "",
         "| questions | operation | asked | failed | failures per million, 95% interval |",
         "|---|---|---:|---:|---|",
@@ -48,6 +48,12 @@ def per_million(part: dict[str, Any]) -> str:
     """
     low, high = (1e6 * bound for bound in part["interval"])
     return " to ".join(f"{bound:,.0f}" if bound >= 1000 else f"{bound:.3g}" for bound in (low, high))
+
+
+def _asked(test: dict[str, Any]) -> str:
+    # How many were asked of a stream and of a class, as the options that ask so many.
+    counts = {part["name"].split()[0]: part["asked"] for part in test["parts"]}
+    return f" --questions {counts.get('natural', 0)} --per-class {counts.get('class', 0)}"
 
 
 def _training_lines(name: ModelName, folder: Path) -> list[str]:
