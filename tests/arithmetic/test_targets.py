@@ -228,3 +228,8 @@ def test_a_width_that_is_none_has_no_target_stream(digits: int) -> None:
 def test_negative_seeds_starts_and_counts_are_refused(seed: int, start: int, count: int) -> None:
     with pytest.raises(CarryLensError, match="cannot be drawn"):
         TargetStream(Target.of_class(QuestionClass.S0), 4, seed).take(start, count)
+
+
+def test_what_is_no_class_is_refused() -> None:
+    with pytest.raises(CarryLensError, match="'S5' is no class. Give one such as QuestionClass.S5"):
+        Target.of_class("S5")  # type: ignore[arg-type]

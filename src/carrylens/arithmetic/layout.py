@@ -39,7 +39,7 @@ def position_of(variable: Variable, digits: int) -> int:
         return 2 * digits + 2
     last = {"D": digits - 1, "D'": 2 * digits, "A": 3 * digits + 3}.get(variable.name)
     highest = digits if variable.name == "A" else digits - 1
-    if last is None or variable.digit is None or not 0 <= variable.digit <= highest:
+    if last is None or variable.digit is None or variable.digit > highest:
         raise CarryLensError(
             f"{variable} is no token of a question with {digits} digits. Write an operand's digit, OPR, SGN or A."
         )

@@ -64,6 +64,8 @@ class Target:
     @classmethod
     def of_class(cls, question_class: QuestionClass) -> Target:
         """All questions of one class."""
+        if not isinstance(question_class, QuestionClass):
+            raise CarryLensError(f"{question_class!r} is no class. Give one such as QuestionClass.S5.")
         letter, number = question_class.value[0], int(question_class.value[1])
         chain = {"S": Chain.CASCADE, "M": Chain.BORROW, "N": Chain.SIGN}[letter]
         deepest = 5 if letter == "S" else 4
