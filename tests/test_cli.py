@@ -222,7 +222,12 @@ def test_a_picture_cannot_be_put_where_a_folder_is(path: str) -> None:
 
 @pytest.mark.parametrize(
     ("redirection", "message"),
-    [("<&-", "No question was given"), (">/dev/full </dev/null 5+3", "No space left"), (">&- 5+3", "output is closed")],
+    [
+        ("< /", "Standard input cannot be read: Is a directory"),
+        ("<&-", "No question was given"),
+        (">/dev/full </dev/null 5+3", "No space left"),
+        (">&- 5+3", "output is closed"),
+    ],
 )
 def test_closed_and_full_streams_are_one_line(redirection: str, message: str) -> None:
     script = f"'{sys.executable}' -m carrylens classify {redirection}"

@@ -62,7 +62,7 @@ def line_batches() -> Iterator[list[str]]:
     if sys.stdin is None or sys.stdin.isatty():
         raise CarryLensError("No question was given. Write one after the command, or pipe in one on each line.")
     waiting: list[bytes] = []  # the parts of a line whose end has not arrived
-    while chunk := os.read(sys.stdin.fileno(), _CHUNK_BYTES):
+    while chunk := _arrived(sys.stdin.fileno()):
         if b"\n" not in chunk:
             waiting.append(chunk)
             continue
@@ -71,6 +71,15 @@ def line_batches() -> Iterator[list[str]]:
         yield [_decoded(line) for line in lines]
     if any(waiting):
         yield [_decoded(b"".join(waiting))]
+
+
+def _arrived(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK_BYTES)
+    except OSError as error:
+        raise CarryLensError(
+            f"Standard input cannot be read: {error.strerror}. Pipe in questions, one a line."
+        ) from error
 
 
 def _decoded(line: bytes) -> str:

@@ -7,6 +7,7 @@ Never  holds logic: `pipeline.py` and the rooms do the work.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Annotated
@@ -19,6 +20,8 @@ from carrylens.cli.bench import bench_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.errors import CarryLensError
 from carrylens.terminal import BAD_INPUT, INTERRUPTED, Stopped, print_error, print_line
+
+_OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 app = typer.Typer(
     name="carrylens",
@@ -72,6 +75,8 @@ def main() -> None:
         print_error(f"{message.rstrip('.')}. Write carrylens --help for what there is.")
         sys.exit(BAD_INPUT)
     except OSError as error:
+        if error.errno not in _OUTPUT_ERRORS:
+            raise  # our bug, not the user's disk
         # Output that nobody can take any more. Keep Python from complaining again when it closes standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
