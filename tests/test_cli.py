@@ -223,7 +223,6 @@ def test_a_picture_cannot_be_put_where_a_folder_is(path: str) -> None:
 @pytest.mark.parametrize(
     ("redirection", "message"),
     [
-        ("< /", "Standard input cannot be read: Is a directory"),
         ("<&-", "No question was given"),
         (">/dev/full </dev/null 5+3", "No space left"),
         (">&- 5+3", "output is closed"),
@@ -233,6 +232,12 @@ def test_closed_and_full_streams_are_one_line(redirection: str, message: str) ->
     script = f"'{sys.executable}' -m carrylens classify {redirection}"
     result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False, timeout=60)
     assert_one_line_error(result, message)
+
+
+def test_an_input_that_cannot_be_read_is_one_line() -> None:
+    script = f"'{sys.executable}' -m carrylens classify < /proc/self/mem"
+    result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert_one_line_error(result, "Standard input cannot be read")
 
 
 def test_a_closed_error_stream_does_not_change_the_status() -> None:
