@@ -63,7 +63,11 @@ def test_a_run_stopped_and_resumed_gives_the_same_bits_and_history(tmp_path: Pat
     assert train(resume(plan, folder, CPU), Quiet(), checkpoint_seconds=1e9)
     assert hash_of(load_model(folder)) == expected
     assert not (folder / CHECKPOINT).exists()
-    assert [losses(folder)[i] for i in (0, 1)] == [losses(tmp_path / "straight")[i] for i in (0, 1)] or stop_at % 20
+    # The note after a stop between two notes is of fewer steps; every other is the same.
+    cut_short = {stop_at // 20} if stop_at % 20 else set[int]()
+    pairs = list(zip(losses(folder), losses(tmp_path / "straight"), strict=True))
+    assert len(pairs) == 3
+    assert [place for place, (mine, straight) in enumerate(pairs) if mine != straight and place not in cut_short] == []
 
 
 def losses(folder: Path) -> list[object]:

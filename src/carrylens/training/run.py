@@ -7,7 +7,8 @@ Never  loses more than the steps since the last checkpoint, and never trains on 
 Step by step:
 1. Draw the weights from the seed, or take them from the checkpoint.
 2. For each step: the stream's batch of that step, the float64 loss over the answer's tokens, one optimiser step.
-3. Every LOG_STEPS steps note the losses; when the timer says so, and at the end, write the history and a checkpoint.
+3. Every LOG_STEPS steps note the mean losses since the last note (or since the run was resumed); when the timer says
+   so write the history and a checkpoint.
 4. Save the model with its history, sealed, and drop the checkpoint.
 """
 
