@@ -269,7 +269,12 @@ def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
 
 
 def test_ctrl_c_stops_with_one_line() -> None:
-    process = subprocess.Popen([*COMMAND, "frequencies", "--questions", "100000000"], stderr=subprocess.PIPE)
+    # Whoever runs the tests in the background may have SIGINT ignored, which children inherit.
+    process = subprocess.Popen(
+        [*COMMAND, "frequencies", "--questions", "100000000"],
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     time.sleep(2)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
