@@ -1,0 +1,163 @@
+"""Checks: whether an edit can be made on a model at all.
+
+Takes  an edit, a model's shape, and what was given to run it with.
+Gives  nothing, or one clear line about what is wrong with it.
+Never  lets an edit pass that would do nothing or something else than it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.errors import CarryLensError
+from carrylens.interventions.edits import Add, Change, Edge, Edit, Fill, KeepOnly, Norm, Replace, Vector
+from carrylens.interventions.sites import Input, Receiver, Residual, Site
+from carrylens.model.config import ModelConfig
+from carrylens.nodes import Node, all_nodes
+
+
+def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: bool) -> None:
+    """Refuse an edit that this model, these sources or this reference cannot serve."""
+    if not edit.changes:
+        raise CarryLensError("An edit of no changes does nothing. Give at least one.")
+    for change in edit.changes:
+        _check_given(change, n_slots, has_reference)
+        if isinstance(change, Edge):
+            _check_edge(change, config)
+        elif isinstance(change, KeepOnly):
+            _check_kept(change, config)
+        else:
+            _check_sites(change.sites, config)
+            _check_amount(change, config)
+    _check_once(edit, config)
+    _check_norms(edit)
+
+
+def outside(kept: Sequence[Site], config: ModelConfig) -> tuple[Node, ...]:
+    """Every node of the model but those kept."""
+    every = all_nodes(config.n_ctx, config.n_layers, config.n_heads)
+    return tuple(node for node in every if node not in set(kept))
+
+
+def _check_given(change: Change, n_slots: int, has_reference: bool) -> None:
+    fill = change.fill if isinstance(change, Replace | KeepOnly) else Fill.SOURCE if isinstance(change, Edge) else None
+    if fill is Fill.SOURCE and isinstance(change, Replace | Edge) and not 0 <= change.source < n_slots:
+        raise CarryLensError(
+            f"{change} takes from source {change.source}, but {n_slots} were given. Give the source questions."
+        )
+    if fill in (Fill.MEAN, Fill.CLASS_MEAN, Fill.RESAMPLE) and not has_reference:
+        raise CarryLensError(f"{change} needs reference questions, but none were given. Give reference=.")
+
+
+def _check_sites(sites: Sequence[Site], config: ModelConfig) -> None:
+    if not sites:
+        raise CarryLensError("An edit of no nodes does nothing. Name at least one, such as P10L0H2.")
+    for site in sites:
+        is_residual = isinstance(site, Residual)
+        n_layers = config.n_layers + is_residual
+        head = None if isinstance(site, Residual) else site.head
+        if site.position >= config.n_ctx or site.layer >= n_layers or (head or 0) >= config.n_heads:
+            _refuse(str(site), config, n_layers)
+
+
+def _refuse(name: str, config: ModelConfig, n_layers: int) -> None:
+    raise CarryLensError(
+        f"{name} is not in this model: it has positions 0 to {config.n_ctx - 1}, layers 0 to {n_layers - 1} "
+        f"and heads 0 to {config.n_heads - 1}. Name a node it has."
+    )
+
+
+def _check_kept(change: KeepOnly, config: ModelConfig) -> None:
+    if any(isinstance(site, Residual) for site in change.nodes):
+        raise CarryLensError(f"{change} keeps a residual state. Keep nodes: heads and MLPs.")
+    if change.nodes:
+        _check_sites(change.nodes, config)
+    if not outside(change.nodes, config):
+        raise CarryLensError("Every node is kept, so nothing is ablated. Keep fewer.")
+
+
+def _check_amount(change: Replace | Add, config: ModelConfig) -> None:
+    if (change.share if isinstance(change, Replace) else change.amount) == 0:
+        raise CarryLensError(f"{change} changes nothing. Give a share or an amount other than 0.")
+    vectors = change.basis if isinstance(change, Replace) else (change.direction,)
+    for vector in vectors:
+        if len(vector) != config.d_model:
+            raise CarryLensError(
+                f"{change} has a vector of {len(vector)} numbers, but the model is {config.d_model} wide. "
+                f"Give {config.d_model}."
+            )
+    if vectors and np.linalg.matrix_rank(np.array(vectors)) < len(vectors):
+        raise CarryLensError(
+            f"{change}: its vectors are zero or not independent, so they span less than they seem to. Leave some out."
+        )
+
+
+def orthonormal(basis: Sequence[Vector]) -> NDArray[np.float64]:
+    """An orthonormal basis of the same span, axes [vector, d_model]."""
+    return np.linalg.qr(np.array(basis, dtype=np.float64).T)[0].T
+
+
+def _check_edge(change: Edge, config: ModelConfig) -> None:
+    if any(isinstance(site, Residual) for site in change.senders):
+        raise CarryLensError(f"{change} is sent by a residual state. Name heads and MLPs as senders.")
+    _check_sites(change.senders, config)
+    if change.share == 0:
+        raise CarryLensError(f"{change} changes nothing. Give a share other than 0.")
+    if not change.receivers:
+        raise CarryLensError("An edge without receivers does nothing. Name one, such as P17L1H2.k or P17.logits.")
+    senders = [site for site in change.senders if isinstance(site, Node)]
+    for receiver in change.receivers:
+        _check_receiver(receiver, config)
+        if not any(reads(receiver, sender) for sender in senders):
+            raise CarryLensError(
+                f"{receiver} cannot read {' or '.join(map(str, senders))}: nobody reads a later layer, a later place, "
+                "or, but with keys and values, another place. Name a receiver that comes after its sender."
+            )
+    for sender in senders:
+        if not any(reads(receiver, sender) for receiver in change.receivers):
+            raise CarryLensError(f"None of the receivers reads {sender}. Leave it out, or name a receiver after it.")
+
+
+def _check_receiver(receiver: Receiver, config: ModelConfig) -> None:
+    layer, head = receiver.layer or 0, receiver.head or 0
+    if receiver.position >= config.n_ctx or layer >= config.n_layers or head >= config.n_heads:
+        _refuse(str(receiver), config, config.n_layers)
+
+
+def reads(receiver: Receiver, sender: Node) -> bool:
+    """Whether what the sender writes is part of what the receiver reads."""
+    if receiver.layer is None:
+        return receiver.position == sender.position
+    if receiver.input is Input.MLP:
+        before = sender.layer < receiver.layer or (sender.layer == receiver.layer and not sender.is_mlp)
+        return receiver.position == sender.position and before
+    if sender.layer >= receiver.layer:
+        return False
+    if receiver.input is Input.QUERY:
+        return receiver.position == sender.position
+    return sender.position <= receiver.position
+
+
+def _check_once(edit: Edit, config: ModelConfig) -> None:
+    seen: set[Site] = set()
+    for change in edit.changes:
+        if isinstance(change, Edge):
+            continue
+        sites = outside(change.nodes, config) if isinstance(change, KeepOnly) else change.sites
+        if twice := seen.intersection(sites):
+            raise CarryLensError(
+                f"{min(map(str, twice))} is changed twice in one edit, and which change comes first is not said. "
+                "Change it once."
+            )
+        seen.update(sites)
+
+
+def _check_norms(edit: Edit) -> None:
+    norms: dict[Receiver, Norm] = {}
+    for change in (change for change in edit.changes if isinstance(change, Edge)):
+        for receiver in change.receivers:
+            if norms.setdefault(receiver, change.norm) is not change.norm:
+                raise CarryLensError(f"{receiver} is to receive with its norm both frozen and not. Choose one.")

@@ -1,0 +1,121 @@
+"""Clean passes: what every node writes when nothing is replaced, and means of that.
+
+Takes  a model's parts and whole sequences, question and answer.
+Gives  `Book`, every value an edited pass may start from or take over, and `Means` over reference questions.
+Never  keeps what nobody reads: the last position, and in the last layer all places but the answer's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from carrylens.arithmetic.classes import CLASSES
+from carrylens.interventions.parts import Parts
+from carrylens.interventions.plan import computed_positions
+
+_ROWS = 64  # sequences a forward pass, small enough to stay in the cache
+
+
+@dataclass(frozen=True)
+class LayerBook:
+    """One layer of the clean passes. `z`, `q`, `mid` and `mlp` begin at position `first`, the rest at 0."""
+
+    first: int
+    stream: Tensor
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    z: Tensor
+    mid: Tensor
+    mlp: Tensor
+
+
+@dataclass(frozen=True)
+class Book:
+    """The clean passes of some sequences; axis 0 is the sequence. `last` and `logits` begin at the sign's place."""
+
+    layers: tuple[LayerBook, ...]
+    first_answer: int
+    last: Tensor
+    logits: Tensor
+
+
+@dataclass(frozen=True)
+class LayerMeans:
+    """Means over questions, axes [class, pos, ...]: row 0 is over all, row 1 + c over class c of CLASSES."""
+
+    stream: Tensor
+    z: Tensor
+    mlp: Tensor
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of what is written in each layer, of the last stream, and how many questions each row is made of."""
+
+    layers: tuple[LayerMeans, ...]
+    last: Tensor
+    counts: Tensor
+
+
+def sequence_bytes(parts: Parts) -> int:
+    """How much memory one sequence takes in a book."""
+    config = parts.config
+    heads, width = config.n_heads * config.d_head, config.d_model
+    numbers = sum(
+        (config.n_ctx - 1) * (width + 2 * heads) + len(computed_positions(config, layer)) * (2 * heads + 2 * width)
+        for layer in range(config.n_layers)
+    )
+    return numbers * torch.finfo(parts.dtype).bits // 8
+
+
+def clean_book(parts: Parts, tokens: Tensor) -> Book:
+    """The clean passes of these sequences."""
+    pages = [_page(parts, chunk[:, :-1]) for chunk in torch.split(tokens.to(parts.device), _ROWS)]
+    layers = tuple(
+        LayerBook(page[0].first, *(torch.cat(tensors) for tensors in zip(*map(_tensors, page), strict=True)))
+        for page in zip(*(page.layers for page in pages), strict=True)
+    )
+    last, logits = torch.cat([page.last for page in pages]), torch.cat([page.logits for page in pages])
+    return Book(layers, pages[0].first_answer, last, logits)
+
+
+def reference_means(parts: Parts, tokens: Tensor, classes: Tensor) -> Means:
+    """Means over the sequences, and over those of each class, added up in float64."""
+    groups = torch.zeros(1 + len(CLASSES), len(tokens), dtype=torch.float64, device=parts.device)
+    groups[0] = 1
+    groups[1 + classes.to(parts.device), torch.arange(len(tokens))] = 1
+    counts = groups.sum(1)
+    sums: list[list[Tensor]] = []
+    for at, chunk in enumerate(torch.split(tokens.to(parts.device), _ROWS)):
+        page, member = _page(parts, chunk[:, :-1]), groups[:, at * _ROWS : at * _ROWS + len(chunk)]
+        found = [[layer.stream, layer.z, layer.mlp] for layer in page.layers] + [[page.last]]
+        added = [[torch.tensordot(member, value.double(), 1) for value in values] for values in found]
+        sums = [[a + b for a, b in zip(*both, strict=True)] for both in zip(sums, added, strict=True)] if at else added
+    means = [[_divided(value, counts).to(parts.dtype) for value in values] for values in sums]
+    return Means(tuple(LayerMeans(*values) for values in means[:-1]), means[-1][0], counts)
+
+
+def _page(parts: Parts, tokens: Tensor) -> Book:
+    config, stream, layers = parts.config, parts.enter(tokens), []
+    for number, layer in enumerate(parts.layers):
+        first = computed_positions(config, number).start
+        read = layer.norm_in(stream)
+        q, k, v = layer.queries(read[:, first:]), layer.keys(read), layer.values(read)
+        z = layer.attend(q, k, v, parts.mask[first:])
+        mid = stream[:, first:] + layer.write(z)
+        mlp = layer.think(layer.norm_mid(mid))
+        layers.append(LayerBook(first, stream, q, k, v, z, mid, mlp))
+        stream = mid + mlp
+    return Book(tuple(layers), computed_positions(config, config.n_layers).start, stream, parts.logits(stream))
+
+
+def _tensors(layer: LayerBook) -> tuple[Tensor, ...]:
+    return (layer.stream, layer.q, layer.k, layer.v, layer.z, layer.mid, layer.mlp)
+
+
+def _divided(total: Tensor, counts: Tensor) -> Tensor:
+    return total / counts.view(-1, *[1] * (total.dim() - 1))

@@ -1,0 +1,301 @@
+"""The edited pass: rows of one footprint run together, from the first place their edits can change.
+
+Takes  a model's parts, rows that share a footprint, and the plan of each row's edit.
+Gives  the logits at the answer's places, and activations on request.
+Never  computes what the clean pass already holds.
+
+Layer by layer:
+1. The stream where it is not clean: what earlier layers changed, and residual states that are replaced here.
+2. Heads look anew from every place that can see such a stream; receivers of an edge look with their own input.
+3. Heads' outputs are replaced, then written; what senders of edges would have written is set aside for receivers.
+4. The MLP thinks where its input changed, its write is replaced, and both are added to the stream.
+A row in which no bit was replaced is clean, and gets the clean logits to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from carrylens.interventions.clean import LayerBook
+from carrylens.interventions.edits import Add, Edge, Fill, Norm, Replace
+from carrylens.interventions.fills import Kind, Rows, projector
+from carrylens.interventions.parts import LayerParts, Parts, take
+from carrylens.interventions.plan import Act, EditPlan, Footprint, LayerRoute, Places, Receive, Send, route
+from carrylens.interventions.sites import Input
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Neighbouring rows with one edit."""
+
+    plan: EditPlan
+    rows: slice
+
+
+@dataclass(frozen=True)
+class Held:
+    """Values at some positions, axes [batch, pos, ...]."""
+
+    positions: Places
+    values: Tensor
+
+    def at(self, positions: Sequence[int]) -> Tensor:
+        """The values at some of the positions."""
+        if tuple(positions) == self.positions:
+            return self.values
+        return self.values[:, [self.positions.index(position) for position in positions]]
+
+
+class EditedPass:
+    """One batch on its way through the model."""
+
+    def __init__(self, parts: Parts, rows: Rows, segments: Sequence[Segment], footprint: Footprint) -> None:
+        self._parts, self._rows, self._segments = parts, rows, segments
+        self._routes, self._read = route(footprint, parts.config)
+        self._touched = torch.zeros(len(rows.questions), dtype=torch.bool, device=parts.device)
+        self._sent: dict[tuple[int, int, int], Tensor] = {}  # segment, edge, position: what receivers read besides
+        self.seen: dict[str, Held] = {}
+
+    def logits(self) -> Tensor:
+        """The logits at the answer's places, axes [batch, answer, vocab]."""
+        held = Held((), self._parts.mask.new_zeros(len(self._rows.questions), 0, self._parts.config.d_model))
+        for number in range(len(self._parts.layers)):
+            held = self._layer(number, held)
+        clean = self._rows.book.logits[self._rows.questions]
+        if self._read:
+            first, last = self._rows.book.first_answer, len(self._parts.layers)
+            stream = self._stream(last, held, self._read)
+            for segment in self._segments:
+                for act in segment.plan.layers[last].residual:
+                    self._apply(last, Kind.STREAM, act, segment, Held(self._read, stream))
+            edited = self._parts.logits(stream)
+            self._receive_logits(Held(self._read, stream), edited)
+            new = clean.clone()
+            new[:, _index(self._read, first, new)] = edited
+            clean = torch.where(self._touched[:, None, None], new, clean)
+        return clean
+
+    @property
+    def touched(self) -> Tensor:
+        """Which rows had at least one bit replaced, axis [batch]."""
+        return self._touched
+
+    def _layer(self, number: int, held: Held) -> Held:
+        way, layer, book = self._routes[number], self._parts.layers[number], self._rows.book.layers[number]
+        dirty = Held(way.dirty, self._stream(number, held, way.dirty).clone())
+        for segment in self._segments:
+            for act in segment.plan.layers[number].residual:
+                self._apply(number, Kind.STREAM, act, segment, dirty)
+        z = self._heads(number, layer, book, way, dirty)
+        written = self._write_heads(number, layer, way, z)
+        mid = self._stream(number, dirty, way.heads) + written
+        everywhere = self._spread(mid, way.heads, way.out, book.mid, book.first)
+        thought = layer.think(layer.norm_mid(mid))
+        mlp = Held(way.out, self._spread(thought, way.heads, way.out, book.mlp, book.first))
+        self._think_anew(number, layer, everywhere, mlp)
+        out = Held(way.out, everywhere + mlp.values)
+        block = f"blocks.{number}."
+        self.seen |= {f"{block}hook_resid_pre": dirty, f"{block}attn.hook_z": z, f"{block}hook_mlp_out": mlp}
+        self.seen |= {f"{block}hook_resid_mid": Held(way.out, everywhere), f"{block}hook_resid_post": out}
+        return out
+
+    def _stream(self, number: int, held: Held, positions: Places) -> Tensor:
+        # The stream entering a layer: in hand where an earlier layer changed it, else that of the clean pass.
+        book = self._rows.book
+        is_last = number == len(book.layers)
+        clean, first = (book.last, book.first_answer) if is_last else (book.layers[number].stream, 0)
+        known = tuple(position for position in held.positions if position in positions)
+        return self._spread(held.at(known), known, positions, clean, first)
+
+    def _spread(self, values: Tensor, known: Places, positions: Places, clean: Tensor, first: int) -> Tensor:
+        # Clean values at all positions, with those in hand put in their places.
+        if not positions:
+            return clean.new_zeros(len(self._rows.questions), 0, *clean.shape[2:])
+        if known == positions:
+            return values
+        out = take(clean, self._rows.questions, _index(positions, first, clean))
+        if known:
+            out[:, [positions.index(position) for position in known]] = values
+        return out
+
+    def _heads(self, number: int, layer: LayerParts, book: LayerBook, way: LayerRoute, dirty: Held) -> Held:
+        if not way.attending:
+            return self._act_on_heads(number, Held(way.heads, self._spread(book.z, (), way.heads, book.z, book.first)))
+        end = way.attending[-1] + 1
+        keyed = tuple(position for position in dirty.positions if position < end)
+        asking = tuple(position for position in dirty.positions if position in way.attending)
+        read = Held(dirty.positions, layer.norm_in(dirty.values))
+        every = tuple(range(end))
+        k = self._spread(layer.keys(read.at(keyed)), keyed, every, book.k, 0)
+        v = self._spread(layer.values(read.at(keyed)), keyed, every, book.v, 0)
+        q = self._spread(layer.queries(read.at(asking)), asking, way.attending, book.q, book.first)
+        mask = self._parts.mask[list(way.attending), :end]
+        looked = layer.attend(q, k, v, mask)
+        z = Held(way.heads, self._spread(looked, way.attending, way.heads, book.z, book.first).contiguous())
+        for place, segment in enumerate(self._segments):
+            for received in segment.plan.layers[number].received_by_heads:
+                look = _Look(q[segment.rows, way.attending.index(received.position)], k[segment.rows], v[segment.rows])
+                self._look_anew(number, layer, place, received, look, dirty, z)
+        return self._act_on_heads(number, z)
+
+    def _act_on_heads(self, number: int, z: Held) -> Held:
+        for segment in self._segments:
+            for act in segment.plan.layers[number].heads:
+                if not _in_the_stream(act):
+                    self._apply(number, Kind.HEADS, act, segment, z)
+        return z
+
+    def _write_heads(self, number: int, layer: LayerParts, way: LayerRoute, z: Held) -> Tensor:
+        written = layer.write(z.values)
+        for place, segment in enumerate(self._segments):
+            for act in segment.plan.layers[number].heads:
+                if _in_the_stream(act):
+                    self._push_heads(number, layer, act, segment, z, Held(way.heads, written))
+            for sent in segment.plan.layers[number].sent_by_heads:
+                assert sent.head is not None
+                own = self._own(number, Kind.HEADS, sent, segment, z)
+                self._send(number, Kind.HEADS, sent, place, own, layer.w_o[sent.head])
+        return written
+
+    def _think_anew(self, number: int, layer: LayerParts, mid: Tensor, mlp: Held) -> None:
+        book = self._rows.book.layers[number]
+        for place, segment in enumerate(self._segments):
+            for received in segment.plan.layers[number].received_by_mlp:
+                at, edges = mlp.positions.index(received.position), received.inputs[Input.MLP]
+                clean = book.mid[self._rows.questions[segment.rows], received.position - book.first]
+                frozen = clean if self._is_frozen(place, edges) else None
+                read = mid[segment.rows, at] + self._extra(place, edges, received.position)
+                mlp.values[segment.rows, at] = layer.think(layer.norm_mid(read, frozen))
+            for act in segment.plan.layers[number].mlp:
+                self._apply(number, Kind.MLP, act, segment, mlp)
+            for sent in segment.plan.layers[number].sent_by_mlp:
+                self._send(number, Kind.MLP, sent, place, self._own(number, Kind.MLP, sent, segment, mlp), None)
+
+    def _apply(self, number: int, kind: Kind, act: Act, segment: Segment, held: Held) -> None:
+        # Replace values of one segment in place.
+        rows, change = segment.rows, act.change
+        places = torch.tensor([held.positions.index(position) for position in act.positions])
+        sites = (places,) if not act.heads else (places, torch.tensor(act.heads))
+        part = held.values[rows]
+        old = part[(slice(None), *sites)]
+        if isinstance(change, Add):
+            new = old + change.amount * torch.tensor(change.direction).to(old)
+        else:
+            fill = self._rows.fill(change, number, kind, act, rows)
+            if change.basis:
+                new = old + change.share * ((fill - old) @ projector(change, old))
+            else:
+                new = fill.expand_as(old) if change.share == 1 else old + change.share * (fill - old)
+        self._touch(rows, new != old)
+        part[(slice(None), *sites)] = new
+
+    def _push_heads(self, number: int, layer: LayerParts, act: Act, segment: Segment, z: Held, written: Held) -> None:
+        # Changes of heads that are stated in the stream's own space.
+        rows, change = segment.rows, act.change
+        for site, (position, head) in enumerate(zip(act.positions, act.heads, strict=True)):
+            if isinstance(change, Add):
+                push = change.amount * torch.tensor(change.direction).to(written.values)[None]
+            else:
+                fill = self._rows.fill(change, number, Kind.HEADS, act, rows)
+                own = z.values[rows, z.positions.index(position), head]
+                push = change.share * ((fill[:, site] - own) @ layer.w_o[head]) @ projector(change, own)
+            self._touch(rows, (push != 0).expand(rows.stop - rows.start, -1))
+            written.values[rows, written.positions.index(position)] += push
+
+    def _own(self, number: int, kind: Kind, sent: Send, segment: Segment, held: Held) -> Tensor:
+        # What a sender itself holds in this pass, axes [batch, ...].
+        if sent.position in held.positions:
+            value = held.values[segment.rows, held.positions.index(sent.position)]
+        else:
+            book = self._rows.book.layers[number]
+            clean = book.z if kind is Kind.HEADS else book.mlp
+            value = clean[self._rows.questions[segment.rows], sent.position - book.first]
+        return value if sent.head is None else value[:, sent.head]
+
+    def _send(self, number: int, kind: Kind, sent: Send, place: int, own: Tensor, w_o: Tensor | None) -> None:
+        edge, rows = self._edge(place, sent.edge), self._segments[place].rows
+        act = Act(Replace((), Fill.SOURCE, edge.source), (sent.position,), () if sent.head is None else (sent.head,))
+        other = self._rows.foreign((Fill.SOURCE, edge.source), number, kind, act, rows)[:, 0]
+        extra = edge.share * (other - own)
+        extra = extra if w_o is None else extra @ w_o
+        self._touch(rows, extra != 0)
+        key = (place, sent.edge, sent.position)
+        self._sent[key] = self._sent[key] + extra if key in self._sent else extra
+
+    def _extra(self, place: int, edges: Sequence[int], position: int) -> Tensor:
+        # What a receiver of these edges reads at a position besides the stream.
+        sent = [self._sent[key] for edge in edges if (key := (place, edge, position)) in self._sent]
+        return sum(sent, self._parts.mask.new_zeros(()))
+
+    def _is_frozen(self, place: int, edges: Sequence[int]) -> bool:
+        return self._edge(place, edges[0]).norm is Norm.FROZEN
+
+    def _edge(self, place: int, number: int) -> Edge:
+        edge = self._segments[place].plan.edit.changes[number]
+        assert isinstance(edge, Edge)
+        return edge
+
+    def _look_anew(
+        self, number: int, layer: LayerParts, place: int, received: Receive, look: _Look, dirty: Held, z: Held
+    ) -> None:
+        # One head looks from one position with inputs of its own; a position's input is read through its own norm.
+        head, end, rows = received.head, received.position + 1, self._segments[place].rows
+        assert head is not None
+        q, k, v = look.q[:, head], look.k[:, :end, head].clone(), look.v[:, :end, head].clone()
+        for way, edges in received.inputs.items():
+            for position in sorted({at for segment, edge, at in self._sent if segment == place and edge in edges}):
+                if position >= end or (way is Input.QUERY and position != received.position):
+                    continue
+                read = self._read_besides(number, layer, place, edges, position, dirty)
+                if way is Input.QUERY:
+                    q = layer.queries(read)[:, head]
+                elif way is Input.KEY:
+                    k[:, position] = layer.keys(read)[:, head]
+                else:
+                    v[:, position] = layer.values(read)[:, head]
+        scores = torch.einsum("be,bpe->bp", q, k) / q.shape[-1] ** 0.5
+        looked = torch.einsum("bp,bpe->be", scores.softmax(-1), v)
+        z.values[rows, z.positions.index(received.position), head] = looked
+
+    def _read_besides(
+        self, number: int, layer: LayerParts, place: int, edges: Sequence[int], position: int, dirty: Held
+    ) -> Tensor:
+        rows = self._segments[place].rows
+        clean = self._rows.book.layers[number].stream[self._rows.questions[rows], position]
+        own = dirty.values[rows, dirty.positions.index(position)] if position in dirty.positions else clean
+        frozen = clean if self._is_frozen(place, edges) else None
+        return layer.norm_in(own + self._extra(place, edges, position), frozen)
+
+    def _receive_logits(self, stream: Held, edited: Tensor) -> None:
+        first, last = self._rows.book.first_answer, len(self._parts.layers)
+        for place, segment in enumerate(self._segments):
+            for received in segment.plan.layers[last].received_by_mlp:
+                rows, at = segment.rows, stream.positions.index(received.position)
+                clean = self._rows.book.last[self._rows.questions[rows], received.position - first]
+                edges = received.inputs[Input.LOGITS]
+                frozen = clean if self._is_frozen(place, edges) else None
+                extra = self._extra(place, edges, received.position)
+                edited[rows, at] = self._parts.logits(stream.values[rows, at] + extra, frozen)
+
+    def _touch(self, rows: slice, differs: Tensor) -> None:
+        self._touched[rows] |= differs.flatten(1).any(1)
+
+
+@dataclass(frozen=True)
+class _Look:
+    # One position's queries [batch, head, d_head], and the keys and values before it [batch, pos, head, d_head].
+    q: Tensor
+    k: Tensor
+    v: Tensor
+
+
+def _in_the_stream(act: Act) -> bool:
+    return isinstance(act.change, Add) or bool(act.change.basis)
+
+
+def _index(positions: Sequence[int], first: int, like: Tensor) -> Tensor:
+    return torch.tensor(positions, device=like.device) - first

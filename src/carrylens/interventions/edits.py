@@ -1,0 +1,261 @@
+"""Edits: what is replaced by what, as values.
+
+Takes  names of nodes, residual states and receivers, numbers.
+Gives  `Edit`: frozen, hashable, printable, JSON in and out; edits are put together with `+`.
+Never  holds a tensor, and never knows a model or a question.
+
+An edit is one or more changes. Where a change takes a value from another question, it names a slot: the questions for
+slot 0, 1, ... are given when the edit is run, so one edit serves any number of pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Any, ClassVar, TypeVar
+
+from carrylens.errors import CarryLensError, quote
+from carrylens.interventions.sites import Receiver, Site, parse_receivers, parse_sites, print_sites
+
+Sites = str | Iterable[str | Site]
+Vector = tuple[float, ...]
+_Choice = TypeVar("_Choice", bound=Enum)
+
+
+class Fill(Enum):
+    """What an ablated node writes instead."""
+
+    ZERO = "zero"
+    MEAN = "mean"
+    """Its mean over the reference questions, at its own layer and position."""
+    CLASS_MEAN = "class-mean"
+    """The same over the reference questions of the asked question's class."""
+    RESAMPLE = "resample"
+    """What it writes for one of the reference questions, another than the one asked, drawn by the seed."""
+    SOURCE = "source"
+    """What it writes for the source question in a slot."""
+
+
+class Norm(Enum):
+    """How a receiver's LayerNorm treats a write that reaches it alone."""
+
+    RECOMPUTED = "recomputed"
+    FROZEN = "frozen"
+    """The scale stays that of the clean pass: an approximation, linear in the write."""
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Each site's write goes the `share` of the way to the fill's, within `basis` where one is given."""
+
+    tag: ClassVar[str] = "replace"
+    sites: tuple[Site, ...]
+    fill: Fill
+    source: int = 0
+    seed: int = 0
+    share: float = 1.0
+    basis: tuple[Vector, ...] = ()
+
+    def __str__(self) -> str:
+        """What is done where, in a few words."""
+        of = {Fill.SOURCE: f"source {self.source}", Fill.RESAMPLE: f"resample {self.seed}"}
+        way = "" if self.share == 1 else f"{self.share:g} of the way to "
+        within = f" in {len(self.basis)} dimensions" if self.basis else ""
+        return f"{print_sites(self.sites)} <- {way}{of.get(self.fill, self.fill.value)}{within}"
+
+
+@dataclass(frozen=True)
+class KeepOnly:
+    """Every node but these is ablated."""
+
+    tag: ClassVar[str] = "keep-only"
+    nodes: tuple[Site, ...]
+    fill: Fill
+    seed: int = 0
+
+    def __str__(self) -> str:
+        """What is kept, in a few words."""
+        return f"all but {print_sites(self.nodes)} <- {self.fill.value}"
+
+
+@dataclass(frozen=True)
+class Add:
+    """`amount` times a direction of the residual stream is added to each site's write."""
+
+    tag: ClassVar[str] = "add"
+    sites: tuple[Site, ...]
+    direction: Vector
+    amount: float
+
+    def __str__(self) -> str:
+        """What is added where, in a few words."""
+        return f"{print_sites(self.sites)} += {self.amount:g} of a direction"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The receivers alone read the senders' writes as they are for the source question, or go a share of the way."""
+
+    tag: ClassVar[str] = "edge"
+    senders: tuple[Site, ...]
+    receivers: tuple[Receiver, ...]
+    source: int = 0
+    share: float = 1.0
+    norm: Norm = Norm.RECOMPUTED
+
+    def __str__(self) -> str:
+        """Who sends what to whom, in a few words."""
+        way = "" if self.share == 1 else f"{self.share:g} of "
+        frozen = ", norm frozen" if self.norm is Norm.FROZEN else ""
+        return f"{way}{print_sites(self.senders)} of source {self.source} -> {print_sites(self.receivers)}{frozen}"
+
+
+Change = Replace | KeepOnly | Add | Edge
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One or more changes made together.
+
+    >>> edit = swap("P9L0H1 + P9L0MLP") + ablate("P10L0H1", "mean")
+    >>> print(edit)
+    P9L0H1 + P9L0MLP <- source 0; P10L0H1 <- mean
+    >>> Edit.from_json(edit.to_json()) == edit
+    True
+    """
+
+    changes: tuple[Change, ...]
+
+    def __add__(self, other: Edit) -> Edit:
+        return Edit(self.changes + other.changes)
+
+    def __str__(self) -> str:
+        """The changes in a few words."""
+        return "; ".join(map(str, self.changes))
+
+    def to_json(self) -> str:
+        """The edit as JSON, the same text for equal edits."""
+        return json.dumps([_record(change) for change in self.changes])
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Edit:
+        """The edit that `to_json` wrote."""
+        try:
+            return cls(tuple(_change(record) for record in json.loads(text)))
+        except CarryLensError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CarryLensError(f"This is no edit ({error}). Write what Edit.to_json writes.") from error
+
+
+def ablate(sites: Sites, fill: Fill | str = Fill.MEAN, seed: int = 0) -> Edit:
+    """The sites write zero, their mean, the mean of the question's class, or what they write for another question."""
+    return Edit((Replace(parse_sites(sites), _ablation(fill), seed=seed),))
+
+
+def keep_only(nodes: Sites, fill: Fill | str = Fill.MEAN, seed: int = 0) -> Edit:
+    """Every node outside the set is ablated."""
+    return Edit((KeepOnly(parse_sites(nodes), _ablation(fill), seed),))
+
+
+def swap(sites: Sites, source: int = 0) -> Edit:
+    """The sites take what they hold for the source question: nodes their writes, residual states the whole stream."""
+    return Edit((Replace(parse_sites(sites), Fill.SOURCE, source),))
+
+
+def interpolate(sites: Sites, share: float, source: int = 0) -> Edit:
+    """The sites go a share of the way, 0 to 1 or beyond, to what they hold for the source question."""
+    return Edit((Replace(parse_sites(sites), Fill.SOURCE, source, share=_number(share)),))
+
+
+def project(sites: Sites, basis: Iterable[Iterable[float]], source: int = 0) -> Edit:
+    """Within the span of the basis the sites take what they write for the source question; the rest stays."""
+    vectors = tuple(tuple(map(_number, vector)) for vector in basis)
+    if not vectors:
+        raise CarryLensError("A basis of no vectors spans nothing. Give at least one vector of the model's width.")
+    return Edit((Replace(parse_sites(sites), Fill.SOURCE, source, basis=vectors),))
+
+
+def add_direction(sites: Sites, direction: Sequence[float], amount: float = 1.0) -> Edit:
+    """`amount` times the direction is added to what the sites write."""
+    return Edit((Add(parse_sites(sites), tuple(map(_number, direction)), _number(amount)),))
+
+
+def edge(
+    senders: Sites,
+    receivers: str | Iterable[str | Receiver],
+    source: int = 0,
+    share: float = 1.0,
+    norm: Norm | str = Norm.RECOMPUTED,
+) -> Edit:
+    """The receivers alone read the senders as they are for the source question; all other readers are as before.
+
+    What a receiver then writes goes on to everything after it.
+    """
+    found = Edge(parse_sites(senders), parse_receivers(receivers), source, _number(share), _choice(Norm, norm))
+    return Edit((found,))
+
+
+def _ablation(fill: Fill | str) -> Fill:
+    chosen = _choice(Fill, fill)
+    if chosen is Fill.SOURCE:
+        raise CarryLensError("An ablation has no source question. Write swap, or fill with zero, mean or resample.")
+    return chosen
+
+
+def _choice(choices: type[_Choice], given: _Choice | str) -> _Choice:
+    try:
+        return choices(given)
+    except ValueError:
+        names = ", ".join(str(choice.value) for choice in choices)
+        raise CarryLensError(f"{quote(str(given))} is no {choices.__name__.lower()}. Write one of {names}.") from None
+
+
+def _number(given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise CarryLensError(f"{quote(str(given))} is no number an edit can use. Give a finite one.")
+    return float(given)
+
+
+def _slot(given: object) -> int:
+    if type(given) is not int or given < 0:
+        raise CarryLensError(f"{quote(str(given))} is no slot and no seed. Give a whole number of 0 or more.")
+    return given
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "sites": parse_sites,
+    "nodes": parse_sites,
+    "senders": parse_sites,
+    "receivers": parse_receivers,
+    "fill": lambda given: _choice(Fill, given),
+    "norm": lambda given: _choice(Norm, given),
+    "source": _slot,
+    "seed": _slot,
+    "share": _number,
+    "amount": _number,
+    "direction": lambda given: tuple(map(_number, given)),
+    "basis": lambda given: tuple(tuple(map(_number, vector)) for vector in given),
+}
+
+
+def _record(change: Change) -> dict[str, object]:
+    return {"change": change.tag} | {field.name: _plain(getattr(change, field.name)) for field in fields(change)}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return [item if isinstance(item, float) else _plain(item) for item in value]
+    return value if isinstance(value, int | float) else str(value)
+
+
+def _change(record: Mapping[str, Any]) -> Change:
+    kinds: dict[str, type[Change]] = {kind.tag: kind for kind in (Replace, KeepOnly, Add, Edge)}
+    if record["change"] not in kinds:
+        raise CarryLensError(f"{quote(str(record['change']))} is no change. Write one of {', '.join(kinds)}.")
+    return kinds[record["change"]](**{name: _READ[name](value) for name, value in record.items() if name != "change"})

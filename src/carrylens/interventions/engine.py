@@ -1,0 +1,250 @@
+"""The engine: answers for edits x questions, from one planner.
+
+Takes  a model, edits, questions, and where edits ask for them sources and reference questions.
+Gives  `Outcomes`.
+Never  keeps anything of one call for the next: all it holds is the model.
+
+1. Check and plan every edit.
+2. Go through the questions in blocks that fit into memory; run each distinct sequence of a block clean, once.
+3. Sort the block's rows by footprint, then by edit; run neighbours together from the first place they can change.
+4. Rows that a store already has are not run; new ones are put in it after every batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from carrylens.arithmetic.classes import CLASSES, classify
+from carrylens.arithmetic.questions import Answers, Questions
+from carrylens.errors import CarryLensError
+from carrylens.interventions.checks import check_edit
+from carrylens.interventions.clean import Book, Means, clean_book, reference_means, sequence_bytes
+from carrylens.interventions.edited_pass import EditedPass, Segment
+from carrylens.interventions.edits import Edit, Fill
+from carrylens.interventions.fills import Origin, Rows
+from carrylens.interventions.outcomes import Outcomes
+from carrylens.interventions.parts import Parts
+from carrylens.interventions.plan import EditPlan, plan_edit, route
+from carrylens.interventions.records import Records, Request
+from carrylens.interventions.sequences import Sequences, fills_of, origins_of, row_keys
+from carrylens.interventions.store import Store
+from carrylens.model.transformer import Transformer
+
+Watch = Callable[[int, int], None]
+"""Called with how many rows are done and how many there are."""
+
+_MEMORY = 256 << 20  # bytes of clean passes held at a time
+_PLACES = 2048  # rows times positions in one batch, so that an MLP's neurons stay in the cache
+
+
+@dataclass(frozen=True)
+class _Job:
+    """All that one call works with."""
+
+    plans: Sequence[EditPlan]
+    edit_of: NDArray[np.int64]
+    question_of: NDArray[np.int64]
+    sequences: Sequences
+    means: Means | None
+    records: Records
+
+
+class Engine:
+    """Runs edits on one model.
+
+    `memory` bounds the bytes of clean passes held at a time, `places` the rows times positions of one batch. Neither
+    changes an outcome but in rounding.
+    """
+
+    def __init__(self, model: Transformer, *, memory: int = _MEMORY, places: int = _PLACES) -> None:
+        self._model, self._memory, self._places = model, memory, places
+
+    def run(
+        self,
+        edits: Sequence[Edit],
+        questions: Questions,
+        sources: Questions | Sequence[Questions] = (),
+        *,
+        reference: Questions | None = None,
+        read: Answers | None = None,
+        logits: bool = False,
+        keep: Sequence[str] = (),
+        store: Path | None = None,
+        watch: Watch | None = None,
+    ) -> Outcomes:
+        """Every edit on every question: axes edit, question, answer.
+
+        `sources` has for each slot as many questions as are asked: question i takes from source i. The model reads each
+        question with its right answer, or with `read` instead; sources are read with their right answers. `keep` names
+        activations to give back.
+        """
+        n_edits, n_questions = len(edits), len(questions)
+        edit_of, question_of = (index.ravel() for index in np.indices((n_edits, n_questions)))
+        given = _Given(questions, _slots(sources), reference, read)
+        records = self._run(edits, edit_of, question_of, given, Request(logits, tuple(keep)), store, watch)
+        return records.outcomes(("edit", "question", "answer"), (n_edits, n_questions))
+
+    def run_each(
+        self,
+        edits: Sequence[Edit],
+        questions: Questions,
+        sources: Questions | Sequence[Questions] = (),
+        *,
+        reference: Questions | None = None,
+        read: Answers | None = None,
+        logits: bool = False,
+        keep: Sequence[str] = (),
+        store: Path | None = None,
+        watch: Watch | None = None,
+    ) -> Outcomes:
+        """Edit i on question i: axes question, answer."""
+        if len(edits) != len(questions):
+            raise CarryLensError(f"{len(edits)} edits do not go with {len(questions)} questions. Give one for each.")
+        distinct = {edit: place for place, edit in enumerate(dict.fromkeys(edits))}
+        edit_of = np.array([distinct[edit] for edit in edits], dtype=np.int64)
+        given = _Given(questions, _slots(sources), reference, read)
+        request = Request(logits, tuple(keep))
+        records = self._run(list(distinct), edit_of, np.arange(len(questions)), given, request, store, watch)
+        return records.outcomes(("question", "answer"), (len(questions),))
+
+    @torch.inference_mode()
+    def _run(
+        self,
+        edits: Sequence[Edit],
+        edit_of: NDArray[np.int64],
+        question_of: NDArray[np.int64],
+        given: _Given,
+        request: Request,
+        path: Path | None,
+        watch: Watch | None,
+    ) -> Records:
+        parts = Parts(self._model)
+        given.check(edits, parts)
+        plans = [plan_edit(edit, parts.config) for edit in edits]
+        sequences = Sequences.of(given.questions, given.slots, given.reference, given.read)
+        records = Records.blank(request, parts, sequences.right, len(edit_of))
+        job = _Job(plans, edit_of, question_of, sequences, _means(edits, given, sequences, parts), records)
+        store = None if path is None else Store(path)
+        try:
+            keys = [] if store is None else row_keys(self._model, edits, edit_of, question_of, sequences, str(request))
+            todo = np.arange(len(edit_of)) if store is None else records.restore(keys, store.known(keys))
+            done = len(edit_of) - len(todo)
+            for rows in self._batches(job, todo, parts):
+                done += len(rows)
+                if store is not None:
+                    store.add((keys[row], records.packed(row)) for row in rows)
+                if watch is not None:
+                    watch(done, len(edit_of))
+        finally:
+            if store is not None:
+                store.close()
+        return records
+
+    def _batches(self, job: _Job, todo: NDArray[np.int64], parts: Parts) -> Iterator[NDArray[np.int64]]:
+        # Runs every row and gives the rows just run; every question's clean outcome is noted on the way.
+        footprints = {print_: at for at, print_ in enumerate(dict.fromkeys(plan.footprint for plan in job.plans))}
+        group_of = np.array([footprints[plan.footprint] for plan in job.plans], dtype=np.int64)
+        origins = set().union(*(origins_of(plan.edit) for plan in job.plans))
+        for block in self._blocks(job, parts):
+            wanted = job.sequences.needed(block, origins)
+            book = clean_book(parts, job.sequences.tokens(wanted))
+            where = np.full(len(job.sequences.distinct), -1)
+            where[wanted] = np.arange(len(wanted))
+            job.records.note_clean(block, book.logits[torch.from_numpy(where[job.sequences.questions[block]])])
+            rows = todo[np.isin(job.question_of[todo], block)]
+            rows = rows[np.lexsort((job.question_of[rows], job.edit_of[rows], group_of[job.edit_of[rows]]))]
+            for batch in self._split(rows, job, group_of, parts):
+                self._run_batch(job, batch, book, where, parts)
+                yield batch
+
+    def _blocks(self, job: _Job, parts: Parts) -> list[NDArray[np.int64]]:
+        n_questions = len(job.sequences.questions)
+        each = (1 + len(job.sequences.slots)) * sequence_bytes(parts)
+        fixed = len(job.sequences.reference) * sequence_bytes(parts)
+        size = max(1, (self._memory - fixed) // each)
+        return [np.arange(at, min(at + size, n_questions)) for at in range(0, n_questions, size)]
+
+    def _split(
+        self, rows: NDArray[np.int64], job: _Job, group_of: NDArray[np.int64], parts: Parts
+    ) -> Iterator[NDArray[np.int64]]:
+        groups = group_of[job.edit_of[rows]]
+        for some in np.split(rows, np.flatnonzero(np.diff(groups)) + 1) if len(rows) else []:
+            routes, read = route(job.plans[job.edit_of[some[0]]].footprint, parts.config)
+            widest = max(len(read), *(len(way.out) for way in routes), 1)
+            size = max(1, self._places // widest)
+            yield from (some[at : at + size] for at in range(0, len(some), size))
+
+    def _run_batch(
+        self, job: _Job, batch: NDArray[np.int64], book: Book, where: NDArray[np.int64], parts: Parts
+    ) -> None:
+        edit_of, question_of, device = job.edit_of[batch], job.question_of[batch], parts.device
+        cuts = [0, *(np.flatnonzero(np.diff(edit_of)) + 1), len(batch)]
+        segments = [Segment(job.plans[edit_of[start]], slice(int(start), int(stop))) for start, stop in pairwise(cuts)]
+
+        def in_book(entries: NDArray[np.int64]) -> Tensor:
+            return torch.from_numpy(where[entries]).to(device)
+
+        origins: dict[Origin, Tensor] = {
+            origin: in_book(job.sequences.origin(origin, question_of))
+            for origin in {origin for segment in segments for origin in origins_of(segment.plan.edit)}
+        }
+        classes = torch.from_numpy(job.sequences.classes[question_of]).to(device)
+        own = in_book(job.sequences.questions[question_of])
+        rows = Rows(book, job.means, own, origins, classes)
+        edited = EditedPass(parts, rows, segments, segments[0].plan.footprint)
+        job.records.note(batch, question_of, edited, rows)
+
+
+@dataclass(frozen=True)
+class _Given:
+    questions: Questions
+    slots: tuple[Questions, ...]
+    reference: Questions | None
+    read: Answers | None
+
+    def check(self, edits: Sequence[Edit], parts: Parts) -> None:
+        """Refuse what does not fit the model or each other."""
+        digits, count = parts.config.digits, len(self.questions)
+        if not edits or not count:
+            raise CarryLensError(f"{len(edits)} edits on {count} questions make no rows. Give at least one of each.")
+        for asked in (self.questions, *self.slots, *(() if self.reference is None else (self.reference,))):
+            if asked.digits != digits:
+                raise CarryLensError(
+                    f"Questions of {asked.digits} digits do not fit a model of {digits}. Give some of {digits} digits."
+                )
+        if any(len(slot) != count for slot in self.slots):
+            raise CarryLensError(
+                f"{count} questions are asked, but a slot has {', '.join(str(len(slot)) for slot in self.slots)} "
+                "sources. Give one source for each question."
+            )
+        if self.reference is not None and not len(self.reference):
+            raise CarryLensError("The reference has no questions. Give some, or leave it out.")
+        for edit in dict.fromkeys(edits):
+            check_edit(edit, parts.config, len(self.slots), self.reference is not None)
+
+
+def _means(edits: Sequence[Edit], given: _Given, sequences: Sequences, parts: Parts) -> Means | None:
+    fills = set().union(*map(fills_of, edits))
+    if given.reference is None or not fills & {Fill.MEAN, Fill.CLASS_MEAN}:
+        return None
+    codes = torch.from_numpy(classify(given.reference).code.astype(np.int64))
+    means = reference_means(parts, sequences.tokens(sequences.reference), codes)
+    if Fill.CLASS_MEAN in fills:
+        asked = np.unique(sequences.classes)
+        if absent := [CLASSES[code].value for code in asked if not means.counts[1 + code]]:
+            raise CarryLensError(
+                f"The reference has no question of class {', '.join(absent)}, which is asked. Add some of it."
+            )
+    return means
+
+
+def _slots(sources: Questions | Sequence[Questions]) -> tuple[Questions, ...]:
+    return (sources,) if isinstance(sources, Questions) else tuple(sources)

@@ -1,0 +1,209 @@
+"""Plan: an edit laid out by layer, and the places that must be computed anew because of it.
+
+Takes  an edit and a model's shape.
+Gives  `EditPlan`: what is done at each layer; and its `Footprint`: edits of one footprint are run in one batch.
+Never  touches a tensor.
+
+What an edit cannot change is not computed:
+1. Layers before its first site are those of the clean pass.
+2. So are positions before its first position: nobody reads a later one.
+3. After a change, a position is computed anew if its own stream changed or if it can attend to one that did.
+4. In the last layer only the places where an answer token is predicted are computed; a node of the last layer anywhere
+   else is read by nobody, and to change it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from carrylens.interventions.checks import outside
+from carrylens.interventions.edits import Add, Edge, Edit, KeepOnly, Replace
+from carrylens.interventions.sites import Input, Residual, Site
+from carrylens.model.config import ModelConfig
+from carrylens.nodes import Node
+from carrylens.tokens import answer_positions
+
+Places = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Act:
+    """One change at some sites of one kind in one layer; `heads` is empty for MLPs and residual states."""
+
+    change: Replace | Add
+    positions: Places
+    heads: Places = ()
+
+
+@dataclass(frozen=True)
+class Send:
+    """A sender of an edge; `edge` is the edge's place among the edit's changes."""
+
+    edge: int
+    position: int
+    head: int | None
+
+
+@dataclass(frozen=True)
+class Receive:
+    """A reader of edges: for each of its inputs that receive, the edges by their places among the edit's changes."""
+
+    position: int
+    head: int | None
+    inputs: Mapping[Input, list[int]]
+
+
+@dataclass
+class LayerPlan:
+    """What an edit does in one layer, in the order in which it happens there."""
+
+    residual: list[Act] = field(default_factory=list)
+    received_by_heads: list[Receive] = field(default_factory=list)
+    heads: list[Act] = field(default_factory=list)
+    sent_by_heads: list[Send] = field(default_factory=list)
+    received_by_mlp: list[Receive] = field(default_factory=list)
+    mlp: list[Act] = field(default_factory=list)
+    sent_by_mlp: list[Send] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class LayerFootprint:
+    """The positions an edit itself acts at in one layer."""
+
+    residual: Places = ()
+    reading: Places = ()
+    heads: Places = ()
+    mlp: Places = ()
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """The positions an edit itself acts at, layer by layer; the last entry is the stream that the logits read."""
+
+    layers: tuple[LayerFootprint, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no answer can be changed."""
+        return all(layer == LayerFootprint() for layer in self.layers)
+
+
+@dataclass(frozen=True)
+class LayerRoute:
+    """Positions in one layer, sorted: whose entering stream differs, whose heads look anew, whose heads' and whose
+    MLP's writes are in hand."""
+
+    dirty: Places
+    attending: Places
+    heads: Places
+    out: Places
+
+
+@dataclass(frozen=True)
+class EditPlan:
+    """What an edit does at each layer; the layer after the last stands for the logits."""
+
+    edit: Edit
+    layers: tuple[LayerPlan, ...]
+    footprint: Footprint
+
+
+def computed_positions(config: ModelConfig, layer: int) -> range:
+    """The positions whose stream after `layer` somebody reads."""
+    read = answer_positions(config.digits)
+    return read if layer >= config.n_layers - 1 else range(read.stop)
+
+
+def plan_edit(edit: Edit, config: ModelConfig) -> EditPlan:
+    """The edit laid out by layer, without sites that nobody reads."""
+    layers = tuple(LayerPlan() for _ in range(config.n_layers + 1))
+    for number, change in enumerate(edit.changes):
+        if isinstance(change, Edge):
+            _lay_out_senders(number, change, config, layers)
+        elif isinstance(change, KeepOnly):
+            ablation = Replace(outside(change.nodes, config), change.fill, seed=change.seed)
+            _lay_out_sites(ablation, config, layers)
+        else:
+            _lay_out_sites(change, config, layers)
+    _lay_out_receivers(edit, config, layers)
+    return EditPlan(edit, layers, Footprint(tuple(map(_footprint, layers))))
+
+
+def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], Places]:
+    """The positions to compute in each layer, and those whose logits are to be computed."""
+    routes, dirty = [], set[int]()
+    for layer, own in enumerate(footprint.layers[:-1]):
+        computed = computed_positions(config, layer)
+        dirty |= set(own.residual)
+        first = min(dirty, default=computed.stop)
+        attending = {position for position in computed if position >= first} | set(own.reading)
+        heads = attending | set(own.heads)
+        out = heads | set(own.mlp)
+        routes.append(LayerRoute(*(tuple(sorted(part)) for part in (dirty, attending, heads, out))))
+        dirty = out
+    last = footprint.layers[-1]
+    return routes, tuple(sorted(dirty | set(last.residual) | set(last.mlp)))
+
+
+def _lay_out_sites(change: Replace | Add, config: ModelConfig, layers: tuple[LayerPlan, ...]) -> None:
+    for layer, plan in enumerate(layers):
+        live = [site for site in change.sites if site.layer == layer and _is_read(site, config)]
+        streams = [site for site in live if isinstance(site, Residual)]
+        heads = [site for site in live if isinstance(site, Node) and site.head is not None]
+        mlps = [site for site in live if isinstance(site, Node) and site.head is None]
+        if streams:
+            plan.residual.append(Act(change, _positions(streams)))
+        if heads:
+            plan.heads.append(Act(change, _positions(heads), tuple(site.head or 0 for site in heads)))
+        if mlps:
+            plan.mlp.append(Act(change, _positions(mlps)))
+
+
+def _lay_out_senders(number: int, change: Edge, config: ModelConfig, layers: tuple[LayerPlan, ...]) -> None:
+    for sender in change.senders:
+        assert isinstance(sender, Node)
+        if _is_read(sender, config):
+            plan = layers[sender.layer]
+            (plan.sent_by_mlp if sender.is_mlp else plan.sent_by_heads).append(
+                Send(number, sender.position, sender.head)
+            )
+
+
+def _lay_out_receivers(edit: Edit, config: ModelConfig, layers: tuple[LayerPlan, ...]) -> None:
+    readers: dict[tuple[int, int, int | None], dict[Input, list[int]]] = {}
+    for number, change in enumerate(edit.changes):
+        for receiver in change.receivers if isinstance(change, Edge) else ():
+            layer = config.n_layers if receiver.layer is None else receiver.layer
+            if receiver.position in computed_positions(config, layer):
+                inputs = readers.setdefault((layer, receiver.position, receiver.head), {})
+                inputs.setdefault(receiver.input, []).append(number)
+    for (layer, position, head), inputs in readers.items():
+        plan = layers[layer]
+        (plan.received_by_mlp if head is None else plan.received_by_heads).append(Receive(position, head, inputs))
+
+
+def _is_read(site: Site, config: ModelConfig) -> bool:
+    # A residual state is read by its own layer, a node's write by the layers after it.
+    layer = site.layer - 1 if isinstance(site, Residual) else site.layer
+    return site.position in computed_positions(config, layer)
+
+
+def _footprint(plan: LayerPlan) -> LayerFootprint:
+    return LayerFootprint(
+        residual=_sorted(position for act in plan.residual for position in act.positions),
+        reading=_sorted(received.position for received in plan.received_by_heads),
+        heads=_sorted(position for act in plan.heads for position in act.positions),
+        mlp=_sorted(
+            [position for act in plan.mlp for position in act.positions]
+            + [received.position for received in plan.received_by_mlp]
+        ),
+    )
+
+
+def _positions(sites: Iterable[Site]) -> Places:
+    return tuple(site.position for site in sites)
+
+
+def _sorted(positions: Iterable[int]) -> Places:
+    return tuple(sorted(set(positions)))

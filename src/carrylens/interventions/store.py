@@ -1,0 +1,62 @@
+"""Store: outcomes on disk, so that long work can stop and go on.
+
+Takes  a file, keys and records.
+Gives  the records of keys it has seen.
+Never  gives back half a record: what was not committed when the power went is computed again.
+
+A key is made from the content of everything a row's outcome depends on, so a store may serve any number of runs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from carrylens.errors import CarryLensError
+
+_AT_ONCE = 900  # keys a query, below SQLite's limit on variables
+_MAKE = "CREATE TABLE IF NOT EXISTS outcomes (key BLOB PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID"
+
+
+class Store:
+    """Outcomes by key in one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._named_errors():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = sqlite3.connect(path)
+            self._file.execute("PRAGMA journal_mode = WAL")
+            self._file.execute(_MAKE)
+
+    def known(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The records of those keys that are here."""
+        found: dict[bytes, bytes] = {}
+        with self._named_errors():
+            for at in range(0, len(keys), _AT_ONCE):
+                some = keys[at : at + _AT_ONCE]
+                marks = ", ".join("?" * len(some))
+                found.update(self._file.execute(f"SELECT key, record FROM outcomes WHERE key IN ({marks})", some))
+        return found
+
+    def add(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Put records in."""
+        with self._named_errors():
+            self._file.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?)", rows)
+            self._file.commit()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise CarryLensError(
+                f"{self._path} cannot serve as a store of outcomes ({error}). What was committed is unharmed. "
+                "Make room, or give another file."
+            ) from error
