@@ -8,7 +8,7 @@ The default recipe is ours, `compact`; `paper` is the published one, kept exactl
 
 | compact | Muon, on the blocks' matrices | AdamW, on the rest | batch |
 |---|---|---|---|
-| additions of fewer than 10 digits | 0.02 | 3e-3 | 64 |
+| additions of fewer than 10 digits | 0.02 | 3e-3 | 128 |
 | everything else | 0.01 | 2e-3 | 128 |
 
 `LOG.md` has the runs behind it.
@@ -79,7 +79,7 @@ def _compact(name: ModelName) -> TrainingRecipe:
     return TrainingRecipe(
         kind=RecipeKind.COMPACT,
         stream=StreamKind.ENRICHED,
-        batch=64 if is_easy else 128,
+        batch=128,
         adam_rate=3e-3 if is_easy else 2e-3,
         muon_rate=0.02 if is_easy else 0.01,
         betas=(0.9, 0.98),
