@@ -11,7 +11,7 @@ sides do every node whose write somebody reads: nodes of the last layer at quest
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import combinations
@@ -120,6 +120,28 @@ def bench_interventions(
             if count <= n_questions
         ),
     )
+
+
+def intervention_lines(measured: InterventionBench) -> Iterator[str]:
+    """What was measured, in words."""
+    yield (
+        f"{measured.n_nodes} nodes on {measured.n_questions} questions, {measured.threads} threads: "
+        f"{measured.rate:,.0f} interventions a second, {measured.share_of_peak:.0%} of peak."
+    )
+    yield (
+        "TransformerLens is not installed here; make parity installs it."
+        if measured.lens_rate is None
+        else f"TransformerLens hooks, {measured.lens_rows} questions a pass: {measured.lens_rate:,.0f} a second. Ours "
+        f"{measured.ratio:.1f} times as many; {measured.n_different} answers differ."
+    )
+    yield (
+        f"All {measured.n_pairs:,} pairs of useful nodes on {measured.pair_questions} questions: "
+        f"{measured.pair_seconds:.0f} s."
+    )
+    for nodes in sorted({each.n_nodes for each in measured.growth}):
+        times = [each for each in measured.growth if each.n_nodes == nodes]
+        listed = ", ".join(f"{each.n_questions}: {each.seconds:.2f} s" for each in times)
+        yield f"{nodes} nodes on so many questions: {listed}."
 
 
 def read_nodes(config: ModelConfig) -> list[Node]:

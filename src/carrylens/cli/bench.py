@@ -113,6 +113,34 @@ def bench_test_command(
         raise typer.Exit(1)
 
 
+def bench_interventions_command(
+    model: ModelArgument,
+    count: Annotated[int, typer.Option("--questions", min=64, help="How many questions.")] = 512,
+    pair_count: Annotated[int, typer.Option("--pair-questions", min=1, help="How many for pairs of nodes.")] = 256,
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Time the ablation of every node.
+
+    Where TransformerLens is installed, its hooks ablate the same nodes on the same questions in the same run. Then all
+    pairs of useful nodes are ablated, and fewer nodes on fewer questions, to show how time grows.
+    """
+    from carrylens.bench.interventions import bench_interventions, intervention_lines
+    from carrylens.training.devices import device_called
+    from carrylens.zoo import find_model, load
+    from carrylens.zoo.about import model_name
+
+    device_called("cpu", threads)
+    measured = bench_interventions(load(model), model_name(find_model(model)).operation, count, pair_count)
+    if as_json:
+        print_record({**asdict(measured), "ratio": measured.ratio})
+    else:
+        for line in intervention_lines(measured):
+            print_line(line)
+    if measured.n_different:
+        raise typer.Exit(1)
+
+
 def _bench() -> None:
     """Measure how fast carrylens is."""
 
@@ -124,4 +152,5 @@ def bench_commands() -> typer.Typer:
     bench.command("arithmetic")(bench_arithmetic_command)
     bench.command("train")(bench_train_command)
     bench.command("test")(bench_test_command)
+    bench.command("interventions")(bench_interventions_command)
     return bench
