@@ -8,12 +8,12 @@ Never  lets an edit pass that would do nothing or something else than it says.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from carrylens.errors import CarryLensError
-from carrylens.interventions.edits import Add, Change, Edge, Edit, Fill, KeepOnly, Norm, Replace, Vector
+from carrylens.interventions.edits import Add, Change, Edge, Edit, Fill, KeepOnly, Norm, Replace
 from carrylens.interventions.sites import Input, Receiver, Residual, Site
 from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node, all_nodes
@@ -33,7 +33,7 @@ def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: boo
             _check_sites(change.sites, config)
             _check_amount(change, config)
     _check_once(edit, config)
-    _check_norms(edit)
+    _check_edges_once(edit)
 
 
 def outside(kept: Sequence[Site], config: ModelConfig) -> tuple[Node, ...]:
@@ -44,6 +44,8 @@ def outside(kept: Sequence[Site], config: ModelConfig) -> tuple[Node, ...]:
 
 def _check_given(change: Change, n_slots: int, has_reference: bool) -> None:
     fill = change.fill if isinstance(change, Replace | KeepOnly) else Fill.SOURCE if isinstance(change, Edge) else None
+    if fill is Fill.SOURCE and isinstance(change, KeepOnly):
+        raise CarryLensError(f"{change} has no source question to take from. Fill with zero, mean or resample.")
     if fill is Fill.SOURCE and isinstance(change, Replace | Edge) and not 0 <= change.source < n_slots:
         raise CarryLensError(
             f"{change} takes from source {change.source}, but {n_slots} were given. Give the source questions."
@@ -95,11 +97,6 @@ def _check_amount(change: Replace | Add, config: ModelConfig) -> None:
         )
 
 
-def orthonormal(basis: Sequence[Vector]) -> NDArray[np.float64]:
-    """An orthonormal basis of the same span, axes [vector, d_model]."""
-    return np.linalg.qr(np.array(basis, dtype=np.float64).T)[0].T
-
-
 def _check_edge(change: Edge, config: ModelConfig) -> None:
     if any(isinstance(site, Residual) for site in change.senders):
         raise CarryLensError(f"{change} is sent by a residual state. Name heads and MLPs as senders.")
@@ -127,8 +124,9 @@ def _check_receiver(receiver: Receiver, config: ModelConfig) -> None:
         _refuse(str(receiver), config, config.n_layers)
 
 
-def reads(receiver: Receiver, sender: Node) -> bool:
-    """Whether what the sender writes is part of what the receiver reads."""
+def reads(receiver: Receiver, sender: Site) -> bool:
+    """Whether what the sender, a node, writes is part of what the receiver reads."""
+    assert isinstance(sender, Node)
     if receiver.layer is None:
         return receiver.position == sender.position
     if receiver.input is Input.MLP:
@@ -155,9 +153,15 @@ def _check_once(edit: Edit, config: ModelConfig) -> None:
         seen.update(sites)
 
 
-def _check_norms(edit: Edit) -> None:
+def _check_edges_once(edit: Edit) -> None:
     norms: dict[Receiver, Norm] = {}
+    seen: set[tuple[Site, Receiver]] = set()
     for change in (change for change in edit.changes if isinstance(change, Edge)):
         for receiver in change.receivers:
             if norms.setdefault(receiver, change.norm) is not change.norm:
                 raise CarryLensError(f"{receiver} is to receive with its norm both frozen and not. Choose one.")
+        every = product(change.senders, change.receivers)
+        edges = {(sender, receiver) for sender, receiver in every if reads(receiver, sender)}
+        if twice := sorted(f"{sender} to {receiver}" for sender, receiver in seen & edges):
+            raise CarryLensError(f"The edge from {twice[0]} is changed twice in one edit. Change it once.")
+        seen |= edges

@@ -54,11 +54,10 @@ class LayerMeans:
 
 @dataclass(frozen=True)
 class Means:
-    """Means of what is written in each layer, of the last stream, and how many questions each row is made of."""
+    """Means of what is written in each layer, and of the last stream. A class without questions has NaN."""
 
     layers: tuple[LayerMeans, ...]
     last: Tensor
-    counts: Tensor
 
 
 def sequence_bytes(parts: Parts) -> int:
@@ -69,18 +68,23 @@ def sequence_bytes(parts: Parts) -> int:
         (config.n_ctx - 1) * (width + 2 * heads) + len(computed_positions(config, layer)) * (2 * heads + 2 * width)
         for layer in range(config.n_layers)
     )
+    numbers += len(computed_positions(config, config.n_layers)) * (width + config.d_vocab)
     return numbers * torch.finfo(parts.dtype).bits // 8
 
 
 def clean_book(parts: Parts, tokens: Tensor) -> Book:
     """The clean passes of these sequences."""
-    pages = [_page(parts, chunk[:, :-1]) for chunk in torch.split(tokens.to(parts.device), _ROWS)]
-    layers = tuple(
-        LayerBook(page[0].first, *(torch.cat(tensors) for tensors in zip(*map(_tensors, page), strict=True)))
-        for page in zip(*(page.layers for page in pages), strict=True)
-    )
-    last, logits = torch.cat([page.last for page in pages]), torch.cat([page.logits for page in pages])
-    return Book(layers, pages[0].first_answer, last, logits)
+    first, *others = (chunk[:, :-1] for chunk in torch.split(tokens.to(parts.device), _ROWS))
+    page = _page(parts, first)
+    if not others:
+        return page
+    # Room for all is made at once: to keep the pages and put them together would take the memory twice.
+    book = _blank(page, len(tokens))
+    for at, chunk in enumerate([first, *others]):
+        page = _page(parts, chunk) if at else page
+        for whole, part in zip(_tensors(book), _tensors(page), strict=True):
+            whole[at * _ROWS : at * _ROWS + len(chunk)] = part
+    return book
 
 
 def reference_means(parts: Parts, tokens: Tensor, classes: Tensor) -> Means:
@@ -96,7 +100,7 @@ def reference_means(parts: Parts, tokens: Tensor, classes: Tensor) -> Means:
         added = [[torch.tensordot(member, value.double(), 1) for value in values] for values in found]
         sums = [[a + b for a, b in zip(*both, strict=True)] for both in zip(sums, added, strict=True)] if at else added
     means = [[_divided(value, counts).to(parts.dtype) for value in values] for values in sums]
-    return Means(tuple(LayerMeans(*values) for values in means[:-1]), means[-1][0], counts)
+    return Means(tuple(LayerMeans(*values) for values in means[:-1]), means[-1][0])
 
 
 def _page(parts: Parts, tokens: Tensor) -> Book:
@@ -105,7 +109,7 @@ def _page(parts: Parts, tokens: Tensor) -> Book:
         first = computed_positions(config, number).start
         read = layer.norm_in(stream)
         q, k, v = layer.queries(read[:, first:]), layer.keys(read), layer.values(read)
-        z = layer.attend(q, k, v, parts.mask[first:])
+        z = layer.attend(q, k, v, parts.mask[first:]).contiguous()
         mid = stream[:, first:] + layer.write(z)
         mlp = layer.think(layer.norm_mid(mid))
         layers.append(LayerBook(first, stream, q, k, v, z, mid, mlp))
@@ -113,7 +117,19 @@ def _page(parts: Parts, tokens: Tensor) -> Book:
     return Book(tuple(layers), computed_positions(config, config.n_layers).start, stream, parts.logits(stream))
 
 
-def _tensors(layer: LayerBook) -> tuple[Tensor, ...]:
+def _blank(page: Book, count: int) -> Book:
+    def room(tensor: Tensor) -> Tensor:
+        return tensor.new_empty(count, *tensor.shape[1:])
+
+    layers = tuple(LayerBook(layer.first, *map(room, _layer_tensors(layer))) for layer in page.layers)
+    return Book(layers, page.first_answer, room(page.last), room(page.logits))
+
+
+def _tensors(book: Book) -> list[Tensor]:
+    return [tensor for layer in book.layers for tensor in _layer_tensors(layer)] + [book.last, book.logits]
+
+
+def _layer_tensors(layer: LayerBook) -> tuple[Tensor, ...]:
     return (layer.stream, layer.q, layer.k, layer.v, layer.z, layer.mid, layer.mlp)
 
 

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from carrylens.interventions.clean import LayerBook
 from carrylens.interventions.edits import Add, Edge, Fill, Norm, Replace
-from carrylens.interventions.fills import Kind, Rows, projector
+from carrylens.interventions.fills import Kind, Rows, direction, projector
 from carrylens.interventions.parts import LayerParts, Parts, take
 from carrylens.interventions.plan import Act, EditPlan, Footprint, LayerRoute, Places, Receive, Send, route
 from carrylens.interventions.sites import Input
@@ -68,12 +68,13 @@ class EditedPass:
         clean = self._rows.book.logits[self._rows.questions]
         if self._read:
             first, last = self._rows.book.first_answer, len(self._parts.layers)
-            stream = self._stream(last, held, self._read)
+            stream = Held(self._read, self._stream(last, held, self._read))
             for segment in self._segments:
                 for act in segment.plan.layers[last].residual:
-                    self._apply(last, Kind.STREAM, act, segment, Held(self._read, stream))
-            edited = self._parts.logits(stream)
-            self._receive_logits(Held(self._read, stream), edited)
+                    self._apply(last, Kind.STREAM, act, segment, stream)
+            self.seen[f"blocks.{last - 1}.hook_resid_post"] = stream
+            edited = self._parts.logits(stream.values)
+            self._receive_logits(stream, edited)
             new = clean.clone()
             new[:, _index(self._read, first, new)] = edited
             clean = torch.where(self._touched[:, None, None], new, clean)
@@ -86,7 +87,9 @@ class EditedPass:
 
     def _layer(self, number: int, held: Held) -> Held:
         way, layer, book = self._routes[number], self._parts.layers[number], self._rows.book.layers[number]
-        dirty = Held(way.dirty, self._stream(number, held, way.dirty).clone())
+        dirty = Held(way.dirty, self._stream(number, held, way.dirty))
+        if self._segments[0].plan.layers[number].residual:  # what the layer before was seen to give stays as it was
+            dirty = Held(way.dirty, dirty.values.clone())
         for segment in self._segments:
             for act in segment.plan.layers[number].residual:
                 self._apply(number, Kind.STREAM, act, segment, dirty)
@@ -152,13 +155,17 @@ class EditedPass:
     def _write_heads(self, number: int, layer: LayerParts, way: LayerRoute, z: Held) -> Tensor:
         written = layer.write(z.values)
         for place, segment in enumerate(self._segments):
+            pushes: dict[tuple[int, int], Tensor] = {}
             for act in segment.plan.layers[number].heads:
                 if _in_the_stream(act):
-                    self._push_heads(number, layer, act, segment, z, Held(way.heads, written))
+                    pushes |= self._pushes(number, layer, act, segment, z)
+            for (position, _), push in pushes.items():
+                written[segment.rows, way.heads.index(position)] += push
+                self._touch(segment.rows, (push != 0).expand(segment.rows.stop - segment.rows.start, -1))
             for sent in segment.plan.layers[number].sent_by_heads:
                 assert sent.head is not None
-                own = self._own(number, Kind.HEADS, sent, segment, z)
-                self._send(number, Kind.HEADS, sent, place, own, layer.w_o[sent.head])
+                extra = self._difference(number, Kind.HEADS, sent, place, z) @ layer.w_o[sent.head]
+                self._send(sent, place, extra - pushes.get((sent.position, sent.head), 0.0))
         return written
 
     def _think_anew(self, number: int, layer: LayerParts, mid: Tensor, mlp: Held) -> None:
@@ -173,7 +180,7 @@ class EditedPass:
             for act in segment.plan.layers[number].mlp:
                 self._apply(number, Kind.MLP, act, segment, mlp)
             for sent in segment.plan.layers[number].sent_by_mlp:
-                self._send(number, Kind.MLP, sent, place, self._own(number, Kind.MLP, sent, segment, mlp), None)
+                self._send(sent, place, self._difference(number, Kind.MLP, sent, place, mlp))
 
     def _apply(self, number: int, kind: Kind, act: Act, segment: Segment, held: Held) -> None:
         # Replace values of one segment in place.
@@ -183,7 +190,7 @@ class EditedPass:
         part = held.values[rows]
         old = part[(slice(None), *sites)]
         if isinstance(change, Add):
-            new = old + change.amount * torch.tensor(change.direction).to(old)
+            new = old + direction(change, old)
         else:
             fill = self._rows.fill(change, number, kind, act, rows)
             if change.basis:
@@ -193,36 +200,36 @@ class EditedPass:
         self._touch(rows, new != old)
         part[(slice(None), *sites)] = new
 
-    def _push_heads(self, number: int, layer: LayerParts, act: Act, segment: Segment, z: Held, written: Held) -> None:
-        # Changes of heads that are stated in the stream's own space.
-        rows, change = segment.rows, act.change
-        for site, (position, head) in enumerate(zip(act.positions, act.heads, strict=True)):
-            if isinstance(change, Add):
-                push = change.amount * torch.tensor(change.direction).to(written.values)[None]
-            else:
-                fill = self._rows.fill(change, number, Kind.HEADS, act, rows)
-                own = z.values[rows, z.positions.index(position), head]
-                push = change.share * ((fill[:, site] - own) @ layer.w_o[head]) @ projector(change, own)
-            self._touch(rows, (push != 0).expand(rows.stop - rows.start, -1))
-            written.values[rows, written.positions.index(position)] += push
+    def _pushes(
+        self, number: int, layer: LayerParts, act: Act, segment: Segment, z: Held
+    ) -> dict[tuple[int, int], Tensor]:
+        # What changes that are stated in the stream's own space add to the writes of heads, by position and head.
+        change, sites = act.change, list(zip(act.positions, act.heads, strict=True))
+        if isinstance(change, Add):
+            return dict.fromkeys(sites, direction(change, z.values)[None])
+        fill, within = self._rows.fill(change, number, Kind.HEADS, act, segment.rows), projector(change, z.values)
+        own = [z.values[segment.rows, z.positions.index(position), head] for position, head in sites]
+        return {
+            site: change.share * ((fill[:, at] - own[at]) @ layer.w_o[site[1]]) @ within
+            for at, site in enumerate(sites)
+        }
 
-    def _own(self, number: int, kind: Kind, sent: Send, segment: Segment, held: Held) -> Tensor:
-        # What a sender itself holds in this pass, axes [batch, ...].
+    def _difference(self, number: int, kind: Kind, sent: Send, place: int, held: Held) -> Tensor:
+        # What a sender holds for the source question less what it holds in this pass, axes [batch, ...].
+        rows, edge = self._segments[place].rows, self._edge(place, sent.edge)
         if sent.position in held.positions:
-            value = held.values[segment.rows, held.positions.index(sent.position)]
+            own = held.values[rows, held.positions.index(sent.position)]
         else:
             book = self._rows.book.layers[number]
             clean = book.z if kind is Kind.HEADS else book.mlp
-            value = clean[self._rows.questions[segment.rows], sent.position - book.first]
-        return value if sent.head is None else value[:, sent.head]
-
-    def _send(self, number: int, kind: Kind, sent: Send, place: int, own: Tensor, w_o: Tensor | None) -> None:
-        edge, rows = self._edge(place, sent.edge), self._segments[place].rows
+            own = clean[self._rows.questions[rows], sent.position - book.first]
         act = Act(Replace((), Fill.SOURCE, edge.source), (sent.position,), () if sent.head is None else (sent.head,))
         other = self._rows.foreign((Fill.SOURCE, edge.source), number, kind, act, rows)[:, 0]
-        extra = edge.share * (other - own)
-        extra = extra if w_o is None else extra @ w_o
-        self._touch(rows, extra != 0)
+        return other - (own if sent.head is None else own[:, sent.head])
+
+    def _send(self, sent: Send, place: int, difference: Tensor) -> None:
+        extra = self._edge(place, sent.edge).share * difference
+        self._touch(self._segments[place].rows, extra != 0)
         key = (place, sent.edge, sent.position)
         self._sent[key] = self._sent[key] + extra if key in self._sent else extra
 

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from numbers import Real
 from typing import Any, ClassVar, TypeVar
 
 from carrylens.errors import CarryLensError, quote
@@ -78,7 +79,8 @@ class KeepOnly:
 
     def __str__(self) -> str:
         """What is kept, in a few words."""
-        return f"all but {print_sites(self.nodes)} <- {self.fill.value}"
+        whom = f"all but {print_sites(self.nodes)}" if self.nodes else "all"
+        return f"{whom} <- {self.fill.value}" + (f" {self.seed}" if self.fill is Fill.RESAMPLE else "")
 
 
 @dataclass(frozen=True)
@@ -144,31 +146,34 @@ class Edit:
     def from_json(cls, text: str | bytes) -> Edit:
         """The edit that `to_json` wrote."""
         try:
-            return cls(tuple(_change(record) for record in json.loads(text)))
+            records = json.loads(text)
+            if not isinstance(records, list):
+                raise TypeError(f"a list of changes is wanted, not {quote(str(records))}")
+            return cls(tuple(map(_change, records)))
         except CarryLensError:
             raise
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise CarryLensError(f"This is no edit ({error}). Write what Edit.to_json writes.") from error
 
 
 def ablate(sites: Sites, fill: Fill | str = Fill.MEAN, seed: int = 0) -> Edit:
     """The sites write zero, their mean, the mean of the question's class, or what they write for another question."""
-    return Edit((Replace(parse_sites(sites), _ablation(fill), seed=seed),))
+    return Edit((Replace(parse_sites(sites), _ablation(fill), seed=_slot(seed)),))
 
 
 def keep_only(nodes: Sites, fill: Fill | str = Fill.MEAN, seed: int = 0) -> Edit:
     """Every node outside the set is ablated."""
-    return Edit((KeepOnly(parse_sites(nodes), _ablation(fill), seed),))
+    return Edit((KeepOnly(parse_sites(nodes), _ablation(fill), _slot(seed)),))
 
 
 def swap(sites: Sites, source: int = 0) -> Edit:
     """The sites take what they hold for the source question: nodes their writes, residual states the whole stream."""
-    return Edit((Replace(parse_sites(sites), Fill.SOURCE, source),))
+    return Edit((Replace(parse_sites(sites), Fill.SOURCE, _slot(source)),))
 
 
 def interpolate(sites: Sites, share: float, source: int = 0) -> Edit:
     """The sites go a share of the way, 0 to 1 or beyond, to what they hold for the source question."""
-    return Edit((Replace(parse_sites(sites), Fill.SOURCE, source, share=_number(share)),))
+    return Edit((Replace(parse_sites(sites), Fill.SOURCE, _slot(source), share=_number(share)),))
 
 
 def project(sites: Sites, basis: Iterable[Iterable[float]], source: int = 0) -> Edit:
@@ -176,7 +181,7 @@ def project(sites: Sites, basis: Iterable[Iterable[float]], source: int = 0) -> 
     vectors = tuple(tuple(map(_number, vector)) for vector in basis)
     if not vectors:
         raise CarryLensError("A basis of no vectors spans nothing. Give at least one vector of the model's width.")
-    return Edit((Replace(parse_sites(sites), Fill.SOURCE, source, basis=vectors),))
+    return Edit((Replace(parse_sites(sites), Fill.SOURCE, _slot(source), basis=vectors),))
 
 
 def add_direction(sites: Sites, direction: Sequence[float], amount: float = 1.0) -> Edit:
@@ -195,8 +200,8 @@ def edge(
 
     What a receiver then writes goes on to everything after it.
     """
-    found = Edge(parse_sites(senders), parse_receivers(receivers), source, _number(share), _choice(Norm, norm))
-    return Edit((found,))
+    way = (_slot(source), _number(share), _choice(Norm, norm))
+    return Edit((Edge(parse_sites(senders), parse_receivers(receivers), *way),))
 
 
 def _ablation(fill: Fill | str) -> Fill:
@@ -215,14 +220,19 @@ def _choice(choices: type[_Choice], given: _Choice | str) -> _Choice:
 
 
 def _number(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+    # Real takes NumPy's numbers in too. Adding 0.0 turns -0.0 into 0.0: equal numbers are to make equal texts.
+    try:
+        number = float(given) + 0.0 if isinstance(given, Real) and not isinstance(given, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
         raise CarryLensError(f"{quote(str(given))} is no number an edit can use. Give a finite one.")
-    return float(given)
+    return number
 
 
 def _slot(given: object) -> int:
-    if type(given) is not int or given < 0:
-        raise CarryLensError(f"{quote(str(given))} is no slot and no seed. Give a whole number of 0 or more.")
+    if type(given) is not int or not 0 <= given < 2**63:
+        raise CarryLensError(f"{quote(str(given))} is no slot and no seed. Give a whole number from 0 to 2^63 - 1.")
     return given
 
 
@@ -258,4 +268,8 @@ def _change(record: Mapping[str, Any]) -> Change:
     kinds: dict[str, type[Change]] = {kind.tag: kind for kind in (Replace, KeepOnly, Add, Edge)}
     if record["change"] not in kinds:
         raise CarryLensError(f"{quote(str(record['change']))} is no change. Write one of {', '.join(kinds)}.")
-    return kinds[record["change"]](**{name: _READ[name](value) for name, value in record.items() if name != "change"})
+    kind = kinds[record["change"]]
+    names = [field.name for field in fields(kind)]
+    if strange := record.keys() - {"change", *names}:
+        raise CarryLensError(f"{kind.tag} has no {quote(min(strange))}. It has {', '.join(names)}.")
+    return kind(**{name: _READ[name](value) for name, value in record.items() if name != "change"})

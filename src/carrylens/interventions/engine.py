@@ -12,17 +12,17 @@ Never  keeps anything of one call for the next: all it holds is the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from carrylens.arithmetic.classes import CLASSES, classify
+from carrylens.arithmetic.classes import classify
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.errors import CarryLensError
 from carrylens.interventions.checks import check_edit
@@ -30,11 +30,13 @@ from carrylens.interventions.clean import Book, Means, clean_book, reference_mea
 from carrylens.interventions.edited_pass import EditedPass, Segment
 from carrylens.interventions.edits import Edit, Fill
 from carrylens.interventions.fills import Origin, Rows
+from carrylens.interventions.keys import clean_keys, digest_of, row_keys
 from carrylens.interventions.outcomes import Outcomes
 from carrylens.interventions.parts import Parts
 from carrylens.interventions.plan import EditPlan, plan_edit, route
 from carrylens.interventions.records import Records, Request
-from carrylens.interventions.sequences import Sequences, fills_of, origins_of, row_keys
+from carrylens.interventions.sequences import Index, Sequences, fills_of, origins_of
+from carrylens.interventions.shelf import Shelf
 from carrylens.interventions.store import Store
 from carrylens.model.transformer import Transformer
 
@@ -50,9 +52,10 @@ class _Job:
     """All that one call works with."""
 
     plans: Sequence[EditPlan]
-    edit_of: NDArray[np.int64]
-    question_of: NDArray[np.int64]
+    edit_of: Index
+    question_of: Index
     sequences: Sequences
+    origins: Mapping[Origin, Index]
     means: Means | None
     records: Records
 
@@ -60,8 +63,8 @@ class _Job:
 class Engine:
     """Runs edits on one model.
 
-    `memory` bounds the bytes of clean passes held at a time, `places` the rows times positions of one batch. Neither
-    changes an outcome but in rounding.
+    `memory` bounds the bytes of clean passes held at a time, though one question's are always held; `places` bounds the
+    rows times positions of one batch, though one row is always run. Neither changes an outcome but in rounding.
     """
 
     def __init__(self, model: Transformer, *, memory: int = _MEMORY, places: int = _PLACES) -> None:
@@ -89,7 +92,7 @@ class Engine:
         n_edits, n_questions = len(edits), len(questions)
         edit_of, question_of = (index.ravel() for index in np.indices((n_edits, n_questions)))
         given = _Given(questions, _slots(sources), reference, read)
-        records = self._run(edits, edit_of, question_of, given, Request(logits, tuple(keep)), store, watch)
+        records = self._run(edits, (edit_of, question_of), given, Request(logits, tuple(keep)), store, watch)
         return records.outcomes(("edit", "question", "answer"), (n_edits, n_questions))
 
     def run_each(
@@ -111,16 +114,15 @@ class Engine:
         distinct = {edit: place for place, edit in enumerate(dict.fromkeys(edits))}
         edit_of = np.array([distinct[edit] for edit in edits], dtype=np.int64)
         given = _Given(questions, _slots(sources), reference, read)
-        request = Request(logits, tuple(keep))
-        records = self._run(list(distinct), edit_of, np.arange(len(questions)), given, request, store, watch)
+        rows, request = (edit_of, np.arange(len(questions))), Request(logits, tuple(keep))
+        records = self._run(list(distinct), rows, given, request, store, watch)
         return records.outcomes(("question", "answer"), (len(questions),))
 
     @torch.inference_mode()
     def _run(
         self,
         edits: Sequence[Edit],
-        edit_of: NDArray[np.int64],
-        question_of: NDArray[np.int64],
+        rows: tuple[Index, Index],
         given: _Given,
         request: Request,
         path: Path | None,
@@ -128,53 +130,58 @@ class Engine:
     ) -> Records:
         parts = Parts(self._model)
         given.check(edits, parts)
-        plans = [plan_edit(edit, parts.config) for edit in edits]
         sequences = Sequences.of(given.questions, given.slots, given.reference, given.read)
-        records = Records.blank(request, parts, sequences.right, len(edit_of))
-        job = _Job(plans, edit_of, question_of, sequences, _means(edits, given, sequences, parts), records)
-        store = None if path is None else Store(path)
-        try:
-            keys = [] if store is None else row_keys(self._model, edits, edit_of, question_of, sequences, str(request))
-            todo = np.arange(len(edit_of)) if store is None else records.restore(keys, store.known(keys))
-            done = len(edit_of) - len(todo)
-            for rows in self._batches(job, todo, parts):
-                done += len(rows)
-                if store is not None:
-                    store.add((keys[row], records.packed(row)) for row in rows)
-                if watch is not None:
-                    watch(done, len(edit_of))
-        finally:
-            if store is not None:
-                store.close()
+        origins = {origin: sequences.origin(origin) for origin in set().union(*map(origins_of, edits))}
+        records = Records.blank(request, parts, sequences.right, len(rows[0]))
+        with ExitStack() as stack:
+            todo, unasked, shelf = np.arange(len(rows[0])), np.arange(len(sequences.questions)), None
+            if path is not None:
+                digest, layout = digest_of(self._model), records.layout
+                keys = row_keys(digest, edits, rows, sequences, origins, layout), clean_keys(digest, sequences, layout)
+                shelf = Shelf(stack.enter_context(closing(Store(path))), records, *keys)
+                todo, unasked = shelf.restore()
+            n_rows = len(rows[0])
+            done = n_rows - len(todo)
+            if watch is not None and done:
+                watch(done, n_rows)
+            plans = [plan_edit(edit, parts.config) for edit in edits]
+            means = _means(edits, given.reference, sequences, parts) if len(todo) else None
+            job = _Job(plans, *rows, sequences, origins, means, records)
+            for batch, asked in self._batches(job, todo, unasked, parts):
+                done += len(batch)
+                if shelf is not None:
+                    shelf.add(batch, asked)
+                if watch is not None and len(batch):
+                    watch(done, n_rows)
         return records
 
-    def _batches(self, job: _Job, todo: NDArray[np.int64], parts: Parts) -> Iterator[NDArray[np.int64]]:
-        # Runs every row and gives the rows just run; every question's clean outcome is noted on the way.
+    def _batches(self, job: _Job, todo: Index, unasked: Index, parts: Parts) -> Iterator[tuple[Index, Index]]:
+        # Runs every row to be done and gives the rows just run, and the questions just run clean.
         footprints = {print_: at for at, print_ in enumerate(dict.fromkeys(plan.footprint for plan in job.plans))}
         group_of = np.array([footprints[plan.footprint] for plan in job.plans], dtype=np.int64)
-        origins = set().union(*(origins_of(plan.edit) for plan in job.plans))
-        for block in self._blocks(job, parts):
-            wanted = job.sequences.needed(block, origins)
+        for block in self._blocks(job, np.union1d(job.question_of[todo], unasked), parts):
+            wanted = np.unique(
+                np.concatenate([each[block] for each in (job.sequences.questions, *job.origins.values())])
+            )
             book = clean_book(parts, job.sequences.tokens(wanted))
             where = np.full(len(job.sequences.distinct), -1)
             where[wanted] = np.arange(len(wanted))
-            job.records.note_clean(block, book.logits[torch.from_numpy(where[job.sequences.questions[block]])])
+            asked = np.intersect1d(block, unasked)
+            job.records.note_clean(asked, book.logits[torch.from_numpy(where[job.sequences.questions[asked]])])
+            yield asked[:0], asked
             rows = todo[np.isin(job.question_of[todo], block)]
             rows = rows[np.lexsort((job.question_of[rows], job.edit_of[rows], group_of[job.edit_of[rows]]))]
             for batch in self._split(rows, job, group_of, parts):
                 self._run_batch(job, batch, book, where, parts)
-                yield batch
+                yield batch, asked[:0]
+            del book  # before the next block's is made: memory holds one at a time
 
-    def _blocks(self, job: _Job, parts: Parts) -> list[NDArray[np.int64]]:
-        n_questions = len(job.sequences.questions)
-        each = (1 + len(job.sequences.slots)) * sequence_bytes(parts)
-        fixed = len(job.sequences.reference) * sequence_bytes(parts)
-        size = max(1, (self._memory - fixed) // each)
-        return [np.arange(at, min(at + size, n_questions)) for at in range(0, n_questions, size)]
+    def _blocks(self, job: _Job, questions: Index, parts: Parts) -> list[Index]:
+        # A question brings its own sequence and one from each origin, if they all differ.
+        size = max(1, self._memory // ((1 + len(job.origins)) * sequence_bytes(parts)))
+        return [questions[at : at + size] for at in range(0, len(questions), size)]
 
-    def _split(
-        self, rows: NDArray[np.int64], job: _Job, group_of: NDArray[np.int64], parts: Parts
-    ) -> Iterator[NDArray[np.int64]]:
+    def _split(self, rows: Index, job: _Job, group_of: Index, parts: Parts) -> Iterator[Index]:
         groups = group_of[job.edit_of[rows]]
         for some in np.split(rows, np.flatnonzero(np.diff(groups)) + 1) if len(rows) else []:
             routes, read = route(job.plans[job.edit_of[some[0]]].footprint, parts.config)
@@ -182,18 +189,16 @@ class Engine:
             size = max(1, self._places // widest)
             yield from (some[at : at + size] for at in range(0, len(some), size))
 
-    def _run_batch(
-        self, job: _Job, batch: NDArray[np.int64], book: Book, where: NDArray[np.int64], parts: Parts
-    ) -> None:
+    def _run_batch(self, job: _Job, batch: Index, book: Book, where: Index, parts: Parts) -> None:
         edit_of, question_of, device = job.edit_of[batch], job.question_of[batch], parts.device
         cuts = [0, *(np.flatnonzero(np.diff(edit_of)) + 1), len(batch)]
         segments = [Segment(job.plans[edit_of[start]], slice(int(start), int(stop))) for start, stop in pairwise(cuts)]
 
-        def in_book(entries: NDArray[np.int64]) -> Tensor:
+        def in_book(entries: Index) -> Tensor:
             return torch.from_numpy(where[entries]).to(device)
 
         origins: dict[Origin, Tensor] = {
-            origin: in_book(job.sequences.origin(origin, question_of))
+            origin: in_book(job.origins[origin][question_of])
             for origin in {origin for segment in segments for origin in origins_of(segment.plan.edit)}
         }
         classes = torch.from_numpy(job.sequences.classes[question_of]).to(device)
@@ -229,21 +234,19 @@ class _Given:
             raise CarryLensError("The reference has no questions. Give some, or leave it out.")
         for edit in dict.fromkeys(edits):
             check_edit(edit, parts.config, len(self.slots), self.reference is not None)
+        if self.reference is not None and any(Fill.CLASS_MEAN in fills_of(edit) for edit in edits):
+            asked, there = (set(classify(some).classes()) for some in (self.questions, self.reference))
+            if absent := sorted(missing.value for missing in asked - there):
+                raise CarryLensError(
+                    f"The reference has no question of class {', '.join(absent)}, which is asked. Add some of it."
+                )
 
 
-def _means(edits: Sequence[Edit], given: _Given, sequences: Sequences, parts: Parts) -> Means | None:
-    fills = set().union(*map(fills_of, edits))
-    if given.reference is None or not fills & {Fill.MEAN, Fill.CLASS_MEAN}:
+def _means(edits: Sequence[Edit], reference: Questions | None, sequences: Sequences, parts: Parts) -> Means | None:
+    if reference is None or not {Fill.MEAN, Fill.CLASS_MEAN} & set().union(*map(fills_of, edits)):
         return None
-    codes = torch.from_numpy(classify(given.reference).code.astype(np.int64))
-    means = reference_means(parts, sequences.tokens(sequences.reference), codes)
-    if Fill.CLASS_MEAN in fills:
-        asked = np.unique(sequences.classes)
-        if absent := [CLASSES[code].value for code in asked if not means.counts[1 + code]]:
-            raise CarryLensError(
-                f"The reference has no question of class {', '.join(absent)}, which is asked. Add some of it."
-            )
-    return means
+    codes = torch.from_numpy(classify(reference).code.astype(np.int64))
+    return reference_means(parts, sequences.tokens(sequences.reference), codes)
 
 
 def _slots(sources: Questions | Sequence[Questions]) -> tuple[Questions, ...]:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from carrylens.interventions.checks import orthonormal
 from carrylens.interventions.clean import Book, Means
-from carrylens.interventions.edits import Fill, Replace
+from carrylens.interventions.edits import Add, Fill, Replace
 from carrylens.interventions.plan import Act
 
 Origin = tuple[Fill, int]
@@ -44,7 +44,8 @@ class Rows:
     def fill(self, change: Replace, layer: int, kind: Kind, act: Act, rows: slice) -> Tensor:
         """The fill at the act's sites, axes [batch, site, ...]; one row for all where they do not differ."""
         if change.fill is Fill.ZERO:
-            return self._clean(layer, kind)[0].new_zeros(())
+            clean = self._clean(layer, kind)
+            return clean.new_zeros(1, len(act.positions), *clean.shape[3 if act.heads else 2 :])
         if change.fill is Fill.MEAN:
             return _at(self._mean(layer, kind), torch.zeros(1, dtype=torch.int64), act, self._first(layer, kind))
         if change.fill is Fill.CLASS_MEAN:
@@ -81,8 +82,13 @@ def origin_of(change: Replace) -> Origin:
 
 def projector(change: Replace, like: Tensor) -> Tensor:
     """The matrix that keeps what lies in the span of the change's basis."""
-    basis = torch.from_numpy(orthonormal(change.basis)).to(like)
-    return basis.T @ basis
+    orthonormal = np.linalg.qr(np.array(change.basis, dtype=np.float64).T)[0]
+    return torch.from_numpy(orthonormal @ orthonormal.T).to(like)
+
+
+def direction(change: Add, like: Tensor) -> Tensor:
+    """What the change adds, axis [d_model]."""
+    return change.amount * torch.tensor(change.direction, dtype=like.dtype, device=like.device)
 
 
 def _at(values: Tensor, rows: Tensor, act: Act, first: int) -> Tensor:

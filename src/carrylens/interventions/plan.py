@@ -83,11 +83,6 @@ class Footprint:
 
     layers: tuple[LayerFootprint, ...]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no answer can be changed."""
-        return all(layer == LayerFootprint() for layer in self.layers)
-
 
 @dataclass(frozen=True)
 class LayerRoute:

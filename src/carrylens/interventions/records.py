@@ -7,7 +7,6 @@ Never  runs a model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,13 +36,15 @@ class Request:
     keep: tuple[str, ...] = ()
 
     def check(self, config: ModelConfig) -> None:
-        """Refuse names of activations that an edited pass does not have."""
+        """Refuse names of activations that an edited pass does not have, or has been asked for already."""
         known = [f"blocks.{layer}.{point}" for layer in range(config.n_layers) for point in _POINTS]
         for name in self.keep:
             if name not in known:
                 raise CarryLensError(
                     f"{quote(name)} is not kept by an edited pass. Ask for blocks.LAYER. and {' or '.join(_POINTS)}."
                 )
+        if len(set(self.keep)) < len(self.keep):
+            raise CarryLensError(f"{', '.join(self.keep)} names an activation twice. Name each once.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,8 @@ class Records:
     def blank(cls, request: Request, parts: Parts, right: NDArray[np.int8], n_rows: int) -> Records:
         """Records of rows that have not been run."""
         request.check(parts.config)
+        if parts.dtype not in CLOSE:
+            raise CarryLensError(f"A model in {parts.dtype} cannot be edited. Turn it into float32 or float64.")
         number = "f8" if parts.dtype is torch.float64 else "f4"
         answer = right.shape[1]
         plain: list[tuple[str, str, tuple[int, ...]]] = [
@@ -88,19 +91,10 @@ class Records:
         """Write down what the model answers without an edit."""
         _note(self.clean, questions, logits, self.right[questions], self.tolerance)
 
-    def restore(self, keys: Sequence[bytes], known: Mapping[bytes, bytes]) -> NDArray[np.int64]:
-        """Take over what a store has, and give the rows it has not."""
-        missing = []
-        for row, key in enumerate(keys):
-            if key in known:
-                self.rows[row] = np.frombuffer(known[key], dtype=self.rows.dtype)[0]
-            else:
-                missing.append(row)
-        return np.array(missing, dtype=np.int64)
-
-    def packed(self, row: int) -> bytes:
-        """A row's record as bytes."""
-        return self.rows[row].tobytes()
+    @property
+    def layout(self) -> str:
+        """What the bytes of a record mean, in words; records of one layout can take each other's place."""
+        return f"{self.rows.dtype.descr} close {self.tolerance}"
 
     def outcomes(self, axes: tuple[str, ...], shape: tuple[int, ...]) -> Outcomes:
         """The records as arrays of this shape."""

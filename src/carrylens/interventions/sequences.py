@@ -8,7 +8,7 @@ Never  runs a model.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,6 @@ from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.errors import CarryLensError
 from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Replace
 from carrylens.interventions.fills import Origin
-from carrylens.model.transformer import Transformer
 from carrylens.tokens import answer_positions, encode
 
 Index = NDArray[np.int64]
@@ -64,24 +63,26 @@ class Sequences:
         """The tokens of some of the sequences."""
         return torch.from_numpy(self.distinct[entries])
 
-    def origin(self, origin: Origin, questions: Index) -> Index:
-        """For each of these questions the sequence its foreign values come from."""
+    def origin(self, origin: Origin) -> Index:
+        """For each question the sequence its foreign values come from."""
         fill, number = origin
-        if fill is Fill.SOURCE:
-            return self.slots[number][questions]
-        return np.array([self._draw(int(entry), number) for entry in self.questions[questions]], dtype=np.int64)
+        return self.slots[number] if fill is Fill.SOURCE else self._draws(number)
 
-    def needed(self, block: Index, origins: Collection[Origin]) -> Index:
-        """The sequences that a block of questions needs."""
-        return np.unique(np.concatenate([self.questions[block], *(self.origin(each, block) for each in origins)]))
-
-    def _draw(self, entry: int, seed: int) -> int:
-        # By content, so that the draw depends neither on the order nor on the number of questions.
-        digest = hashlib.blake2b(self.distinct[entry].tobytes() + seed.to_bytes(8, "little"), digest_size=8).digest()
-        others = self.reference[self.reference != entry]
-        if not len(others):
+    def _draws(self, seed: int) -> Index:
+        # By content, so that a draw depends neither on the order nor on the number of questions. Sequences are sorted,
+        # so those of one question, however it is answered, are neighbours and are skipped together.
+        asked = self.distinct[:, : -self.right.shape[1]]
+        group = np.cumsum(np.r_[False, (asked[1:] != asked[:-1]).any(1)])
+        pool, groups = np.sort(self.reference), group[self.questions]
+        starts, stops = (np.searchsorted(group[pool], groups, side) for side in ("left", "right"))
+        counts = len(pool) - (stops - starts)
+        if not counts.all():
             raise CarryLensError("The reference has no question but the one asked. Give more to resample from.")
-        return int(others[int.from_bytes(digest, "little") % len(others)])
+        salt = seed.to_bytes(8, "little")
+        digests = [hashlib.blake2b(asked[entry].tobytes() + salt, digest_size=8).digest() for entry in self.questions]
+        picks = np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
+        places = (picks % counts.astype(np.uint64)).astype(np.int64)
+        return pool[np.where(places < starts, places, places + stops - starts)]
 
 
 def origins_of(edit: Edit) -> set[Origin]:
@@ -98,37 +99,3 @@ def origins_of(edit: Edit) -> set[Origin]:
 def fills_of(edit: Edit) -> set[Fill]:
     """The fills the edit's changes use."""
     return {change.fill for change in edit.changes if not isinstance(change, Add | Edge)}
-
-
-def row_keys(
-    model: Transformer, edits: Sequence[Edit], edit_of: Index, question_of: Index, sequences: Sequences, request: str
-) -> list[bytes]:
-    """For each row a key made from the content of all that its outcome depends on."""
-    tokens = [row.tobytes() for row in sequences.distinct]
-    reference = b"".join(tokens[entry] for entry in sequences.reference)
-    starts, origins = [], []
-    for edit in edits:
-        start = hashlib.blake2b(digest_of(model) + edit.to_json().encode() + request.encode(), digest_size=16)
-        if fills_of(edit) & {Fill.MEAN, Fill.CLASS_MEAN}:
-            start.update(reference)
-        starts.append(start)
-        every = np.arange(len(sequences.questions))
-        origins.append([sequences.origin(each, every) for each in sorted(origins_of(edit), key=str)])
-    keys = []
-    for edit_at, question_at in zip(edit_of.tolist(), question_of.tolist(), strict=True):
-        key = starts[edit_at].copy()
-        key.update(tokens[sequences.questions[question_at]])
-        key.update(sequences.right[question_at].tobytes())
-        for origin in origins[edit_at]:
-            key.update(tokens[origin[question_at]])
-        keys.append(key.digest())
-    return keys
-
-
-def digest_of(model: Transformer) -> bytes:
-    """A hash of the model's shape and weights."""
-    digest = hashlib.sha256(model.config.to_json().encode())
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(f"{name} {tensor.dtype}".encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return digest.digest()

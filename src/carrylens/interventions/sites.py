@@ -35,6 +35,12 @@ class Residual:
     position: int
     layer: int
 
+    def __post_init__(self) -> None:
+        if min(self.position, self.layer) < 0:
+            raise CarryLensError(
+                f"Position {self.position}, layer {self.layer} make no residual state. Write 0 or more."
+            )
+
     def __str__(self) -> str:
         return f"P{self.position}L{self.layer}RESID"
 
@@ -70,6 +76,18 @@ class Receiver:
     layer: int | None
     head: int | None
     input: Input
+
+    def __post_init__(self) -> None:
+        parts = (self.layer is not None, self.head is not None)
+        if {Input.LOGITS: (False, False), Input.MLP: (True, False)}.get(self.input, (True, True)) != parts:
+            raise CarryLensError(
+                f"Layer {self.layer} and head {self.head} do not go with {self.input}. Heads have both, "
+                "MLPs a layer alone, logits neither; write Receiver.parse('P17L1H2.k')."
+            )
+        if min(self.position, self.layer or 0, self.head or 0) < 0:
+            raise CarryLensError(
+                f"Position {self.position}, layer {self.layer}, head {self.head} make no receiver. Write 0 or more."
+            )
 
     @classmethod
     def parse(cls, text: str) -> Receiver:
@@ -119,6 +137,8 @@ def parse_sites(given: str | Iterable[str | Site]) -> tuple[Site, ...]:
     """
     parts = split_names(given) if isinstance(given, str) else list(given)
     sites = {parse_site(part) if isinstance(part, str) else part for part in parts}
+    if strange := [site for site in sites if not isinstance(site, Node | Residual)]:
+        raise CarryLensError(f"{quote(repr(strange[0]))} is no node and no residual state. Give such or their names.")
     return tuple(sorted(sites, key=_order))
 
 
@@ -130,6 +150,8 @@ def parse_receivers(given: str | Iterable[str | Receiver]) -> tuple[Receiver, ..
     """
     parts = split_names(given) if isinstance(given, str) else list(given)
     found = {Receiver.parse(part) if isinstance(part, str) else part for part in parts}
+    if strange := [receiver for receiver in found if not isinstance(receiver, Receiver)]:
+        raise CarryLensError(f"{quote(repr(strange[0]))} is no receiver. Give receivers or their names.")
     return tuple(sorted(found, key=_reading_order))
 
 

@@ -28,8 +28,12 @@ class Store:
         with self._named_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = sqlite3.connect(path)
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._file.execute(_MAKE)
+            try:
+                self._file.execute("PRAGMA journal_mode = WAL")
+                self._file.execute(_MAKE)
+            except sqlite3.Error:
+                self._file.close()
+                raise
 
     def known(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The records of those keys that are here."""
