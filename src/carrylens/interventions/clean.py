@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic.classes import CLASSES
-from carrylens.interventions.parts import Parts
+from carrylens.interventions.parts import Parts, by_head
 from carrylens.interventions.plan import computed_positions
 
 _ROWS = 64  # sequences a forward pass, small enough to stay in the cache
@@ -21,7 +21,10 @@ _ROWS = 64  # sequences a forward pass, small enough to stay in the cache
 
 @dataclass(frozen=True)
 class LayerBook:
-    """One layer of the clean passes. `z`, `q`, `mid` and `mlp` begin at position `first`, the rest at 0."""
+    """One layer of the clean passes. `z`, `q`, `mid` and `mlp` begin at position `first`, the rest at 0.
+
+    Keys and values have axes [sequence, head, pos, d_head], all others [sequence, pos, ...].
+    """
 
     first: int
     stream: Tensor
@@ -108,7 +111,7 @@ def _page(parts: Parts, tokens: Tensor) -> Book:
     for number, layer in enumerate(parts.layers):
         first = computed_positions(config, number).start
         read = layer.norm_in(stream)
-        q, k, v = layer.queries(read[:, first:]), layer.keys(read), layer.values(read)
+        q, k, v = layer.queries(read[:, first:]), by_head(layer.keys(read)), by_head(layer.values(read))
         z = layer.attend(q, k, v, parts.mask[first:]).contiguous()
         mid = stream[:, first:] + layer.write(z)
         mlp = layer.think(layer.norm_mid(mid))

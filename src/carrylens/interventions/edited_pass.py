@@ -128,15 +128,13 @@ class EditedPass:
     def _heads(self, number: int, layer: LayerParts, book: LayerBook, way: LayerRoute, dirty: Held) -> Held:
         if not way.attending:
             return self._act_on_heads(number, Held(way.heads, self._spread(book.z, (), way.heads, book.z, book.first)))
-        end = way.attending[-1] + 1
-        keyed = tuple(position for position in dirty.positions if position < end)
         asking = tuple(position for position in dirty.positions if position in way.attending)
         read = Held(dirty.positions, layer.norm_in(dirty.values))
-        every = tuple(range(end))
-        k = self._spread(layer.keys(read.at(keyed)), keyed, every, book.k, 0)
-        v = self._spread(layer.values(read.at(keyed)), keyed, every, book.v, 0)
+        k, v = (clean.index_select(0, self._rows.questions) for clean in (book.k, book.v))
+        k[:, :, list(dirty.positions)] = layer.keys(read.values).transpose(1, 2)
+        v[:, :, list(dirty.positions)] = layer.values(read.values).transpose(1, 2)
         q = self._spread(layer.queries(read.at(asking)), asking, way.attending, book.q, book.first)
-        mask = self._parts.mask[list(way.attending), :end]
+        mask = self._parts.mask[list(way.attending)]
         looked = layer.attend(q, k, v, mask)
         z = Held(way.heads, self._spread(looked, way.attending, way.heads, book.z, book.first).contiguous())
         for place, segment in enumerate(self._segments):
@@ -252,7 +250,7 @@ class EditedPass:
         # One head looks from one position with inputs of its own; a position's input is read through its own norm.
         head, end, rows = received.head, received.position + 1, self._segments[place].rows
         assert head is not None
-        q, k, v = look.q[:, head], look.k[:, :end, head].clone(), look.v[:, :end, head].clone()
+        q, k, v = look.q[:, head], look.k[:, head, :end].clone(), look.v[:, head, :end].clone()
         for way, edges in received.inputs.items():
             for position in sorted({at for segment, edge, at in self._sent if segment == place and edge in edges}):
                 if position >= end or (way is Input.QUERY and position != received.position):
@@ -294,7 +292,7 @@ class EditedPass:
 
 @dataclass(frozen=True)
 class _Look:
-    # One position's queries [batch, head, d_head], and the keys and values before it [batch, pos, head, d_head].
+    # One position's queries [batch, head, d_head], and all keys and values [batch, head, pos, d_head].
     q: Tensor
     k: Tensor
     v: Tensor
