@@ -69,6 +69,8 @@ class EditedPass:
         if self._read:
             first, last = self._rows.book.first_answer, len(self._parts.layers)
             stream = Held(self._read, self._stream(last, held, self._read))
+            if self._acts(last, "residual"):
+                self._clean_untouched(stream, self._rows.book.last, first)
             for segment in self._segments:
                 for act in segment.plan.layers[last].residual:
                     self._apply(last, Kind.STREAM, act, segment, stream)
@@ -88,23 +90,41 @@ class EditedPass:
     def _layer(self, number: int, held: Held) -> Held:
         way, layer, book = self._routes[number], self._parts.layers[number], self._rows.book.layers[number]
         dirty = Held(way.dirty, self._stream(number, held, way.dirty))
-        if self._segments[0].plan.layers[number].residual:  # what the layer before was seen to give stays as it was
-            dirty = Held(way.dirty, dirty.values.clone())
+        if self._acts(number, "residual"):
+            dirty = Held(way.dirty, dirty.values.clone())  # what the layer before was seen to give stays as it was
+            self._clean_untouched(dirty, book.stream, 0)
         for segment in self._segments:
             for act in segment.plan.layers[number].residual:
                 self._apply(number, Kind.STREAM, act, segment, dirty)
         z = self._heads(number, layer, book, way, dirty)
+        if way.attending and self._acts(number, "heads", "sent_by_heads"):
+            self._clean_untouched(z, book.z, book.first)
+        self._act_on_heads(number, z)
         written = self._write_heads(number, layer, way, z)
         mid = self._stream(number, dirty, way.heads) + written
         everywhere = self._spread(mid, way.heads, way.out, book.mid, book.first)
         thought = layer.think(layer.norm_mid(mid))
         mlp = Held(way.out, self._spread(thought, way.heads, way.out, book.mlp, book.first))
+        if way.heads and self._acts(number, "mlp", "sent_by_mlp"):
+            self._clean_untouched(mlp, book.mlp, book.first)
         self._think_anew(number, layer, everywhere, mlp)
         out = Held(way.out, everywhere + mlp.values)
         block = f"blocks.{number}."
         self.seen |= {f"{block}hook_resid_pre": dirty, f"{block}attn.hook_z": z, f"{block}hook_mlp_out": mlp}
         self.seen |= {f"{block}hook_resid_mid": Held(way.out, everywhere), f"{block}hook_resid_post": out}
         return out
+
+    def _acts(self, number: int, *moments: str) -> bool:
+        # Whether some row's edit does something at these moments of a layer, as `LayerPlan` names them.
+        return any(getattr(segment.plan.layers[number], moment) for segment in self._segments for moment in moments)
+
+    def _clean_untouched(self, held: Held, clean: Tensor, first: int) -> None:
+        # Rows that nothing was replaced in so far are made clean to the bit: what was computed anew differs in rounding,
+        # and the clean value put in its place would pass for a change.
+        untouched = ~self._touched
+        if held.positions and bool(untouched.any()):
+            positions = _index(held.positions, first, clean)
+            held.values[untouched] = take(clean, self._rows.questions[untouched], positions)
 
     def _stream(self, number: int, held: Held, positions: Places) -> Tensor:
         # The stream entering a layer: in hand where an earlier layer changed it, else that of the clean pass.
@@ -127,7 +147,7 @@ class EditedPass:
 
     def _heads(self, number: int, layer: LayerParts, book: LayerBook, way: LayerRoute, dirty: Held) -> Held:
         if not way.attending:
-            return self._act_on_heads(number, Held(way.heads, self._spread(book.z, (), way.heads, book.z, book.first)))
+            return Held(way.heads, self._spread(book.z, (), way.heads, book.z, book.first))
         asking = tuple(position for position in dirty.positions if position in way.attending)
         read = Held(dirty.positions, layer.norm_in(dirty.values))
         k, v = (clean.index_select(0, self._rows.questions) for clean in (book.k, book.v))
@@ -141,14 +161,13 @@ class EditedPass:
             for received in segment.plan.layers[number].received_by_heads:
                 look = _Look(q[segment.rows, way.attending.index(received.position)], k[segment.rows], v[segment.rows])
                 self._look_anew(number, layer, place, received, look, dirty, z)
-        return self._act_on_heads(number, z)
+        return z
 
-    def _act_on_heads(self, number: int, z: Held) -> Held:
+    def _act_on_heads(self, number: int, z: Held) -> None:
         for segment in self._segments:
             for act in segment.plan.layers[number].heads:
                 if not _in_the_stream(act):
                     self._apply(number, Kind.HEADS, act, segment, z)
-        return z
 
     def _write_heads(self, number: int, layer: LayerParts, way: LayerRoute, z: Held) -> Tensor:
         written = layer.write(z.values)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from numbers import Real
@@ -184,7 +184,7 @@ def project(sites: Sites, basis: Iterable[Iterable[float]], source: int = 0) -> 
     return Edit((Replace(parse_sites(sites), Fill.SOURCE, _slot(source), basis=vectors),))
 
 
-def add_direction(sites: Sites, direction: Sequence[float], amount: float = 1.0) -> Edit:
+def add_direction(sites: Sites, direction: Iterable[float], amount: float = 1.0) -> Edit:
     """`amount` times the direction is added to what the sites write."""
     return Edit((Add(parse_sites(sites), tuple(map(_number, direction)), _number(amount)),))
 
