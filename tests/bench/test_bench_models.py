@@ -37,7 +37,7 @@ def test_the_exam_benchmark_without_transformer_lens_says_so() -> None:
 
 
 def test_the_ratio_is_ours_over_theirs() -> None:
-    assert ExamBench(1, 1, 30.0, 0.5, 10.0, True).ratio == pytest.approx(3)
+    assert ExamBench(1, 1, 30.0, 0.5, 64, 10.0, 128, True).ratio == pytest.approx(3)
 
 
 def test_the_training_benchmark_trains_and_tests() -> None:

@@ -87,7 +87,8 @@ def bench_test_command(
 ) -> None:
     """Time the testing of questions.
 
-    Where TransformerLens is installed, it tests the same questions with the same weights in the same run.
+    Where TransformerLens is installed, it tests the same questions with the same weights in the same run, with
+    the number of questions a pass and the way of using threads that suit it best.
     """
     from carrylens.bench.exam import bench_exam
     from carrylens.training.devices import device_called
@@ -102,12 +103,12 @@ def bench_test_command(
         beside = (
             "TransformerLens is not installed here; make parity installs it."
             if measured.lens_rate is None
-            else f"TransformerLens tests {measured.lens_rate:,.0f} a second: ours {measured.ratio:.1f} times as many, "
-            f"{'the same' if measured.agrees else 'NOT the same'} failures."
+            else f"TransformerLens, best at {measured.lens_rows} a pass, tests {measured.lens_rate:,.0f} a second: "
+            f"ours {measured.ratio:.1f} times as many, {'the same' if measured.agrees else 'NOT the same'} failures."
         )
         print_line(
-            f"{measured.rate:,.0f} questions a second on {measured.threads} threads, "
-            f"{measured.share_of_peak:.0%} of peak. {beside}"
+            f"{measured.rate:,.0f} questions a second on {measured.threads} thread{'s' * (measured.threads > 1)}, "
+            f"{measured.rows} a pass, {measured.share_of_peak:.0%} of peak. {beside}"
         )
     if measured.agrees is False:
         raise typer.Exit(1)
