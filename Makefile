@@ -35,6 +35,9 @@ docs: .venv/ready
 	$(BIN)/typer carrylens.cli utils docs --name carrylens --output docs/cli.md
 	$(BIN)/carrylens frequencies --questions 1000000 --markdown > docs/frequencies.md
 	$(BIN)/carrylens trace 555555555+444444448 --svg docs/trace.svg
+	$(BIN)/carrylens models --markdown > docs/models.md
+	$(BIN)/carrylens losses --svg docs/losses.svg
+	$(BIN)/carrylens losses mix_d6_l3_h4_w96_t4K_s1 --svg docs/losses_by_digit.svg
 
 # The file `ready` is touched last, so an interrupted set-up starts again.
 .venv/ready: pyproject.toml constraints.txt

@@ -137,25 +137,6 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLe
     return results
 
 
-def model_records() -> Iterator[Record]:
-    """What is known of each shipped model."""
-    from carrylens.zoo.about import history, saved_test
-    from carrylens.zoo.find import find_model, shipped_names
-
-    for name in shipped_names():
-        folder = find_model(name)
-        test, lines = saved_test(folder), history(folder)
-        rates: dict[str, dict[str, float]] = {}
-        for part in test["parts"] if test else []:
-            rates.setdefault(part["operation"], {})[part["name"]] = 1e6 * part["failed"] / part["asked"]
-        yield {
-            "model": name,
-            "meets_bar": test["meets_bar"] if test else None,
-            "seconds": lines[-1].get("seconds") if lines else None,
-            "failures_per_million": rates,
-        }
-
-
 def _choice(kind: type[Choice], text: str, option: str) -> Choice:
     try:
         return kind(text)

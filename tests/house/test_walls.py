@@ -14,8 +14,13 @@ from typer.testing import CliRunner
 from carrylens.arithmetic.traces import trace
 from carrylens.cli import app
 from carrylens.pipeline import frequency_records
+from carrylens.report.losses import all_losses_svg, losses_svg
+from carrylens.report.models import models_page
 from carrylens.report.tables import frequency_table
 from carrylens.report.trace_svg import trace_svg
+from carrylens.zoo.about import history
+from carrylens.zoo.figures import shipped_figures, tried_figures
+from carrylens.zoo.find import find_model, shipped_names
 from house.walls import (
     MAX_README_LINES,
     foreign_imports,
@@ -235,6 +240,28 @@ def test_the_readme_figure_is_fresh() -> None:
 
 def test_a_stale_figure_is_seen() -> None:
     assert stale_lines((ROOT / "docs" / "trace.svg").read_text(), trace_svg(trace("555555555+444444447"))) != []
+
+
+def test_the_page_of_models_is_fresh() -> None:
+    fresh = models_page(list(shipped_figures()), list(tried_figures()))
+    assert stale_lines((ROOT / "docs" / "models.md").read_text(), fresh) == []
+
+
+def test_a_stale_page_of_models_is_seen() -> None:
+    written = (ROOT / "docs" / "models.md").read_text()
+    assert stale_lines(written, models_page(list(shipped_figures())[1:], list(tried_figures()))) != []
+
+
+def test_the_loss_figures_are_fresh() -> None:
+    histories = {name: history(find_model(name)) for name in shipped_names()}
+    assert stale_lines((ROOT / "docs" / "losses.svg").read_text(), all_losses_svg(histories)) == []
+    one = "mix_d6_l3_h4_w96_t4K_s1"
+    assert stale_lines((ROOT / "docs" / "losses_by_digit.svg").read_text(), losses_svg(one, histories[one])) == []
+
+
+def test_a_stale_loss_figure_is_seen() -> None:
+    fewer = {name: history(find_model(name)) for name in shipped_names()[1:]}
+    assert (ROOT / "docs" / "losses.svg").read_text() != all_losses_svg(fewer)
 
 
 def cli_reference() -> str:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from carrylens.report.exam import exam_lines, model_lines
-from carrylens.report.losses import losses_svg
+from carrylens.report.exam import exam_lines
+from carrylens.report.losses import all_losses_svg, losses_svg
+from carrylens.report.models import model_lines, models_page
 
 NOTES: list[dict[str, Any]] = [
     {"run": {"name": "mix_d1_l1_h3_w24_t40_s1"}},
@@ -46,13 +47,72 @@ def test_an_exam_shows_rates_intervals_verdict_and_failures() -> None:
     assert lines[-1] == "  99+01=+000  is +100  (natural)"
 
 
+def count(failed: int, asked: int = 1_000_000) -> dict[str, Any]:
+    return {"asked": asked, "failed": failed, "interval": [0.0, (failed + 4) / asked]}
+
+
+def a_record(meets: bool | None) -> dict[str, Any]:
+    add: dict[str, Any] = {
+        "meets_bar": meets,
+        "streams": {"natural": count(0), "paper": None, "enriched": count(2)},
+        "n_targets": 0,
+        "weakest": None,
+        "published": [],
+    }
+    sub = {
+        "meets_bar": meets,
+        "streams": {"natural": count(1, 1000), "paper": count(0), "enriched": count(3)},
+        "n_targets": 12,
+        "weakest": {"name": "class M2", **count(7, 100)},
+        "published": [count(3889), count(2)],
+    }
+    known = {"steps": 4000, "batch": 128, "seconds": 61.2, "loss": 1.04e-6}
+    return {"model": "m", "meets_bar": meets, **known, "operations": {"add": add, "sub": sub}}
+
+
 @pytest.mark.parametrize(("meets", "word"), [(True, "meets"), (False, "misses"), (None, "?")])
 def test_the_list_of_models_has_a_line_for_each_operation(meets: bool | None, word: str) -> None:
-    rates = {"add": {"natural": 0.0, "enriched": 2.0}, "sub": {"natural": 1.0, "paper": 0.0, "enriched": 3.0}}
-    lines = model_lines([{"model": "m", "meets_bar": meets, "seconds": 61.2, "failures_per_million": rates}])
-    assert lines[1].split() == ["m", "add", "0", "?", "2", word, "61"]
-    assert lines[2].split() == ["m", "sub", "1", "0", "3", word, "61"]
+    lines = model_lines([a_record(meets)])
+    assert lines[1].split() == ["m", "add", "0", "?", "2", word, "61", "not", "reported"]
+    assert lines[2].split() == ["m", "sub", "1,000", "0", "3", word, "61", "2", "to", "3,889"]
 
 
 def test_without_models_the_list_says_so() -> None:
     assert model_lines([]) == ["No models are shipped."]
+
+
+@pytest.mark.parametrize(("meets", "word"), [(True, "meets"), (False, "misses"), (None, "not asked enough")])
+def test_the_page_has_intervals_the_weakest_class_the_paper_and_what_was_tried(meets: bool | None, word: str) -> None:
+    tried = {"model": "t", "operation": "sub", "what": "longer", "streams": {"natural": count(4), "enriched": count(9)}}
+    lines = models_page([a_record(meets)], [tried]).splitlines()
+    assert (
+        f"| `m` | add | 1,000,000 | 0 (0 to 4) | not asked | 2 (0 to 6) | not asked | {word} | not reported |" in lines
+    )
+    assert (
+        "| `m` | sub | 1,000 and 1,000,000 | 1,000 (0 to 5,000) | 0 (0 to 4) | 3 (0 to 7) | class M2: 7 of 100 "
+        f"| {word} | 2 (0 to 6) to 3,889 (0 to 3,893), 2 models |" in lines
+    )
+    assert "| `m` | 4,000 | 128 | 61 | 1e-06 |" in lines
+    assert "| `t` | sub | 1,000,000 | 4 (0 to 8) | 9 (0 to 13) | longer |" in lines
+
+
+def test_a_weakest_class_without_failures_is_not_named() -> None:
+    record = a_record(True)
+    record["operations"]["sub"]["weakest"] = {"name": "class M0", **count(0, 100)}
+    page = models_page([record], [])
+    assert "class M0" not in page
+    assert "none failed in 12 classes and depths of 100" in page
+
+
+@pytest.mark.parametrize("n_models", [1, 4, 9])
+def test_the_figure_of_all_losses_has_a_panel_for_each_model(n_models: int) -> None:
+    histories = {f"mix_d1_l1_h3_w24_t40_s{seed}": NOTES for seed in range(n_models)}
+    svg = all_losses_svg(histories)
+    root = ET.fromstring(svg)
+    groups = [element.attrib.get("id", "") for element in root.iter("{http://www.w3.org/2000/svg}g")]
+    assert sum(group.startswith("axes_") for group in groups) == n_models
+    assert all_losses_svg(histories) == svg
+
+
+def test_a_model_without_a_history_has_an_empty_panel() -> None:
+    assert all_losses_svg({"add_d1_l1_h3_w24_t40_s1": []}).count("axes_1") == 1

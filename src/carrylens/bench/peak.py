@@ -1,7 +1,7 @@
 """Peak: what these cores can do at best, and what a pass through a model costs.
 
 Takes  nothing, or the shape of a model.
-Gives  the fp32 speed of a large matrix product, and the operations of one question's answer pass.
+Gives  the fp32 speed of a large matrix product, and the operations of an answer pass and of a training step.
 Never  compares machines: a share of peak is measured within one run.
 """
 
@@ -12,6 +12,7 @@ from time import perf_counter
 import torch
 
 from carrylens.model.config import ModelConfig
+from carrylens.training.recipes import TrainingRecipe
 
 _SIDE = 1536
 
@@ -42,3 +43,16 @@ def answer_pass_flops(config: ModelConfig) -> float:
         total += 4.0 * queries * every * inner  # scores and mixing
         total += 2.0 * queries * d_model * (inner + 2 * d_mlp)
     return total
+
+
+def training_step_flops(config: ModelConfig, recipe: TrainingRecipe) -> float:
+    """Multiplications and additions of a training step: the batch there and back, and Muon's products if there are any."""
+    passes = 3 * recipe.batch * answer_pass_flops(config)  # a backward pass costs two forward ones
+    return passes + (0.0 if recipe.muon_rate is None else _muon_flops(config))
+
+
+def _muon_flops(config: ModelConfig) -> float:
+    # Each of five Newton-Schulz steps: a Gram matrix, its square, and the tall matrix times that.
+    side, inner, d_mlp = config.d_model, config.n_heads * config.d_head, config.d_mlp
+    step = sum(4.0 * rows * side**2 + 2.0 * side**3 for rows in (*[inner] * 4, *[d_mlp] * 2))
+    return 5 * config.n_layers * step

@@ -131,37 +131,53 @@ def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_js
         raise typer.Exit(1)
 
 
-def models_command(as_json: JsonOption = False) -> None:
-    """List the models that come with carrylens."""
-    from carrylens.pipeline import model_records
-    from carrylens.report.exam import model_lines
+def models_command(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a page with intervals, training and what was tried.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the models that come with carrylens.
 
-    records = list(model_records())
+    Failures per million questions stand beside those of the paper's models of the same shape.
+    """
+    from carrylens.report.models import model_lines, models_page
+    from carrylens.zoo.figures import shipped_figures, tried_figures
+
+    records = list(shipped_figures())
     if as_json:
         for record in records:
             print_record(record)
+    elif markdown:
+        print_line(models_page(records, list(tried_figures())))
     else:
         for line in model_lines(records):
             print_line(line)
 
 
 def losses_command(
-    model: ModelArgument,
+    model: Annotated[
+        str | None, typer.Argument(metavar="MODEL", help="As for test. Without it, every shipped model is drawn.")
+    ] = None,
     svg: Annotated[Path, typer.Option(metavar="FILE", help="The picture to draw.")] = Path("losses.svg"),
 ) -> None:
-    """Draw a trained model's loss curves.
+    """Draw loss curves.
 
-    One curve for each answer token, one panel for each operation.
+    Of one model: a curve for each answer token, a panel for each operation. Of all shipped models: a panel for each.
     """
-    from carrylens.report.losses import losses_svg
-    from carrylens.zoo import find_model
+    from carrylens.report.losses import all_losses_svg, losses_svg
+    from carrylens.zoo import find_model, shipped_names
     from carrylens.zoo.about import history, model_name
 
-    folder = find_model(model)
-    lines = history(folder)
-    if not lines:
-        raise CarryLensError(f"{folder} has no training history to draw. Train a model with: carrylens train NAME")
-    write_whole(svg, losses_svg(str(model_name(folder)), lines).encode())
+    if model is None:
+        picture = all_losses_svg({name: history(find_model(name)) for name in shipped_names()})
+    else:
+        folder = find_model(model)
+        lines = history(folder)
+        if not lines:
+            raise CarryLensError(f"{folder} has no training history to draw. Train a model with: carrylens train NAME")
+        picture = losses_svg(str(model_name(folder)), lines)
+    write_whole(svg, picture.encode())
     print_note(f"Drew {svg}")
 
 

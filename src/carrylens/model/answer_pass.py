@@ -65,4 +65,4 @@ def _attend(attention: Attention, projected: list[Tensor], mask: Tensor) -> Tens
 
 def _think(block: Block, x: Tensor) -> Tensor:
     mlp = block.mlp
-    return F.linear(F.relu(F.linear(x, mlp.W_in.T, mlp.b_in)), mlp.W_out.T, mlp.b_out)
+    return F.linear(F.relu(F.linear(x, mlp.W_in.T, mlp.b_in), inplace=True), mlp.W_out.T, mlp.b_out)

@@ -1,4 +1,4 @@
-"""Exam tables: a model's failures, and the list of models, for a terminal.
+"""Exam tables: a model's failures, for a terminal.
 
 Takes  records of tests.
 Gives  lines of text.
@@ -7,7 +7,7 @@ Never  asks a model anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from carrylens.report.tables import align, short
@@ -32,25 +32,6 @@ def exam_lines(record: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def model_lines(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """One line for each model: failures per million on each stream."""
-    head = ["model", "operation", "natural", "paper", "enriched", "bar", "seconds"]
-    body = []
-    for record in records:
-        bar = {True: "meets", False: "misses", None: "?"}[record["meets_bar"]]
-        seconds = "?" if record["seconds"] is None else f"{record['seconds']:.0f}"
-        for operation, failures in record["failures_per_million"].items():
-            rates = [_rate(failures.get(stream)) for stream in ("natural", "paper", "enriched")]
-            body.append([record["model"], operation, *rates, bar, seconds])
-        if not record["failures_per_million"]:
-            body.append([record["model"], "?", "?", "?", "?", bar, seconds])
-    return (
-        [*align(head, body), "Failures per million questions; seconds of training."]
-        if body
-        else ["No models are shipped."]
-    )
-
-
 def _row(part: Mapping[str, Any]) -> list[str]:
     low, high = (1e6 * bound for bound in part["interval"])
     rate = 1e6 * part["failed"] / max(1, part["asked"])
@@ -62,7 +43,3 @@ def _row(part: Mapping[str, Any]) -> list[str]:
         short(rate),
         f"{short(low)} to {short(high)}",
     ]
-
-
-def _rate(rate: float | None) -> str:
-    return "?" if rate is None else short(rate)

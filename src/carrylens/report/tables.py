@@ -70,11 +70,20 @@ def short(number: float) -> str:
     return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
 
 
+def markdown_table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    """Rows as a Markdown table, columns of numbers to the right.
+
+    >>> markdown_table(["name", "count"], [["a", "12"]])
+    ['| name | count |', '| --- | ---: |', '| a | 12 |']
+    """
+    rows = list(body)
+    columns = list(zip(*rows, strict=True)) or [("",)] * len(head)
+    rule = ["---:" if all(cell[:1].isdigit() for cell in column) else "---" for column in columns]
+    return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
+
+
 def _lines(head: Sequence[str], body: Sequence[Sequence[str]], markdown: bool) -> list[str]:
-    if not markdown:
-        return align(head, body)
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return [f"| {' | '.join(row)} |" for row in (head, rule, *body)]
+    return markdown_table(head, body) if markdown else align(head, body)
 
 
 def _shares(record: Record) -> list[float]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import torch
@@ -22,13 +23,13 @@ from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.targets import Chain, Target, TargetStream, is_possible
 from carrylens.model.answer_pass import answer_logits
+from carrylens.model.pieces import in_pieces
 from carrylens.model.transformer import Transformer
 from carrylens.tokens import decode, encode
 from carrylens.training.losses import answered_right
 
 EXAM_SEED = 20_240_229
 CHUNK = 1 << 14
-_ROWS = 512  # questions a forward pass, small enough to stay in the cache
 _MOST_SHOWN = 50  # failures kept for each part
 
 Source = Stream | TargetStream
@@ -98,18 +99,14 @@ def blank_results(parts: list[Part]) -> list[Result]:
     return [Result(part.name, part.operation.value) for part in parts]
 
 
-@torch.inference_mode()
 def _ask(model: Transformer, questions: Questions, result: Result) -> None:
-    tokens = torch.from_numpy(encode(questions, answers(questions)))
-    device = model.unembed.W_U.device
-    for start in range(0, len(tokens), _ROWS):
-        rows = tokens[start : start + _ROWS].to(device)
-        logits = answer_logits(model, rows)
-        wrong = ~answered_right(logits, rows).all(1)
-        result.asked += len(rows)
-        if bool(wrong.any()):
-            result.failed += int(wrong.sum())
-            _show(rows[wrong].cpu(), logits[wrong].argmax(-1).cpu(), result)
+    tokens = torch.from_numpy(encode(questions, answers(questions))).to(model.unembed.W_U.device)
+    logits = in_pieces(partial(answer_logits, model), tokens)
+    wrong = ~answered_right(logits, tokens).all(1)
+    result.asked += len(tokens)
+    if bool(wrong.any()):
+        result.failed += int(wrong.sum())
+        _show(tokens[wrong].cpu(), logits[wrong].argmax(-1).cpu(), result)
 
 
 def _show(rows: torch.Tensor, given: torch.Tensor, result: Result) -> None:
