@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -38,6 +39,7 @@ from carrylens.interventions.records import Records, Request
 from carrylens.interventions.sequences import Index, Sequences, fills_of, origins_of
 from carrylens.interventions.shelf import Shelf
 from carrylens.interventions.store import Store
+from carrylens.model.pieces import by_threads
 from carrylens.model.transformer import Transformer
 
 Watch = Callable[[int, int], None]
@@ -171,10 +173,11 @@ class Engine:
             yield asked[:0], asked
             rows = todo[np.isin(job.question_of[todo], block)]
             rows = rows[np.lexsort((job.question_of[rows], job.edit_of[rows], group_of[job.edit_of[rows]]))]
-            for batch in self._split(rows, job, group_of, parts):
-                self._run_batch(job, batch, book, where, parts)
+            run = partial(self._run_batch, job, book, where, parts)
+            batches = self._split(rows, job, group_of, parts)
+            for batch in by_threads(run, batches) if parts.device.type == "cpu" else map(run, batches):
                 yield batch, asked[:0]
-            del book  # before the next block's is made: memory holds one at a time
+            del book, run  # before the next block's is made: memory holds one at a time
 
     def _blocks(self, job: _Job, questions: Index, parts: Parts) -> list[Index]:
         # A question brings its own sequence and one from each origin, if they all differ.
@@ -189,7 +192,7 @@ class Engine:
             size = max(1, self._places // widest)
             yield from (some[at : at + size] for at in range(0, len(some), size))
 
-    def _run_batch(self, job: _Job, batch: Index, book: Book, where: Index, parts: Parts) -> None:
+    def _run_batch(self, job: _Job, book: Book, where: Index, parts: Parts, batch: Index) -> Index:
         edit_of, question_of, device = job.edit_of[batch], job.question_of[batch], parts.device
         cuts = [0, *(np.flatnonzero(np.diff(edit_of)) + 1), len(batch)]
         segments = [Segment(job.plans[edit_of[start]], slice(int(start), int(stop))) for start, stop in pairwise(cuts)]
@@ -206,6 +209,7 @@ class Engine:
         rows = Rows(book, job.means, own, origins, classes)
         edited = EditedPass(parts, rows, segments, segments[0].plan.footprint)
         job.records.note(batch, question_of, edited, rows)
+        return batch
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ PyTorch's own threads share every single operation and wait for each other after
 pieces that fit a core's cache, and much more on a machine that does other work too.
 """
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -18,23 +20,43 @@ ROWS = 64
 """Sequences a pass: a layer's hidden states of so many stay near a core. `LOG.md` has the sizes that were tried."""
 _DEVICE_ROWS = 4096  # off the CPU, where larger is faster
 
+_AHEAD = 2  # pieces a thread may be ahead of what was taken
+
 Work = Callable[[Tensor], Tensor]
+Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 
 def in_pieces(work: Work, sequences: Tensor, rows: int = ROWS) -> Tensor:
     """What `work` gives for all sequences, though it only ever sees `rows` of them."""
     if sequences.device.type != "cpu":
         return one_by_one(work, sequences, max(rows, _DEVICE_ROWS))
+    return torch.cat(list(by_threads(work, torch.split(sequences, rows))))
+
+
+def by_threads(work: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+    """What `work` gives for each item, in order, as soon as it is there. Who stops taking stops the work."""
     n_threads = torch.get_num_threads()
 
-    def run(piece: Tensor) -> Tensor:
+    def run(item: Item) -> Value:
         with torch.inference_mode():  # which each thread has to be told
-            return work(piece)
+            return work(item)
 
-    with ThreadPoolExecutor(n_threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        done = list(pool.map(run, torch.split(sequences, rows)))
-    torch.set_num_threads(n_threads)  # threads made from now on again have as many as this one
-    return torch.cat(done)
+    if n_threads == 1:
+        yield from map(run, items)
+        return
+    waiting: deque[Future[Value]] = deque()
+    pool = ThreadPoolExecutor(n_threads, initializer=torch.set_num_threads, initargs=(1,))
+    try:
+        for item in items:
+            waiting.append(pool.submit(run, item))
+            if len(waiting) > _AHEAD * n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(n_threads)  # threads made from now on again have as many as this one
 
 
 @torch.inference_mode()
