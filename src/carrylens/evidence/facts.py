@@ -1,0 +1,75 @@
+"""Facts: what was measured, kept so that it can be judged again without a model.
+
+Takes  a rate, its null, and how both were come by.
+Gives  `Fact`, and `facts.jsonl`: one fact a line.
+Never  keeps an effect without its null.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from carrylens.errors import CarryLensError
+from carrylens.evidence.rates import Rate, p_above
+from carrylens.files import write_whole
+
+FACTS = "facts.jsonl"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One measured effect beside its matched null.
+
+    `about` says what the effect is of, such as {"nodes": "P9L0H1", "variable": "ST[3]", "digit": 4}; `stimuli` how the
+    questions were drawn, so that they can be drawn again. `p` is not corrected: that belongs to a family of tests.
+
+    >>> fact = Fact("swap", {"variable": "ST[3]"}, Rate(60, 64), Rate(1, 64), {"seed": 1})
+    >>> fact.p < 1e-20
+    True
+    """
+
+    kind: str
+    about: Mapping[str, object]
+    effect: Rate
+    null: Rate
+    stimuli: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def p(self) -> float:
+        """The chance of such an effect if it were like the null."""
+        return p_above(self.effect, self.null)
+
+    def to_json(self) -> str:
+        """The fact as one line."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> Fact:
+        """The fact that `to_json` wrote.
+
+        >>> fact = Fact("swap", {"variable": "ST[3]"}, Rate(60, 64), Rate(1, 64))
+        >>> Fact.from_json(fact.to_json()) == fact
+        True
+        """
+        try:
+            given = json.loads(line)
+            return cls(**given | {name: Rate(**given[name]) for name in ("effect", "null")})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CarryLensError(f"This line is no fact ({error}). Restore the file, or measure again.") from error
+
+
+def write_facts(path: Path, facts: Iterable[Fact]) -> None:
+    """Write the facts, all or none."""
+    write_whole(path, "".join(fact.to_json() + "\n" for fact in facts).encode())
+
+
+def read_facts(path: Path) -> list[Fact]:
+    """The facts in a file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CarryLensError(f"{path} cannot be read ({error.strerror}). Map the model first.") from error
+    return [Fact.from_json(line) for line in text.splitlines()]
