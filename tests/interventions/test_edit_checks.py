@@ -153,7 +153,7 @@ GIVEN_WRONG: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", GIVEN_WRONG)
 def test_what_does_not_fit_is_refused_with_one_line(engine: Engine, name: str) -> None:
     wrong, message = GIVEN_WRONG[name]
-    given = {"edits": [swap("P3L0H0")], "questions": ASKED, "sources": SOURCES} | wrong
+    given: dict[str, Any] = {"edits": [swap("P3L0H0")], "questions": ASKED, "sources": SOURCES} | wrong
     with pytest.raises(CarryLensError) as caught:
         engine.run(**given)
     assert message in str(caught.value)
