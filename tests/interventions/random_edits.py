@@ -13,6 +13,7 @@ from carrylens.interventions import (
     add_direction,
     edge,
     keep_only,
+    parse_sites,
 )
 from carrylens.interventions.edits import Edge, Fill, KeepOnly, Replace
 from carrylens.interventions.sites import Input, Site
@@ -73,7 +74,7 @@ class RandomEdits:
 
     def _plain(self, kind: str, sites: list[Site]) -> Edit:
         rng, slot = self.rng, int(self.rng.integers(2))
-        found = tuple(sites)
+        found = parse_sites(sites)
         if kind == "swap":
             return Edit((Replace(found, Fill.SOURCE, slot),))
         if kind == "part":

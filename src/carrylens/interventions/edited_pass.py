@@ -119,8 +119,8 @@ class EditedPass:
         return any(getattr(segment.plan.layers[number], moment) for segment in self._segments for moment in moments)
 
     def _clean_untouched(self, held: Held, clean: Tensor, first: int) -> None:
-        # Rows that nothing was replaced in so far are made clean to the bit: what was computed anew differs in
-        # rounding, and the clean value put in its place would pass for a change.
+        # Rows that nothing was replaced in so far are made clean to the bit: computed anew they differ in rounding,
+        # and the clean value put in its place would pass for a change.
         untouched = ~self._touched
         if held.positions and bool(untouched.any()):
             positions = _index(held.positions, first, clean)

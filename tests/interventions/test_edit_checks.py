@@ -1,0 +1,186 @@
+"""An edit that cannot be made on a model, or with what was given, is an error and not a no-op."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from carrylens.arithmetic import Answers, Questions
+from carrylens.errors import CarryLensError
+from carrylens.interventions import Edit, Engine, ablate, add_direction, edge, interpolate, keep_only, project, swap
+from carrylens.interventions.edits import Edge, Fill, KeepOnly, Replace
+from carrylens.interventions.sites import parse_receivers, parse_sites
+from carrylens.model import ModelConfig, Transformer
+from carrylens.nodes import Node, all_nodes
+from interventions.random_edits import random_model
+
+CONFIG = ModelConfig(digits=2, n_layers=2, n_heads=2, d_model=6, d_head=2, d_mlp=6)
+ASKED, SOURCES = Questions.parse(["12+34", "56-78"]), Questions.parse(["90+12", "11-10"])
+E1, E2 = [1.0, 0, 0, 0, 0, 0], [0, 1.0, 0, 0, 0, 0]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine(random_model(CONFIG, 1))
+
+
+IMPOSSIBLE = {
+    "no changes": (Edit(()), "An edit of no changes does nothing. Give at least one."),
+    "no sites": (swap(""), "An edit of no nodes does nothing. Name at least one, such as P10L0H2."),
+    "no position": (
+        swap("P10L0H0"),
+        "P10L0H0 is not in this model: it has positions 0 to 9, layers 0 to 1 and heads 0 to 1.",
+    ),
+    "no layer": (swap("P3L2MLP"), "P3L2MLP is not in this model"),
+    "no head": (swap("P3L1H2"), "P3L1H2 is not in this model"),
+    "no residual": (swap("P3L3RESID"), "P3L3RESID is not in this model: it has positions 0 to 9, layers 0 to 2"),
+    "one of many": (ablate("P3L0H0 + P99L0H0", "zero"), "P99L0H0 is not in this model"),
+    "kept node": (keep_only("P3L2H0", "zero"), "P3L2H0 is not in this model"),
+    "no share": (interpolate("P3L0H0", 0), "changes nothing. Give a share or an amount other than 0."),
+    "no amount": (add_direction("P3L0H0", E1, 0), "changes nothing. Give a share"),
+    "short direction": (
+        add_direction("P3L0H0", [1.0, 2.0]),
+        "has a vector of 2 numbers, but the model is 6 wide. Give 6.",
+    ),
+    "no direction": (add_direction("P3L0H0", [0.0] * 6), "zero or not independent"),
+    "long basis": (project("P3L0H0", [E1, [*E2, 0]]), "has a vector of 7 numbers, but the model is 6 wide. Give 6."),
+    "dependent basis": (project("P3L0H0", [E1, E1]), "its vectors are zero or not independent, so they span less"),
+    "slot": (
+        swap("P3L0H0", source=1),
+        "P3L0H0 <- source 1 takes from source 1, but 1 were given. Give the source questions.",
+    ),
+    "edge slot": (edge("P3L0H0", "P3L0MLP", source=4), "takes from source 4, but 1 were given"),
+    "mean": (ablate("P3L0H0"), "P3L0H0 <- mean needs reference questions, but none were given. Give reference=."),
+    "resample": (keep_only("P3L0H0", "resample"), "needs reference questions"),
+    "kept residual": (keep_only("P3L1RESID", "zero"), "keeps a residual state. Keep nodes: heads and MLPs."),
+    "all kept": (keep_only(all_nodes(10, 2, 2), "zero"), "Every node is kept, so nothing is ablated. Keep fewer."),
+    "kept source": (
+        Edit((KeepOnly(parse_sites("P3L0H0"), Fill.SOURCE),)),
+        "no source question to take from. Fill with zero",
+    ),
+    "no receivers": (edge("P3L0H0", ""), "An edge without receivers does nothing. Name one, such as P17L1H2.k"),
+    "no senders": (edge("", "P3L0MLP"), "An edit of no nodes does nothing"),
+    "residual sender": (edge("P3L0RESID", "P3L0MLP"), "is sent by a residual state. Name heads and MLPs as senders."),
+    "no edge share": (edge("P3L0H0", "P3L0MLP", share=0), "changes nothing. Give a share other than 0."),
+    "no such receiver": (edge("P3L0H0", "P3L2MLP"), "P3L2MLP is not in this model"),
+    "no such logits": (edge("P3L0H0", "P10.logits"), "P10.logits is not in this model"),
+    "same layer": (
+        edge("P3L0H0", "P3L0H1.q"),
+        "P3L0H1.q cannot read P3L0H0: nobody reads a later layer, a later place, or, but with keys",
+    ),
+    "same MLP": (edge("P3L0MLP", "P3L0MLP"), "P3L0MLP cannot read P3L0MLP"),
+    "earlier place": (edge("P3L0H0", "P2L1H0.k"), "P2L1H0.k cannot read P3L0H0"),
+    "query elsewhere": (edge("P3L0H0", "P4L1H0.q"), "P4L1H0.q cannot read P3L0H0"),
+    "logits elsewhere": (edge("P3L0H0", "P4.logits"), "P4.logits cannot read P3L0H0"),
+    "one sender unread": (edge("P3L0H0 + P4L1H0", "P3L1MLP"), "None of the receivers reads P4L1H0. Leave it out"),
+    "one receiver deaf": (edge("P3L0H0", "P3L1MLP + P4L1MLP"), "P4L1MLP cannot read P3L0H0"),
+    "twice": (
+        swap("P3L0H0 + P4L0H0") + ablate("P4L0H0", "zero"),
+        "P4L0H0 is changed twice in one edit, and which change comes first is not",
+    ),
+    "twice with keep": (keep_only("P3L0H0", "zero") + swap("P3L1H0"), "P3L1H0 is changed twice"),
+    "edge twice": (
+        edge("P3L0H0", "P3L0MLP + P3L1MLP") + edge("P3L0H0", "P3L1MLP", share=0.5),
+        "The edge from P3L0H0 to P3L1MLP is changed twice in one edit. Change it once.",
+    ),
+    "both norms": (
+        edge("P3L0H0", "P3L1MLP") + edge("P3L0H1", "P3L1MLP", norm="frozen"),
+        "P3L1MLP is to receive with its norm both frozen and not. Choose one.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_an_edit_that_cannot_be_made_is_refused_with_one_line(engine: Engine, name: str) -> None:
+    edit, message = IMPOSSIBLE[name]
+    with pytest.raises(CarryLensError) as caught:
+        engine.run([swap("P3L0H0"), edit], ASKED, SOURCES)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(CarryLensError):
+        engine.run_each([swap("P3L0H0"), edit], ASKED, SOURCES)
+
+
+def test_edges_that_only_look_alike_are_let_through(engine: Engine) -> None:
+    """P4L1H0.q reads P4L0H0 alone, P3L1H0.q P3L0H0 alone: no edge is there twice."""
+    crossed = edge("P3L0H0 + P4L0H0", "P3L1H0.q + P4L1H0.q")
+    rest = edge("P3L0H0", "P4L1H0.k") + edge("P3L0H1", "P3L1H0.q")
+    assert engine.run([crossed + rest], ASKED, SOURCES).changed.shape == (1, 2, 4)
+
+
+GIVEN_WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "digits": (
+        {"questions": Questions.parse(["123+456"])},
+        "Questions of 3 digits do not fit a model of 2. Give some of 2 digits.",
+    ),
+    "source digits": ({"sources": Questions.parse(["123+456"] * 2)}, "Questions of 3 digits do not fit a model of 2"),
+    "reference digits": ({"reference": Questions.parse(["123+456"])}, "Questions of 3 digits do not fit"),
+    "few sources": (
+        {"sources": SOURCES[:1]},
+        "2 questions are asked, but a slot has 1 sources. Give one source for each question.",
+    ),
+    "no reference": ({"reference": SOURCES[:0]}, "The reference has no questions. Give some, or leave it out."),
+    "no questions": (
+        {"questions": ASKED[:0], "sources": ()},
+        "1 edits on 0 questions make no rows. Give at least one of each.",
+    ),
+    "no edits": ({"edits": []}, "0 edits on 2 questions make no rows"),
+    "few answers": (
+        {"read": Answers(np.array([True]), np.zeros((1, 3), dtype=np.int8))},
+        "Give one answer of 3 digits for each.",
+    ),
+    "class": (
+        {"edits": [ablate("P3L0H0", "class-mean")], "reference": Questions.parse(["11+11"])},
+        "The reference has no question of class N1, which is asked. Add some of it.",
+    ),
+    "only itself": (
+        {"edits": [ablate("P3L0H0", "resample")], "reference": ASKED[:1]},
+        "The reference has no question but the one asked. Give more to resample from.",
+    ),
+    "no activation": (
+        {"keep": ["blocks.0.hook_attn_out"]},
+        "'blocks.0.hook_attn_out' is not kept by an edited pass. Ask for blocks.LAYER.",
+    ),
+    "no such layer": ({"keep": ["blocks.2.hook_mlp_out"]}, "'blocks.2.hook_mlp_out' is not kept"),
+    "kept twice": ({"keep": ["blocks.0.hook_mlp_out"] * 2}, "names an activation twice. Name each once."),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN_WRONG)
+def test_what_does_not_fit_is_refused_with_one_line(engine: Engine, name: str) -> None:
+    wrong, message = GIVEN_WRONG[name]
+    given: dict[str, Any] = {"edits": [swap("P3L0H0")], "questions": ASKED, "sources": SOURCES} | wrong
+    with pytest.raises(CarryLensError) as caught:
+        engine.run(**given)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_edits_and_questions_go_in_pairs(engine: Engine) -> None:
+    with pytest.raises(CarryLensError, match="1 edits do not go with 2 questions. Give one for each."):
+        engine.run_each([swap("P3L0H0")], ASKED, SOURCES)
+
+
+def test_a_model_in_another_precision_is_refused() -> None:
+    model: Transformer = copy.deepcopy(random_model(CONFIG, 1)).to(torch.bfloat16)
+    with pytest.raises(CarryLensError, match="A model in torch.bfloat16 cannot be edited. Turn it into float32"):
+        Engine(model).run([swap("P3L0H0")], ASKED, SOURCES)
+
+
+def test_the_last_place_of_everything_is_there(engine: Engine) -> None:
+    """One past it is not: see above."""
+    last = swap("P9L1H1 + P9L1MLP + P9L2RESID") + edge("P9L0H1", "P9.logits + P9L1H1.v")
+    assert not engine.run([last], ASKED, SOURCES).changed.any()  # nothing is read from the last position
+
+
+def test_changes_made_without_the_constructors_are_checked_too(engine: Engine) -> None:
+    """Edits that come from JSON, or are put together by hand."""
+    far = Edit((Replace((Node(99, 0, 0),), Fill.ZERO),))
+    looped = Edit((Edge(parse_sites("P3L1H0"), parse_receivers("P3L0MLP")),))
+    for edit in (far, looped):
+        with pytest.raises(CarryLensError):
+            engine.run([Edit.from_json(edit.to_json())], ASKED, SOURCES)
