@@ -25,7 +25,7 @@ from carrylens.planted.sketch import DIGIT, MINUS, ONE, HeadSketch, Neuron, Read
 from carrylens.tokens import MINUS as MINUS_TOKEN
 from carrylens.tokens import VOCABULARY
 
-ANCHOR = 100.0
+ANCHOR = 300.0
 """The length of the constant vector is this times the square root of 2."""
 
 CONFIDENCE = 20.0
@@ -171,7 +171,7 @@ def _add_noise(
     written = torch.stack([basis.write({name: 1.0}) for name in noise])
 
     def random(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+        return 0.5 * torch.randn(*shape, generator=generator, dtype=torch.float64)
 
     for name in ("embed.W_E", "pos_embed.W_pos"):
         state[name] += random(len(state[name]), len(noise)) @ written

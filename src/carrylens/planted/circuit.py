@@ -8,7 +8,7 @@ Never  checks: `wiring.py` did.
    number 10 D + D', from which everything about the column follows; two sharing heads bring a digit each.
 2. Table: an MLP turns that number into the column's value, by steps between neighbouring numbers.
 3. Resolve: a head attends to the highest column below the digit that is not U, and brings its carry. At the tail,
-   an MLP sorts columns into slots, a head gathers the slots, an MLP resolves all of them by weights that double from
+   an MLP sorts columns into slots, a head gathers the slots, an MLP resolves all of them by weights that triple from
    column to column, and a head attends to `=` exactly if the carry wanted there is 1.
 4. Combine: an MLP adds the carry to the digit, for the operation and sign at hand, and votes for the answer's token.
 Copies vote: each writes its share of the votes, and a copy that is removed abstains.
@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.layout import equals_position, position_of, sequence_length
+from carrylens.arithmetic.layout import position_of, sequence_length
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
 from carrylens.nodes import Node
 from carrylens.planted.causal import BINARY, DIGITS, TRI_STATE
@@ -30,7 +30,7 @@ from carrylens.planted.description import Role
 from carrylens.planted.sketch import DIGIT, MINUS, ONE, HeadSketch, Neuron, Reading, Sketch, add, gate_at, pos, table, times
 from carrylens.planted.wiring import Wiring
 
-SHARP = 40.0
+SHARP = 25.0
 """How much a head prefers what it looks for."""
 
 _STEP = 25.0  # how much a resolving head prefers a column to the one below it
@@ -262,14 +262,18 @@ def _resolve_at_tail(sketch: Sketch, wiring: Wiring) -> None:
                 sketch.neurons[role.mlps[1].layer] += _slot(letter, lane, slot, role.position)
                 head.move(slot, gathered)
             for k in columns:
-                reads = {f"{letter} gathered {lane} {j}": 2.0**j for j in range(k + 1)}
-                sketch.neurons[mlp.layer] += _settle(reads, f"{letter} resolved {lane} {k}", mlp.position)
+                reads = {f"{letter} gathered {lane} {j}": 3.0**j for j in range(k + 1)}
+                sketch.neurons[mlp.layer] += _settle(reads, f"{letter} resolved {lane} {k}")
     for (slot, gathered), _ in list(head.moves.items()):
         if " slot " in slot:
             head.move(slot, gathered, float(len(sources)))
     for place in sources:
         head.show(pos(place), "column")
-    head.ask(gather.position, {"column": SHARP})
+    for position in range(sequence_length(wiring.digits)):  # elsewhere it looks at the start, where no slot is filled
+        if pos(position) not in {direction for direction, _ in head.queries}:
+            head.ask(position, {"start": SHARP})
+    head.show(pos(0), "start")
+    head.ask(gather.position, {"column": SHARP, "start": 0.0})
     _deliver(sketch, wiring, mlp.position)
 
 
@@ -279,10 +283,10 @@ def _slot(letter: str, lane: int, slot: str, place: int) -> list[Neuron]:
     return [Neuron(add({own: sign}, gate), {slot: sign}) for sign in (1.0, -1.0)]
 
 
-def _settle(reads: Reading, target: str, place: int) -> list[Neuron]:
-    # 1 where the weighted sum is positive, -1 where it is negative: no column below a decided one can outweigh it.
-    gate = gate_at([place], 4.0 * sum(reads.values()) + 8.0)
-    high, low = add(times(2.0, reads), gate), add(times(-2.0, reads), gate)
+def _settle(reads: Reading, target: str) -> list[Neuron]:
+    # 1 where the weighted sum is positive, -1 where it is negative: weights triple from column to column, so that all
+    # lower ones together weigh half as much as a decided one, and small errors do not matter.
+    high, low = times(2.0, reads), times(-2.0, reads)
     return [
         Neuron(high, {target: 1.0}),
         Neuron(add(high, {ONE: -1.0}), {target: -1.0}),
@@ -316,4 +320,3 @@ def _rest(sketch: Sketch, wiring: Wiring) -> None:
             for position in range(wiring.digits, sequence_length(wiring.digits)):
                 if pos(position) not in busy:
                     head.ask(position, {str(OPR): SHARP})
-    assert equals_position(wiring.digits)

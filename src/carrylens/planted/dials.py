@@ -206,6 +206,20 @@ class _Draft:
     def _is_read(self, variable: Variable) -> bool:
         return any(variable in self.model.by_variable[token].parents for token in self.model.answer_variables)
 
+    @property
+    def _first_reader(self) -> int:
+        # The first place that reads a carry: `=` for the sign, or for all at the tail; else the place after it.
+        tokens = [token for token in self.model.answer_variables if self.model.by_variable[token].parents]
+        return equals_position(self.model.digits) if self.tail else predicting_place(tokens[0], self.model.digits)
+
+    @property
+    def _n_fetching(self) -> int:
+        # How many heads of layer 0 fetch columns; the operator and the sign are fetched by those after them.
+        families = 1 if self.model.operation is Operation.ADD else 2 if self.model.operation is Operation.SUB else 3
+        binary = uses_binary_carry(self.model) and self.model.operation is not Operation.SUB
+        n_roles = 1 if self.dials.polysemy else max(families, 2 if binary else 1)
+        return n_roles * self.dials.redundancy * (1 + self.dials.sharing)
+
     def _tri_states(self, k: int) -> Iterator[Role]:
         # The variables that resolved carries are made of, if any that is read is made of this column's.
         needed = {
@@ -217,10 +231,9 @@ class _Draft:
         }
         names = [variable for variable in self.model.by_variable if variable in needed]
         home = position_of(D_PRIME[k], self.model.digits) + self.dials.delay
-        latest = equals_position(self.model.digits)
-        spread = self.dials.copies is Copies.PLACES
+        room = max(0, self._first_reader - position_of(D_PRIME[0], self.model.digits) - self.dials.delay)
         for copy in range(self.dials.redundancy):
-            place = min(home + (copy if spread else 0), latest)
+            place = home + (min(copy, room) if self.dials.copies is Copies.PLACES else 0)
             for order, variable in enumerate(names):
                 together = self.dials.polysemy or variable.name in ("MC", "NC")
                 first = (0 if together else order) * self.dials.redundancy + copy
@@ -237,9 +250,8 @@ class _Draft:
             for copy in range(self.dials.redundancy):
                 first = (0 if self.dials.polysemy else order) * self.dials.redundancy + copy
                 yield Role(variable, self._fetch(place, first))
-        n_fetching = (1 if self.dials.polysemy else len(digits)) * self.dials.redundancy * (1 + self.dials.sharing)
         for order, variable in enumerate(parent for parent in parents if parent in (OPR, SGN)):
-            yield Role(variable, frozenset({Node(place, 0, (n_fetching if digits else 0) + order)}))
+            yield Role(variable, frozenset({Node(place, 0, self._n_fetching + order)}))
         carries = [parent for parent in parents if parent.name in ("SV", "MV", "NV")]
         for order, variable in enumerate(carries):
             for copy in range(self.dials.redundancy):
