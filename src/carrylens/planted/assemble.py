@@ -22,15 +22,14 @@ from carrylens.model.config import HEADS_PER_WIDTH, MLP_RATIO, ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import model_from_weights
 from carrylens.planted.sketch import DIGIT, MINUS, ONE, HeadSketch, Neuron, Reading, Sketch, out, pos
-from carrylens.tokens import MINUS as MINUS_TOKEN
 from carrylens.tokens import VOCABULARY
-
-ANCHOR = 300.0
-"""The length of the constant vector is this times the square root of 2."""
 
 CONFIDENCE = 20.0
 """A vote's weight in the logits."""
 
+EVEN = "even"
+_TOKEN = (DIGIT, MINUS, EVEN)
+_USUAL = 6.0  # the squared length of what a token and a position write besides the constant vector
 _SPARE = 3  # the constant vector's two coordinates and the balancing one
 _NOISE_DIRECTIONS = 6
 
@@ -48,8 +47,8 @@ class Finish:
 class Basis:
     """Coordinates for directions: how each is written into the residual stream and read from it."""
 
-    def __init__(self, names: list[str], width: int, rotation: Tensor | None) -> None:
-        self.width = width
+    def __init__(self, names: list[str], width: int, rotation: Tensor | None, anchor: float) -> None:
+        self.width, self.anchor = width, anchor
         self._index = {name: place for place, name in enumerate(names)}
         self._rotation = rotation
 
@@ -58,8 +57,8 @@ class Basis:
         vector = torch.zeros(self.width, dtype=torch.float64)
         for name, weight in reading.items():
             if name == ONE:
-                vector[-1] += ANCHOR * weight
-                vector[-2] -= ANCHOR * weight
+                vector[-1] += self.anchor * weight
+                vector[-2] -= self.anchor * weight
             else:
                 vector[self._index[name]] += weight
                 vector[-3] -= weight
@@ -70,21 +69,22 @@ class Basis:
         vector = torch.zeros(self.width, dtype=torch.float64)
         for name, weight in reading.items():
             if name == ONE:
-                vector[-1] += weight / ANCHOR
+                vector[-1] += weight / self.anchor
             else:
                 vector[self._index[name]] += weight
+        vector -= vector.mean()  # the stream has mean 0 but for rounding, which this does not read
         turned = vector if self._rotation is None else self._rotation @ vector
-        return turned * (2.0**0.5 * ANCHOR / self.width**0.5)
+        return turned * ((2.0 * self.anchor**2 + _USUAL) / self.width + ModelConfig.eps) ** 0.5
 
 
 def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
     """The model that the sketch describes."""
     noise = [f"noise {i}" for i in range(_NOISE_DIRECTIONS)] if finish.noise_heads else []
     config = _config(sketch, digits, finish, len(noise))
-    names = dict.fromkeys([DIGIT, MINUS, *map(pos, range(config.n_ctx)), *map(out, range(12)), *sketch.directions()])
+    names = dict.fromkeys([*_TOKEN, *map(pos, range(config.n_ctx)), *map(out, range(12)), *sketch.directions()])
     generator = torch.Generator().manual_seed(finish.seed)
     rotation = _rotation(config.d_model, generator) if finish.rotated else None
-    basis = Basis([*names, *noise], config.d_model, rotation)
+    basis = Basis([*names, *noise], config.d_model, rotation, sketch.anchor)
     state = {name: torch.zeros_like(value, dtype=torch.float64) for name, value in Transformer(config).state_dict().items()}
     for name in state:
         if name.endswith((".w",)):
@@ -104,7 +104,7 @@ def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
 
 def needed_width(sketch: Sketch, n_positions: int, n_noise: int) -> int:
     """The smallest width in which the directions, the heads and the neurons have room."""
-    named = dict.fromkeys([DIGIT, MINUS, *map(pos, range(n_positions)), *map(out, range(12)), *sketch.directions()])
+    named = dict.fromkeys([*_TOKEN, *map(pos, range(n_positions)), *map(out, range(12)), *sketch.directions()])
     head = max((head.size for head in sketch.heads.values()), default=1)
     neurons = max(len(layer) for layer in sketch.neurons) + n_noise
     return max(len(named) + n_noise + _SPARE, HEADS_PER_WIDTH * head, -(-neurons // MLP_RATIO))
@@ -121,9 +121,15 @@ def _embed(state: dict[str, Tensor], basis: Basis, sketch: Sketch, config: Model
         written = {ONE: 1.0, pos(position): 1.0} | sketch.places.get(position, {})
         state["pos_embed.W_pos"][position] = basis.write(written)
     for token, letter in enumerate(VOCABULARY):
-        if letter.isdigit():
-            state["embed.W_E"][token] = basis.write({DIGIT: int(letter) / 9})
-    state["embed.W_E"][MINUS_TOKEN] = basis.write({MINUS: 1.0})
+        digit, minus = int(letter) / 9 if letter.isdigit() else 0.0, float(letter == "-")
+        state["embed.W_E"][token] = basis.write({DIGIT: digit, MINUS: minus, EVEN: _even(digit + minus)})
+
+
+def _even(value: float) -> float:
+    # How much of a direction that nobody reads makes a token as long as the longest, so that LayerNorm treats all
+    # alike: with a position's 1 and the balancing coordinate, value**2 + x**2 + (1 + value + x)**2 is to be 5, and 6 with the 1 itself.
+    half = (1.0 + value) / 2.0
+    return float((half**2 - (value**2 + (1.0 + value) ** 2 - 5.0) / 2.0) ** 0.5 - half)
 
 
 def _head(

@@ -69,10 +69,15 @@ class HeadSketch:
 
 @dataclass
 class Sketch:
-    """All heads and neurons, and what places and tokens write before the first layer."""
+    """All heads and neurons, and what places write before the first layer.
+
+    The constant vector's length is `anchor` times the square root of 2: the longer it is, the less LayerNorm's scale
+    depends on all else, and the coarser float32 is.
+    """
 
     n_layers: int
     n_heads: int
+    anchor: float = 300.0
     heads: dict[tuple[int, int], HeadSketch] = field(default_factory=dict)
     neurons: list[list[Neuron]] = field(default_factory=list)
     places: dict[int, dict[str, float]] = field(default_factory=dict)
