@@ -8,13 +8,14 @@ Never  looks at a weight: it is written when the weights are computed, and tests
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from carrylens.arithmetic.causal import Values
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.arithmetic.variables import SGN, Variable
 from carrylens.errors import CarryLensError
@@ -24,6 +25,9 @@ from carrylens.planted.description import CircuitDescription
 from carrylens.zoo.about import TRUTH
 
 LOGITS = "logits"
+
+Moved = tuple[Variable, tuple[Variable, ...]]
+"""A variable that has another question's value, and the tokens of the answer for which it has."""
 
 
 @dataclass(frozen=True)
@@ -95,21 +99,27 @@ class Truth:
         A variable moves if most of the copies in one of its groups have moved; the earlier tokens of the answer are
         those of `base`. Half of a shared copy holds no value, so nothing can be predicted from it: that is an error.
         """
-        model = model_of(self.description)
-        values, moved = model.run(source), self.moved(nodes)
-        usual = model.answers(base)
+        return self.counterfactual(base, model_of(self.description).run(source), self.moved(nodes))
+
+    def counterfactual(self, base: Questions, values: Values, moved: Iterable[Moved]) -> Answers:
+        """What `base` must be answered if each variable moved has its value in `values`, for the tokens it moves for.
+
+        A digit is made with the sign that was written before it, which is that of `base` unless the sign itself moves.
+        """
+        model, moved = model_of(self.description), list(moved)
+        own = model.run(base)
+        usual = own.answers()
         negative, digits = np.array(usual.negative), np.array(usual.digits)
         for token in model.answer_variables:
-            do = values.pick(*(variable for variable, serves in moved if token in serves))
-            if do:
-                changed = model.answers(base, do=do)
-                if token == SGN:
-                    negative = changed.negative
-                else:
-                    digits[:, token.digit] = changed.digits[:, token.digit]
+            written = {} if token == SGN else own.pick(SGN)
+            changed = model.answers(base, do=written | values.pick(*(v for v, serves in moved if token in serves)))
+            if token == SGN:
+                negative = changed.negative
+            else:
+                digits[:, token.digit] = changed.digits[:, token.digit]
         return Answers(negative, digits)
 
-    def moved(self, nodes: Collection[Node]) -> list[tuple[Variable, tuple[Variable, ...]]]:
+    def moved(self, nodes: Collection[Node]) -> list[Moved]:
         """The variables that move with `nodes`, and the tokens for which they do."""
         chosen, found = frozenset(nodes), []
         for group in self.groups:
