@@ -14,7 +14,7 @@ from carrylens.nodes import Node
 from carrylens.planted.truth import Truth
 from carrylens.tokens import place_names
 
-_BOX, _LINE, _GAP, _MARGIN, _LEFT = 84, 15, 12, 24, 60
+_BOX, _LINE, _GAP, _MARGIN, _LEFT = 84, 15, 20, 24, 60
 _BAND_GAP = 44
 _LOOKS = {
     "digit": ("#cfe3f3", "#0b4f85", "digit of a column: SA, MD, ND"),
@@ -53,8 +53,9 @@ class _Drawing:
         self.places = sorted({node.position for node in (*truth.roles, *truth.decoys)})
         self.rows: dict[tuple[int, bool], list[int]] = {}
         self._stack()
-        self.width = 2 * _MARGIN + _LEFT + len(self.places) * (_BOX + _GAP)
-        self.height = int(self.bottom + 30 + 24 + _MARGIN + 22)
+        self.width = max(640, 2 * _MARGIN + _LEFT + len(self.places) * (_BOX + _GAP))
+        n_rows = 1 + sum(36 + 6.4 * len(meaning) for *_, meaning in self._used()) // (self.width - 2 * _MARGIN)
+        self.height = int(self.bottom + 30 + 22 * n_rows + _MARGIN + 10)
 
     def _stack(self) -> None:
         # From the bottom up: heads of layer 0, MLP of layer 0, heads of layer 1, ... Each box is as high as its text.
@@ -128,17 +129,27 @@ class _Drawing:
     def edges(self) -> list[str]:
         parts = []
         for sender, receiver in dict.fromkeys((edge.sender, edge.receiver) for edge in self.truth.edges):
-            x, y, _, _ = self.at[sender]
-            start = (x + _BOX / 2, y)
+            x, y, height, _ = self.at[sender]
+            middle, ink = x + _BOX / 2, self._look(sender)[1]
             if receiver is None:
-                end, bend = (start[0], y - 24), 0.0
-                parts.append(_line(start, end, bend, "#00573f", arrow=True))
+                parts.append(_path(f"M{middle:g} {y:g} V{y - 24:g} m-4 7 l4 -7 l4 7", "#00573f"))
                 continue
-            to_x, to_y, height, _ = self.at[receiver]
-            end = (to_x + _BOX / 2, to_y + height)
-            ink = self._look(sender)[1]
-            parts.append(_line(start, end, 30.0 if sender.position != receiver.position else 0.0, ink))
+            to_x, to_y, to_height, _ = self.at[receiver]
+            low, half = to_y + to_height, to_y + to_height / 2
+            if sender.position != receiver.position:
+                parts.append(_path(f"M{middle:g} {y:g} C{middle:g} {half:g} {to_x - 40:g} {half:g} {to_x:g} {half:g}", ink))
+            elif self._between(sender, receiver):  # round the boxes that stand in the way
+                side, own = x + _BOX, y + height / 2
+                parts.append(_path(f"M{side:g} {own:g} C{side + 9:g} {own:g} {side + 9:g} {half:g} {side:g} {half:g}", ink))
+            else:
+                parts.append(_path(f"M{middle:g} {y:g} V{low:g}", ink))
         return parts
+
+    def _between(self, sender: Node, receiver: Node) -> bool:
+        low, high = self.at[sender][1], self.at[receiver][1]
+        return any(
+            node.position == sender.position and high < at[1] < low for node, at in self.at.items()
+        )
 
     def boxes(self) -> list[str]:
         parts = []
@@ -155,20 +166,20 @@ class _Drawing:
 
     def legend(self) -> list[str]:
         parts, x, y = [], float(_MARGIN), self.bottom + 46
-        used = {self._look(node) for node in self.at}
-        for fill, ink, meaning in (look for look in _LOOKS.values() if look in used):
+        for fill, ink, meaning in self._used():
+            if x + 36 + 6.4 * len(meaning) > self.width - _MARGIN and x > _MARGIN:
+                x, y = float(_MARGIN), y + 22
             parts.append(f'<rect x="{x:g}" y="{y:g}" width="16" height="14" rx="3" fill="{fill}" stroke="{ink}"/>')
             parts.append(_text(x + 22, y + 11, meaning, fill="#555555", size=12))
             x += 36 + 6.4 * len(meaning)
-        self.width = max(self.width, int(x) + _MARGIN)
         return parts
 
+    def _used(self) -> list[tuple[str, str, str]]:
+        used = {self._look(node) for node in self.at}
+        return [look for look in _LOOKS.values() if look in used]
 
-def _line(start: tuple[float, float], end: tuple[float, float], bend: float, ink: str, arrow: bool = False) -> str:
-    (x, y), (to_x, to_y) = start, end
-    path = f"M{x:g} {y:g} C{x:g} {y - bend:g} {to_x:g} {to_y + bend:g} {to_x:g} {to_y:g}"
-    if arrow:
-        path += f" m-4 7 l4 -7 l4 7"
+
+def _path(path: str, ink: str) -> str:
     return f'<path d="{path}" fill="none" stroke="{ink}" stroke-width="1.2" stroke-opacity="0.65"/>'
 
 
