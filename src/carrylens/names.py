@@ -21,6 +21,9 @@ _NAME = re.compile(
     rf"(?:ins([123])_)?(add|sub|mix)_d{_NUMBER}_l{_NUMBER}_h{_NUMBER}(?:_w{_NUMBER})?_t{_NUMBER}(K?)(_gf)?_s{_NUMBER}",
     re.ASCII,
 )
+_PLANTED = re.compile(
+    rf"planted_(add|sub|mix)_d{_NUMBER}_l{_NUMBER}_h{_NUMBER}(?:_w{_NUMBER})?_s{_NUMBER}", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class ModelName:
     `insertion` says how an addition model was put in: 0 not at all, 1 to start from, 2 and 3 with its heads, or its
     heads and MLPs, put back every 100 steps. `width` is d_model. `grokfast` is the published models' `gf`. A name
     prints in one form only: steps in thousands where they are whole ones, the width where it is not the published one.
+    The weights of a `planted` model were computed, not trained: it has no steps.
 
     >>> name = ModelName.parse("add_d6_l2_h3_w96_t2500_s1")
     >>> name.operation.value, name.digits, name.n_steps, name.width
@@ -47,10 +51,14 @@ class ModelName:
     width: int = PUBLISHED_WIDTH
     insertion: int = 0
     grokfast: bool = False
+    planted: bool = False
 
     def __post_init__(self) -> None:
         check_digits(self.digits)
-        if min(self.n_layers, self.n_heads, self.width, self.n_steps) < 1 or self.seed < 0:
+        if self.planted and (self.n_steps or self.insertion or self.grokfast):
+            raise CarryLensError(f"{self} was planted, so it had no training. Leave steps and insertions out.")
+        least = min(self.n_layers, self.n_heads, self.width, 1 if self.planted else self.n_steps)
+        if least < 1 or self.seed < 0:
             raise CarryLensError(
                 f"{self} names a model without layers, heads, width or steps. Write 1 or more for l, h, w and t."
             )
@@ -62,6 +70,10 @@ class ModelName:
     @classmethod
     def parse(cls, text: str) -> ModelName:
         """The parts of the name `text`."""
+        if planted := _PLANTED.fullmatch(text):
+            operation, digits, layers, heads, width, seed = planted.groups()
+            shape = (int(digits), int(layers), int(heads), 0, int(seed))
+            return cls(Operation(operation), *shape, PUBLISHED_WIDTH if width is None else int(width), planted=True)
         match = _NAME.fullmatch(text)
         if match is None:
             raise CarryLensError(
@@ -87,4 +99,6 @@ class ModelName:
         steps = f"{self.n_steps // 1000}K" if self.n_steps % 1000 == 0 else str(self.n_steps)
         grokfast = "_gf" if self.grokfast else ""
         shape = f"d{self.digits}_l{self.n_layers}_h{self.n_heads}{width}"
+        if self.planted:
+            return f"planted_{self.operation.value}_{shape}_s{self.seed}"
         return f"{insertion}{self.operation.value}_{shape}_t{steps}{grokfast}_s{self.seed}"

@@ -7,7 +7,7 @@ Never  prints, and never does what a room could do alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +22,9 @@ from carrylens.names import ModelName
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.model.transformer import Transformer
+    from carrylens.planted.description import CircuitDescription
+    from carrylens.planted.plant import Planted
+    from carrylens.training.exam import Result
     from carrylens.training.run import Plan, Run, Watcher
     from carrylens.zoo.exams import Exam
 
@@ -80,6 +83,8 @@ def training_plan(name: str, recipe: str, insert: str | None, placement: str) ->
     from carrylens.zoo.about import model_name
     from carrylens.zoo.find import find_model, load
 
+    if ModelName.parse(name).planted:
+        raise CarryLensError(f"{name} is planted, so nothing is trained. Write carrylens plant.")
     kind, where = _choice(RecipeKind, recipe, "--recipe"), _choice(Placement, placement, "--placement")
     if insert is None:
         return Plan(ModelName.parse(name), kind, placement=where)
@@ -114,6 +119,37 @@ def start_exam(source: str, per_stream: int, per_class: int, device: str, thread
     from carrylens.zoo.exams import Exam
 
     return Exam.start(source, per_stream, per_class, device_called(device, threads).type)
+
+
+def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any]) -> CircuitDescription:
+    """The circuit description that the command line's dials ask for."""
+    from carrylens.planted import description, dials as dial
+
+    chosen = dict(dials)
+    for name, kind in (("copies", dial.Copies), ("timing", dial.Timing), ("carry", dial.Carry)):
+        chosen[name] = _choice(kind, chosen[name], f"--{name}")
+    wanted, how = _choice(Operation, operation, "OPERATION"), _choice(description.Method, method, "--method")
+    settings = dial.Dials(**chosen)
+    if how is description.Method.LEFT_TO_RIGHT:
+        return dial.describe(wanted, digits, settings)
+    if how is description.Method.RIGHT_TO_LEFT:
+        return dial.right_to_left(wanted, digits)
+    if wanted is not Operation.ADD:
+        raise CarryLensError(f"A {how.value} plant can only add, not {wanted.value}. Write carrylens plant add.")
+    return (dial.one_layer if how is description.Method.ONE_LAYER else dial.place_value)(digits, settings)
+
+
+def plant_exam(planted: Planted, n_questions: int) -> list[Result]:
+    """A planted model asked so many enriched questions of each operation, and a hundredth of that of every class and depth."""
+    from carrylens.training.exam import blank_results, exam_parts, sit
+
+    description = planted.truth.description
+    parts = exam_parts(description.operation, description.digits, n_questions, max(1, n_questions // 100))
+    parts = [part for part in parts if part.name not in ("natural", "paper")]
+    results = blank_results(parts)
+    for _ in sit(planted.model, parts, results):
+        pass
+    return results
 
 
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLensError]:

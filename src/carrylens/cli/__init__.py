@@ -18,6 +18,7 @@ from carrylens import __version__
 from carrylens.cli.arithmetic import add_commands as add_arithmetic_commands
 from carrylens.cli.bench import bench_commands
 from carrylens.cli.models import add_commands as add_model_commands
+from carrylens.cli.planted import add_commands as add_planted_commands
 from carrylens.errors import CarryLensError
 from carrylens.terminal import BAD_INPUT, INTERRUPTED, Stopped, print_error, print_line
 
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 add_arithmetic_commands(app)
 add_model_commands(app)
+add_planted_commands(app)
 app.add_typer(bench_commands(), name="bench")
 
 

@@ -15,13 +15,13 @@ from carrylens.errors import CarryLensError
 from carrylens.model.hub import HUB
 from carrylens.names import ModelName
 
-HISTORY, TEST, CARD = "training.jsonl", "test.json", "README.md"
+HISTORY, TEST, CARD, TRUTH = "training.jsonl", "test.json", "README.md", "truth.json"
 _PUBLISHED_PREFIX = "QuantaMaths_"
 
 
 def model_name(source: str | Path) -> ModelName:
-    """The name of the model in a folder or repository: what was trained there, or what the folder is called."""
-    recorded = None if str(source).startswith(HUB) else training_run(Path(source)).get("name")
+    """The name of the model in a folder or repository: what was trained or planted there, or what the folder is called."""
+    recorded = None if str(source).startswith(HUB) else training_run(Path(source)).get("name") or _planted(Path(source))
     text = str(recorded or Path(str(source)).resolve().name).removeprefix(_PUBLISHED_PREFIX)
     try:
         return ModelName.parse(text)
@@ -37,6 +37,15 @@ def training_run(folder: Path) -> dict[str, Any]:
     lines = history(folder)
     run = lines[0].get("run") if lines else None
     return run if isinstance(run, dict) else {}
+
+
+def _planted(folder: Path) -> str | None:
+    # The name that the truth about a planted model gives it.
+    path = folder / TRUTH
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["model"]) if path.exists() else None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CarryLensError(f"{path} states no truth ({error}). Restore it, or plant the model again.") from error
 
 
 def history(folder: Path) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from carrylens.model.manifest import MANIFEST, write_sealed
 from carrylens.model.transformer import Transformer
 from carrylens.names import ModelName
 from carrylens.training.exam import EXAM_SEED, Part, Result, blank_results, exam_parts, sit
-from carrylens.zoo.about import CARD, HISTORY, TEST, model_name
+from carrylens.zoo.about import CARD, HISTORY, TEST, TRUTH, model_name
 from carrylens.zoo.cards import model_card
 from carrylens.zoo.find import find_model, load
 
@@ -107,7 +107,7 @@ class Exam:
             TEST: (json.dumps(record, indent=1) + "\n").encode(),
             CARD: model_card(self.name, folder, record).encode(),
         }
-        kept = [name for name in (CONFIG, WEIGHTS, HISTORY) if (folder / name).exists()]
+        kept = [name for name in (CONFIG, WEIGHTS, HISTORY, TRUTH) if (folder / name).exists()]
         write_sealed(folder, contents, also=kept)
         return folder / TEST
 
