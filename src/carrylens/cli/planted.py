@@ -89,7 +89,9 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise CarryLensError(f"{path} cannot be read ({error.strerror or error}). Give a description's file.") from error
+        raise CarryLensError(
+            f"{path} cannot be read ({error.strerror or error}). Give a description's file."
+        ) from error
 
 
 def add_commands(app: typer.Typer) -> None:

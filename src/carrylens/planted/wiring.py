@@ -151,7 +151,9 @@ def check_order(description: CircuitDescription, model: CausalModel) -> None:
                     f"Compute {role.variable} at P{min(places)} or later, or {parent} earlier.",
                 )
     if description.method is Method.RIGHT_TO_LEFT:
-        raise CarryLensError("A right-to-left circuit cannot be planted: the answer's first digit needs its last carry.")
+        raise CarryLensError(
+            "A right-to-left circuit cannot be planted: the answer's first digit needs its last carry."
+        )
 
 
 def _needs(variable: Variable, model: CausalModel) -> tuple[Variable, ...]:
@@ -284,7 +286,11 @@ def _check_lane(lane: Lane, carrier: Role, wiring: Wiring) -> None:
                 f"Compute {role.variable} at P{reader.position} or earlier.",
             )
         if role.mlps[-1].layer >= reader.layer:
-            _refuse(carrier, f"it reads {role}, which is not there before layer {role.mlps[-1].layer + 1}", "Use a later layer.")
+            _refuse(
+                carrier,
+                f"it reads {role}, which is not there before layer {role.mlps[-1].layer + 1}",
+                "Use a later layer.",
+            )
     if resolver and (resolver.position > carrier.position or resolver.mlps[-1].layer >= carrier.heads[0].layer):
         _refuse(carrier, f"the carries are resolved only at {resolver.mlps[-1]}", "Bring them from a later layer.")
     if resolver and resolver.position < equals_position(wiring.digits) - 1:

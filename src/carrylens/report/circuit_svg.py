@@ -64,7 +64,9 @@ class _Drawing:
         for layer in range(self.truth.description.n_layers):
             for is_mlp in (False, True):
                 stacks = [
-                    sum(_LINE * len(lines) + 10 for node, lines in shown.items() if self._in(node, layer, is_mlp, place))
+                    sum(
+                        _LINE * len(lines) + 10 for node, lines in shown.items() if self._in(node, layer, is_mlp, place)
+                    )
                     for place in self.places
                 ]
                 heights[layer, is_mlp] = max([0, *stacks])
@@ -137,19 +139,21 @@ class _Drawing:
             to_x, to_y, to_height, _ = self.at[receiver]
             low, half = to_y + to_height, to_y + to_height / 2
             if sender.position != receiver.position:
-                parts.append(_path(f"M{middle:g} {y:g} C{middle:g} {half:g} {to_x - 40:g} {half:g} {to_x:g} {half:g}", ink))
+                parts.append(
+                    _path(f"M{middle:g} {y:g} C{middle:g} {half:g} {to_x - 40:g} {half:g} {to_x:g} {half:g}", ink)
+                )
             elif self._between(sender, receiver):  # round the boxes that stand in the way
                 side, own = x + _BOX, y + height / 2
-                parts.append(_path(f"M{side:g} {own:g} C{side + 9:g} {own:g} {side + 9:g} {half:g} {side:g} {half:g}", ink))
+                parts.append(
+                    _path(f"M{side:g} {own:g} C{side + 9:g} {own:g} {side + 9:g} {half:g} {side:g} {half:g}", ink)
+                )
             else:
                 parts.append(_path(f"M{middle:g} {y:g} V{low:g}", ink))
         return parts
 
     def _between(self, sender: Node, receiver: Node) -> bool:
         low, high = self.at[sender][1], self.at[receiver][1]
-        return any(
-            node.position == sender.position and high < at[1] < low for node, at in self.at.items()
-        )
+        return any(node.position == sender.position and high < at[1] < low for node, at in self.at.items())
 
     def boxes(self) -> list[str]:
         parts = []

@@ -1,0 +1,140 @@
+"""The node map: what was found about a model's nodes, as records that are kept.
+
+Takes  what the searches of this room found.
+Gives  `NodeMap`: usefulness of nodes, roles of sets, redundant groups; JSON in and out.
+Never  imports torch: a saved map is judged and drawn without a model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.variables import Variable
+from carrylens.errors import CarryLensError
+from carrylens.evidence.rates import Rate
+from carrylens.nodes import Node
+
+MAP = "map.json"
+
+Nodes = tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """What goes wrong without one node; `clean` is how many of the same questions fail anyway.
+
+    `tokens` counts for each token of the answer, the sign first, the questions in which mean ablation makes it wrong;
+    `classes` the questions of each class that fail.
+    """
+
+    node: Node
+    mean: Rate
+    resample: Rate
+    clean: Rate
+    tokens: tuple[Rate, ...]
+    classes: Mapping[str, Rate]
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether some question that the model answers right fails without it.
+
+        No statistics are needed for that: the same questions are asked with and without the node.
+        """
+        return max(self.mean.hits, self.resample.hits) > self.clean.hits
+
+
+@dataclass(frozen=True)
+class Role:
+    """Swapping `nodes` does to one token of the answer what swapping `variable` would; `token` counts from the sign.
+
+    `hit` and `null` are those of the confirming split, `p` is corrected. `same_as` names variables that no question
+    tells from this one at this token.
+    """
+
+    nodes: Nodes
+    variable: Variable
+    token: int
+    hit: Rate
+    null: Rate
+    p: float
+    same_as: tuple[Variable, ...] = ()
+
+
+@dataclass(frozen=True)
+class NodeMap:
+    """All that was found about one model. `stimuli` says how the questions were drawn, so they can be drawn again."""
+
+    model: str
+    operation: Operation
+    digits: int
+    n_layers: int
+    n_heads: int
+    nodes: Sequence[Usefulness]
+    roles: Sequence[Role]
+    stimuli: Mapping[str, object] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """The map as JSON."""
+        return json.dumps(_plain(asdict(self)), indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> NodeMap:
+        """The map that `to_json` wrote."""
+        try:
+            given = json.loads(text)
+            given["operation"] = Operation(given["operation"])
+            given["nodes"] = tuple(map(_usefulness, given["nodes"]))
+            given["roles"] = tuple(map(_role, given["roles"]))
+            return cls(**given)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CarryLensError(f"This is no node map ({error}). Map the model again.") from error
+
+
+def tokens_of(roles: Sequence[Role]) -> dict[tuple[Nodes, Variable], tuple[int, ...]]:
+    """For each set and variable the tokens it serves, the sign first."""
+    found: dict[tuple[Nodes, Variable], set[int]] = {}
+    for role in roles:
+        found.setdefault((role.nodes, role.variable), set()).add(role.token)
+    return {key: tuple(sorted(tokens)) for key, tokens in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    # asdict turns records into dictionaries; nodes and variables are written by name instead.
+    if isinstance(value, dict):
+        if set(value) == {"position", "layer", "head"}:
+            return str(Node(**value))
+        if set(value) == {"name", "digit"}:
+            return str(Variable(**value))
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.value if isinstance(value, Operation) else value
+
+
+def _rate(given: Mapping[str, int]) -> Rate:
+    return Rate(given["hits"], given["n"])
+
+
+def _usefulness(given: Mapping[str, Any]) -> Usefulness:
+    return Usefulness(
+        node=Node.parse(given["node"]),
+        **{name: _rate(given[name]) for name in ("mean", "resample", "clean")},
+        tokens=tuple(map(_rate, given["tokens"])),
+        classes={name: _rate(rate) for name, rate in given["classes"].items()},
+    )
+
+
+def _role(given: Mapping[str, Any]) -> Role:
+    return Role(
+        nodes=tuple(sorted(Node.parse(name) for name in given["nodes"])),
+        variable=Variable.parse(given["variable"]),
+        token=given["token"],
+        hit=_rate(given["hit"]),
+        null=_rate(given["null"]),
+        p=given["p"],
+        same_as=tuple(map(Variable.parse, given["same_as"])),
+    )

@@ -1,0 +1,171 @@
+"""Roles: which variable a set of nodes carries, for which tokens of the answer.
+
+Takes  an engine, sets of nodes, and a causal model.
+Gives  `Role`: sets, variables and tokens for which swapping the set does just what swapping the variable would.
+Never  grants a role on attention, on one split of questions, or because an answer merely changed.
+
+1. Find: for each variable, swap every set that could know it on matched pairs. A token is a candidate where it becomes
+   the counterfactual one more often than it changes when the variable agrees.
+2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
+3. Compete: where a set has several variables for one token, draw pairs on which they predict different tokens. A
+   variable that loses to another there is dropped; variables that no question can tell apart are named together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, permutations
+from pathlib import Path
+
+from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.pairs import effect_pairs
+from carrylens.arithmetic.timeline import first_computable
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.node_map import Nodes, Role
+from carrylens.discovery.swaps import SwapRates, answer_tokens, draw_stimuli, swap_rates
+from carrylens.errors import CarryLensError
+from carrylens.evidence.corrections import benjamini_yekutieli
+from carrylens.evidence.rates import p_above
+from carrylens.interventions.edits import swap
+from carrylens.interventions.engine import Engine
+
+Watch = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done and how much there is."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much evidence is gathered, and how much is asked for."""
+
+    n_find: int = 48
+    n_confirm: int = 128
+    n_compete: int = 48
+    least: int = 6
+    find_level: float = 0.01
+    level: float = 0.001
+    least_hit: float = 0.25
+    seed: int = 0
+
+
+def find_roles(
+    engine: Engine,
+    model: CausalModel,
+    sets: Sequence[Nodes],
+    settings: Settings,
+    *,
+    store: Path | None = None,
+    watch: Watch | None = None,
+) -> list[Role]:
+    """Every role of every set."""
+    say = watch or (lambda _what, _done, _all: None)
+    variables = list(readable_variables(model))
+    candidates: list[tuple[Variable, SwapRates]] = []
+    for at, variable in enumerate(variables):
+        able = able_sets(model, variable, sets)
+        candidates += [(variable, each) for each in _found(engine, model, variable, able, settings, store)]
+        say("finding roles", at + 1, len(variables))
+    confirmed = _confirm(engine, model, candidates, settings, store, say)
+    return _compete(engine, model, confirmed, settings, store, say)
+
+
+def readable_variables(model: CausalModel) -> Iterator[Variable]:
+    """The variables that show in the answer, the answer's own tokens included."""
+    for variable in model.variables:
+        if any(variable == answer or variable in model.ancestors(answer) for answer in model.answer_variables):
+            yield variable
+
+
+def able_sets(model: CausalModel, variable: Variable, sets: Sequence[Nodes]) -> list[Nodes]:
+    """The sets that could know the variable: the last of their nodes stands where its last input is read, or later."""
+    first = first_computable(model, variable)
+    return [nodes for nodes in sets if max(node.position for node in nodes) >= first]
+
+
+def _found(
+    engine: Engine, model: CausalModel, variable: Variable, sets: list[Nodes], settings: Settings, store: Path | None
+) -> list[SwapRates]:
+    try:
+        stimuli = draw_stimuli(model, variable, settings.n_find, 4 * settings.seed)
+    except CarryLensError:  # a variable whose value no question can show, such as the sign of an addition
+        return []
+    rates = swap_rates(engine, sets, stimuli, settings.least, store) if sets else []
+    return [
+        each
+        for each in rates
+        if each.hit.value >= settings.least_hit and p_above(each.hit, each.null) <= settings.find_level
+    ]
+
+
+def _confirm(
+    engine: Engine,
+    model: CausalModel,
+    candidates: list[tuple[Variable, SwapRates]],
+    settings: Settings,
+    store: Path | None,
+    say: Watch,
+) -> list[Role]:
+    measured: list[tuple[Variable, SwapRates]] = []
+    by_variable = [(variable, list(some)) for variable, some in groupby(candidates, key=lambda each: each[0])]
+    for at, (variable, some) in enumerate(by_variable):
+        wanted = {(each.nodes, each.token) for _, each in some}
+        stimuli = draw_stimuli(model, variable, settings.n_confirm, 4 * settings.seed + 2)
+        sets = list(dict.fromkeys(each.nodes for _, each in some))
+        rates = swap_rates(engine, sets, stimuli, 1, store)
+        measured += [(variable, each) for each in rates if (each.nodes, each.token) in wanted]
+        say("confirming roles", at + 1, len(by_variable))
+    corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in measured])
+    return [
+        Role(each.nodes, variable, each.token, each.hit, each.null, p)
+        for (variable, each), p in zip(measured, corrected, strict=True)
+        if p <= settings.level and each.hit.value >= settings.least_hit
+    ]
+
+
+def _compete(
+    engine: Engine, model: CausalModel, roles: list[Role], settings: Settings, store: Path | None, say: Watch
+) -> list[Role]:
+    rivals: dict[tuple[Variable, Variable], list[Role]] = {}
+    for ours, theirs in permutations(roles, 2):
+        if ours.nodes == theirs.nodes and ours.token == theirs.token:
+            rivals.setdefault((ours.variable, theirs.variable), []).append(ours)
+    lost: set[Role] = set()
+    same: dict[Role, list[Variable]] = {}
+    for at, ((variable, other), some) in enumerate(rivals.items()):
+        for role, wins in zip(some, _duel(engine, model, variable, other, some, settings, store), strict=True):
+            if wins is None:
+                same.setdefault(role, []).append(other)
+            elif not wins:
+                lost.add(role)
+        say("telling roles apart", at + 1, len(rivals))
+    return [replace(role, same_as=tuple(same.get(role, ()))) for role in roles if role not in lost]
+
+
+def _duel(
+    engine: Engine,
+    model: CausalModel,
+    variable: Variable,
+    other: Variable,
+    roles: list[Role],
+    settings: Settings,
+    store: Path | None,
+) -> list[bool | None]:
+    # On pairs of `variable` that tell it from `other`: does each role's token follow `variable` rather than `other`?
+    try:
+        pairs = effect_pairs(model, variable, settings.n_compete, 4 * settings.seed + 3, tell_from=[other])
+    except CarryLensError:
+        return [None] * len(roles)
+    sets = list(dict.fromkeys(role.nodes for role in roles))
+    tokens = engine.run([swap(nodes) for nodes in sets], pairs.base, pairs.source, store=store).tokens
+    ours = answer_tokens(pairs.base, pairs.expected)
+    theirs = answer_tokens(pairs.base, model.answers(pairs.base, do=model.run(pairs.source).pick(other)))
+    found: list[bool | None] = []
+    for role in roles:
+        given, at = tokens[sets.index(role.nodes)], role.token
+        told = ours[:, at] != theirs[:, at]
+        if not told.any():
+            found.append(None)
+            continue
+        as_ours, as_theirs = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
+        found.append(as_ours >= as_theirs)
+    return found

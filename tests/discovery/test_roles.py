@@ -1,0 +1,104 @@
+"""Usefulness and roles, where the truth is known because the weights were computed."""
+
+from __future__ import annotations
+
+import pytest
+
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
+from carrylens.discovery.roles import Settings, able_sets, find_roles, readable_variables
+from carrylens.discovery.usefulness import measure_usefulness
+from carrylens.errors import CarryLensError
+from carrylens.interventions.engine import Engine
+from carrylens.model.config import ModelConfig
+from carrylens.model.transformer import Transformer
+from carrylens.nodes import Node, all_nodes
+from carrylens.planted.dials import Dials, describe
+from carrylens.planted.plant import Planted, plant
+
+DIGITS = 3
+QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
+
+
+def usefulness_of(model: Transformer) -> list[Usefulness]:
+    config = model.config
+    nodes = all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)
+    stream = Stream(StreamKind.ENRICHED, Operation.ADD, config.digits, seed=1)
+    return measure_usefulness(Engine(model), nodes, stream.take(0, 96), stream.take(96, 96))
+
+
+def roles_of(model: Transformer, nodes: list[Node]) -> list[Role]:
+    return find_roles(Engine(model), algorithm(Operation.ADD, DIGITS), [(node,) for node in nodes], QUICK)
+
+
+@pytest.fixture(scope="module")
+def planted() -> Planted:
+    return plant(describe(Operation.ADD, DIGITS, Dials(decoys=1, rotated=True)))
+
+
+@pytest.fixture(scope="module")
+def measured(planted: Planted) -> list[Usefulness]:
+    return usefulness_of(planted.model)
+
+
+@pytest.fixture(scope="module")
+def roles(planted: Planted) -> list[Role]:
+    return roles_of(planted.model, sorted(planted.truth.roles.keys() | planted.truth.decoys.keys()))
+
+
+def test_useful_nodes_are_those_with_a_planted_role(planted: Planted, measured: list[Usefulness]) -> None:
+    assert {each.node for each in measured if each.is_useful} == set(planted.truth.roles)
+    assert all(each.clean.hits == 0 for each in measured)
+
+
+def test_every_planted_role_is_found_and_no_other(planted: Planted, roles: list[Role]) -> None:
+    """A role that no question tells from the planted one, such as SV[0] from ST[0], counts as that one."""
+    found: dict[Node, set[Variable]] = {}
+    for role in roles:
+        (node,) = role.nodes
+        truth = planted.truth.roles.get(node, frozenset())
+        found.setdefault(node, set()).add(role.variable)
+        assert truth & {role.variable, *role.same_as}, f"{node} does not carry {role.variable}"
+    missed = {node: truth - found.get(node, set()) for node, truth in planted.truth.roles.items()}
+    assert not {node: variables for node, variables in missed.items() if variables}
+
+
+def test_a_decoy_that_holds_the_right_value_has_no_role(planted: Planted, roles: list[Role]) -> None:
+    assert planted.truth.decoys
+    assert not {node for role in roles for node in role.nodes} & set(planted.truth.decoys)
+
+
+def test_a_role_serves_the_tokens_that_depend_on_it(roles: list[Role]) -> None:
+    """ST[0] stands at D'0 and serves the digits above the units: tokens 1 to 3 of sign, A3, A2, A1, A0."""
+    assert tokens_of(roles)[(Node(6, 0, None),), Variable("ST", 0)] == (1, 2, 3)
+
+
+def test_untrained_weights_have_no_roles() -> None:
+    model = Transformer(ModelConfig.of_width(DIGITS, n_layers=2, n_heads=3, width=24, seed=5))
+    assert roles_of(model, all_nodes(model.config.n_ctx - 1, 2, 3)) == []
+
+
+def test_a_set_that_stands_before_the_last_input_is_not_asked() -> None:
+    addition, early, late = algorithm(Operation.ADD, DIGITS), (Node(5, 0, 0),), (Node(6, 0, 0),)
+    assert able_sets(addition, Variable("ST", 0), [early, late]) == [late]
+    assert able_sets(addition, Variable("ST", 2), [early, late]) == [early, late]
+
+
+def test_variables_that_no_answer_shows_are_not_looked_for() -> None:
+    names = {variable.name for variable in readable_variables(algorithm(Operation.ADD, DIGITS))}
+    assert {"SA", "ST", "SV", "D", "D'", "A"} <= names
+    assert "SC" not in names
+
+
+def test_a_map_comes_back_from_json_as_it_was(planted: Planted, measured: list[Usefulness], roles: list[Role]) -> None:
+    found = NodeMap("planted", Operation.ADD, DIGITS, 2, 1, tuple(measured), tuple(roles), {"seed": 0})
+    assert NodeMap.from_json(found.to_json()) == found
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"operation": "add", "nodes": 3}'])
+def test_what_is_no_map_is_refused(text: str) -> None:
+    with pytest.raises(CarryLensError, match="Map the model again"):
+        NodeMap.from_json(text)
