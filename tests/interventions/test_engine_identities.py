@@ -82,6 +82,9 @@ def test_an_edit_that_changes_no_bit_is_the_clean_run_to_the_bit(model: Transfor
         edge("P3L0H1 + P3L1MLP", "P9L2H0.k + P9L2H1.v + P3L2MLP"),
         edge("P9L1H0", "P9.logits + P9L2H0.q", norm="frozen"),
         swap(some_nodes) + edge("P3L0H1", "P9L2H0.k"),
+        edge("P3L0H1", "P3L1MLP + P9L2H0.v") + swap("P3L1MLP"),  # what a receiver makes anew is put back,
+        edge("P3L0H1", "P3L1MLP") + edge("P3L1MLP", "P3L2MLP + P9L2H0.v"),  # or sent on
+        edge("P8L0H1", "P8L1H0.q") + edge("P8L1H0", "P8L1MLP + P9L2H0.v"),
     ]
     outcome = Engine(model, places=64).run(noops, asked, asked, logits=True, keep=["blocks.1.hook_resid_mid"])
     clean = clean_logits(model, asked)

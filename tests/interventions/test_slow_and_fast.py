@@ -62,9 +62,15 @@ def cases(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, n_edits: int = 3, n_q
     seed = draw(st.integers(0, 2**20))
     rng = np.random.default_rng(seed)
     make, digits = RandomEdits(config, rng), config.digits
-    asked, *slots = (
+    asked, *others = (
         Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed + at).take(0, n_questions) for at in range(3)
     )
+    # Some questions are their own source: such rows may stay clean beside others that do not.
+    texts = [
+        [own if rng.random() < 0.3 else its for own, its in zip(asked.text(), other.text(), strict=True)]
+        for other in others
+    ]
+    slots = [Questions.parse(some, digits) for some in texts]
     more = Stream(StreamKind.NATURAL, Operation.MIX, digits, seed + 3).take(0, 3)
     read = Answers(rng.random(n_questions) < 0.5, rng.integers(0, 10, (n_questions, digits + 1)).astype(np.int8))
     return Case(
@@ -121,6 +127,14 @@ def test_an_edit_of_its_own_for_each_question_gives_what_the_whole_table_has(
     assert each.logits is not None
     expected = np.stack([table.logits[row] for row in rows])
     np.testing.assert_allclose(each.logits, expected, rtol=0, atol=1e-9)
+
+
+@settings(SLOWLY, max_examples=40)
+@given(case=cases(("swap", "part", "edge", "frozen"), n_edits=6), places=PLACES, single=st.booleans())
+def test_any_edit_from_the_question_itself_is_clean_to_the_bit(case: Case, places: int, single: bool) -> None:
+    model = copy.deepcopy(case.model).float() if single else case.model
+    outcome = Engine(model, places=places).run(case.edits, case.questions, [case.questions] * 2, read=None)
+    assert np.array_equal(outcome.margins, np.broadcast_to(outcome.clean_margins, outcome.margins.shape))
 
 
 def test_random_edits_are_of_every_kind_and_mostly_change_something() -> None:

@@ -38,8 +38,8 @@ def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: boo
 
 def outside(kept: Sequence[Site], config: ModelConfig) -> tuple[Node, ...]:
     """Every node of the model but those kept."""
-    every = all_nodes(config.n_ctx, config.n_layers, config.n_heads)
-    return tuple(node for node in every if node not in set(kept))
+    inside = set(kept)
+    return tuple(node for node in all_nodes(config.n_ctx, config.n_layers, config.n_heads) if node not in inside)
 
 
 def _check_given(change: Change, n_slots: int, has_reference: bool) -> None:

@@ -105,9 +105,11 @@ class EditedPass:
         everywhere = self._spread(mid, way.heads, way.out, book.mid, book.first)
         thought = layer.think(layer.norm_mid(mid))
         mlp = Held(way.out, self._spread(thought, way.heads, way.out, book.mlp, book.first))
-        if way.heads and self._acts(number, "mlp", "sent_by_mlp"):
-            self._clean_untouched(mlp, book.mlp, book.first)
         self._think_anew(number, layer, everywhere, mlp)
+        is_anew = bool(way.heads) or self._acts(number, "received_by_mlp")
+        if is_anew and self._acts(number, "mlp", "sent_by_mlp"):
+            self._clean_untouched(mlp, book.mlp, book.first)
+        self._act_on_mlp(number, mlp)
         out = Held(way.out, everywhere + mlp.values)
         block = f"blocks.{number}."
         self.seen |= {f"{block}hook_resid_pre": dirty, f"{block}attn.hook_z": z, f"{block}hook_mlp_out": mlp}
@@ -194,6 +196,9 @@ class EditedPass:
                 frozen = clean if self._is_frozen(place, edges) else None
                 read = mid[segment.rows, at] + self._extra(place, edges, received.position)
                 mlp.values[segment.rows, at] = layer.think(layer.norm_mid(read, frozen))
+
+    def _act_on_mlp(self, number: int, mlp: Held) -> None:
+        for place, segment in enumerate(self._segments):
             for act in segment.plan.layers[number].mlp:
                 self._apply(number, Kind.MLP, act, segment, mlp)
             for sent in segment.plan.layers[number].sent_by_mlp:
