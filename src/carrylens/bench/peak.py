@@ -46,7 +46,7 @@ def answer_pass_flops(config: ModelConfig) -> float:
 
 
 def training_step_flops(config: ModelConfig, recipe: TrainingRecipe) -> float:
-    """Multiplications and additions of a training step: the batch there and back, and Muon's products, if any."""
+    """Multiplications and additions of a training step: the batch there and back, and Muon's products if any."""
     passes = 3 * recipe.batch * answer_pass_flops(config)  # a backward pass costs two forward ones
     return passes + (0.0 if recipe.muon_rate is None else _muon_flops(config))
 

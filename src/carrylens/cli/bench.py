@@ -8,12 +8,14 @@ Never  measures without checking that both sides agree.
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from carrylens.cli.options import JsonOption, ModelArgument, SeedOption, ThreadsOption
-from carrylens.terminal import print_line, print_record
+from carrylens.files import write_whole
+from carrylens.terminal import print_line, print_note, print_record
 
 
 def bench_arithmetic_command(
@@ -142,6 +144,38 @@ def bench_interventions_command(
         raise typer.Exit(1)
 
 
+def bench_growth_command(
+    digits: Annotated[list[int] | None, typer.Option(help="A number of digits; may be given more than once.")] = None,
+    widths: Annotated[list[int] | None, typer.Option("--width", help="A width; may be given more than once.")] = None,
+    batches: Annotated[list[int] | None, typer.Option("--batch", help="A batch; may be given more than once.")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw the growth to this file.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    threads: ThreadsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Time how work grows with digits, width and batch.
+
+    One training step and one tested question of a two-layer, three-head addition model. One of the three is changed at
+    a time; the others stay at 6 digits, width 96 and a batch of 128.
+    """
+    from carrylens.bench.growth import MIDDLE, bench_growth, sizes
+    from carrylens.report.growth import growth_lines, growth_svg
+    from carrylens.training.devices import device_called
+
+    device_called("cpu", threads)
+    wanted = sizes(digits or [3, 6, 10, 15, 20], widths or [48, 64, 96, 128], batches or [32, 64, 128, 256])
+    records = [growth.record() for growth in bench_growth(wanted)]
+    if as_json:
+        for record in records:
+            print_record(record)
+    else:
+        for line in growth_lines(records, markdown):
+            print_line(line)
+    if svg is not None:
+        write_whole(svg, growth_svg(records, MIDDLE).encode())
+        print_note(f"Drew {svg}")
+
+
 def _bench() -> None:
     """Measure how fast carrylens is."""
 
@@ -154,4 +188,5 @@ def bench_commands() -> typer.Typer:
     bench.command("train")(bench_train_command)
     bench.command("test")(bench_test_command)
     bench.command("interventions")(bench_interventions_command)
+    bench.command("growth")(bench_growth_command)
     return bench

@@ -7,7 +7,6 @@ Never  smooths: every point is the mean over the steps since the point before.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -18,19 +17,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from carrylens.report.svg import FIXED, as_svg
+
 Line = Mapping[str, Any]
 _FLOOR = 1e-12  # what is drawn for a loss that rounds to none
 _COLUMNS = 4
 _COLOURS = {"add": "#1f77b4", "sub": "#d62728"}
 _TITLES = {"add": "addition", "sub": "subtraction"}
-_FIXED: Any = {"svg.hashsalt": "carrylens", "svg.fonttype": "path", "font.size": 9}
 
 
 def losses_svg(name: str, lines: Sequence[Line]) -> str:
     """One model: a panel for each operation, a curve for each answer token."""
     notes = _notes(lines)
     operations = [operation for operation in _TITLES if any(operation in note["token_losses"] for note in notes)]
-    with rc_context(_FIXED):
+    with rc_context(FIXED):
         figure = Figure(figsize=(4.2 * len(operations) + 0.8, 3.2), layout="constrained")
         panels = figure.subplots(1, len(operations), sharey=True, squeeze=False)[0]
         for panel, operation in zip(panels, operations, strict=True):
@@ -40,14 +40,14 @@ def losses_svg(name: str, lines: Sequence[Line]) -> str:
             title="answer token", fontsize=7, title_fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1)
         )
         figure.suptitle(name, fontsize=10)
-        return _as_svg(figure, f"Training losses of {name}")
+        return as_svg(figure, f"Training losses of {name}")
 
 
 def all_losses_svg(histories: Mapping[str, Sequence[Line]]) -> str:
     """Many models: a panel for each, a curve for each operation, all with one scale of losses."""
     n_columns = min(_COLUMNS, len(histories))
     n_rows = -(-len(histories) // n_columns)
-    with rc_context(_FIXED):
+    with rc_context(FIXED):
         figure = Figure(figsize=(2.3 * n_columns, 1.75 * n_rows + 0.5), layout="constrained")
         grid = list(figure.subplots(n_rows, n_columns, sharey=True, squeeze=False).flat)
         for panel, (name, lines) in zip(grid, histories.items(), strict=False):
@@ -58,17 +58,11 @@ def all_losses_svg(histories: Mapping[str, Sequence[Line]]) -> str:
         figure.supylabel("mean loss", fontsize=9)
         handles = [Line2D([], [], color=_COLOURS[operation], label=title) for operation, title in _TITLES.items()]
         figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False, fontsize=8)
-        return _as_svg(figure, "Training losses of every shipped model")
+        return as_svg(figure, "Training losses of every shipped model")
 
 
 def _notes(lines: Sequence[Line]) -> list[Line]:
     return [line for line in lines if "token_losses" in line]
-
-
-def _as_svg(figure: Figure, title: str) -> str:
-    out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None, "Title": title})
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
 def _draw_model(panel: Axes, name: str, notes: Sequence[Line]) -> None:

@@ -1,0 +1,31 @@
+"""The growth benchmark measures what it says."""
+
+from dataclasses import replace
+
+import pytest
+
+from carrylens.bench import growth
+from carrylens.bench.growth import MIDDLE, Size, bench_growth, sizes
+from carrylens.bench.peak import answer_pass_flops, training_step_flops
+from carrylens.names import ModelName
+from carrylens.training.run import Plan
+
+
+def test_one_thing_is_changed_at_a_time_and_no_size_comes_twice() -> None:
+    found = sizes([3, 6], [48, 96], [32, 128])
+    assert found == [Size(3, 96, 128), Size(6, 96, 128), Size(6, 48, 128), Size(6, 96, 32)]
+    assert sizes([], [], []) == [Size(**MIDDLE)], "the middle is always there"
+
+
+def test_a_larger_model_takes_longer_and_shares_belong_to_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "peak_flops", lambda _seconds: 1e12)
+    small, large = (each.record() for each in bench_growth([Size(1, 12, 8), Size(8, 96, 64)], rounds=2))
+    assert (small["digits"], small["width"], small["batch"]) == (1, 12, 8)
+    assert large["step_seconds"] > small["step_seconds"]
+    assert large["question_seconds"] > small["question_seconds"]
+    for record, name in ((small, "add_d1_l2_h3_w12_t1K_s1"), (large, "add_d8_l2_h3_w96_t1K_s1")):
+        plan = Plan(ModelName.parse(name))
+        step = training_step_flops(plan.config, replace(plan.recipe, batch=int(record["batch"])))
+        assert record["step_share_of_peak"] == pytest.approx(step / record["step_seconds"] / 1e12)
+        question = answer_pass_flops(plan.config)
+        assert record["question_share_of_peak"] == pytest.approx(question / record["question_seconds"] / 1e12)
