@@ -38,48 +38,49 @@ def answered(model: Transformer, questions: Questions, hooks: Collection[Hook] =
     return logits[:, places].argmax(-1)
 
 
-@torch.inference_mode()
-def swapped(model: Transformer, base: Questions, source: Questions, nodes: Collection[Node]) -> Tensor:
-    """What the model answers to `base` with these nodes' outputs from `source`."""
-    _, cache = model.run_with_cache(tokens_of(source))
-    return answered(model, base, [_put(node, cache[_output(node)]) for node in nodes])
+class Swaps:
+    """Interchanges between the same base and source questions, one pass of each remembered."""
 
+    @torch.inference_mode()
+    def __init__(self, model: Transformer, base: Questions, source: Questions) -> None:
+        self.model, self.base, self.source = model, base, source
+        (_, self.ours), (_, self.theirs) = (model.run_with_cache(tokens_of(side)) for side in (base, source))
 
-@torch.inference_mode()
-def removed(model: Transformer, questions: Questions, nodes: Collection[Node]) -> Tensor:
-    """What the model answers when these nodes write nothing."""
-    _, cache = model.run_with_cache(tokens_of(questions))
-    return answered(model, questions, [_put(node, torch.zeros_like(cache[_output(node)])) for node in nodes])
+    @torch.inference_mode()
+    def of_nodes(self, nodes: Collection[Node]) -> Tensor:
+        """What the model answers to the base with these nodes' outputs from the source."""
+        return answered(self.model, self.base, [_put(node, self.theirs[_output(node)]) for node in nodes])
 
+    @torch.inference_mode()
+    def without(self, nodes: Collection[Node]) -> Tensor:
+        """What the model answers to the base when these nodes write nothing."""
+        hooks = [_put(node, torch.zeros_like(self.ours[_output(node)])) for node in nodes]
+        return answered(self.model, self.base, hooks)
 
-@torch.inference_mode()
-def edge_swapped(
-    model: Transformer, base: Questions, source: Questions, sender: Node, receiver: Node | None, inputs: str
-) -> Tensor:
-    """What the model answers to `base` if `receiver` alone, at these inputs, sees what `sender` writes for `source`."""
-    (_, ours), (_, theirs) = model.run_with_cache(tokens_of(base)), model.run_with_cache(tokens_of(source))
-    place = sender.position
-    difference = _written(model, sender, theirs[_output(sender)]) - _written(model, sender, ours[_output(sender)])
-    if receiver is None:
-        last = f"blocks.{model.config.n_layers - 1}.hook_resid_post"
-        seen = _normalized(ours[last][:, place] + difference)
-        return answered(model, base, [("ln_final.hook_normalized", _setting((slice(None), place), seen))])
-    block = model.blocks[receiver.layer]
-    if receiver.head is None:
-        seen = _normalized(ours[f"blocks.{receiver.layer}.hook_resid_mid"][:, place] + difference)
-        pre = seen @ block.mlp.W_in + block.mlp.b_in  # type: ignore[union-attr, operator]
-        return answered(model, base, [(f"blocks.{receiver.layer}.mlp.hook_pre", _setting((slice(None), place), pre))])
-    seen = _normalized(ours[f"blocks.{receiver.layer}.hook_resid_pre"][:, place] + difference)
-    hooks: list[Hook] = []
-    for side in inputs:
-        weight = getattr(block.attn, f"W_{side.upper()}")[receiver.head]
-        bias = getattr(block.attn, f"b_{side.upper()}")[receiver.head]
-        where = (slice(None), place, receiver.head)
-        hooks.append((f"blocks.{receiver.layer}.attn.hook_{side}", _setting(where, seen @ weight + bias)))
-    # Every place that looks with this head would see the change; only the receiver is to.
-    output = _output(receiver)
-    _, cache = model.run_with_cache(tokens_of(base), [output], fwd_hooks=hooks)
-    return answered(model, base, [_put(receiver, cache[output])])
+    @torch.inference_mode()
+    def of_edge(self, sender: Node, receiver: Node | None, inputs: str) -> Tensor:
+        """What it answers if the receiver alone, at these inputs, sees what the sender writes for the source."""
+        model, place = self.model, sender.position
+        theirs, ours = (_written(model, sender, cache[_output(sender)]) for cache in (self.theirs, self.ours))
+        if receiver is None:
+            last = f"blocks.{model.config.n_layers - 1}.hook_resid_post"
+            seen = _normalized(self.ours[last][:, place] + theirs - ours)
+            return answered(model, self.base, [("ln_final.hook_normalized", _setting((slice(None), place), seen))])
+        block, name = model.blocks[receiver.layer], f"blocks.{receiver.layer}"
+        if receiver.head is None:
+            seen = _normalized(self.ours[f"{name}.hook_resid_mid"][:, place] + theirs - ours)
+            pre = seen @ block.mlp.W_in + block.mlp.b_in  # type: ignore[union-attr, operator]
+            return answered(model, self.base, [(f"{name}.mlp.hook_pre", _setting((slice(None), place), pre))])
+        seen = _normalized(self.ours[f"{name}.hook_resid_pre"][:, place] + theirs - ours)
+        hooks: list[Hook] = []
+        for side in inputs:
+            weight, bias = (getattr(block.attn, f"{kind}_{side.upper()}")[receiver.head] for kind in "Wb")
+            where = (slice(None), place, receiver.head)
+            hooks.append((f"{name}.attn.hook_{side}", _setting(where, seen @ weight + bias)))
+        # Every place that looks with this head would see the change; only the receiver is to.
+        output = _output(receiver)
+        _, cache = model.run_with_cache(tokens_of(self.base), [output], fwd_hooks=hooks)
+        return answered(model, self.base, [_put(receiver, cache[output])])
 
 
 def _normalized(x: Tensor) -> Tensor:

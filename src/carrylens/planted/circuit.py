@@ -8,8 +8,8 @@ Never  checks: `wiring.py` did.
    number 10 D + D', from which everything about the column follows; two sharing heads bring a digit each.
 2. Table: an MLP turns that number into the column's value, by steps between neighbouring numbers.
 3. Resolve: a head attends to the highest column below the digit that is not U, and brings its carry. At the tail,
-   an MLP sorts columns into slots, a head gathers the slots, an MLP resolves all of them by weights that triple from
-   column to column, and a head attends to `=` exactly if the carry wanted there is 1.
+   an MLP sorts columns into slots, a head gathers the slots, an MLP resolves all of them by weights that more than
+   double from column to column, and a head attends to `=` exactly if the carry wanted there is 1.
 4. Combine: an MLP adds the carry to the digit, for the operation and sign at hand, and votes for the answer's token.
 Copies vote: each writes its share of the votes, and a copy that is removed abstains.
 """
@@ -47,6 +47,8 @@ SHARP = 25.0
 """How much a head prefers what it looks for."""
 
 _STEP = 25.0  # how much a resolving head prefers a column to the one below it
+_GROWTH = 2.25  # of the weights of columns at the tail: with 2, lower columns would come too close to a decided one
+_LOUD = 4.0  # how large slots are written, to stand out from rounding once they are weighted
 _SUMS, _PAIRS, _DIFFERENCES = range(19), range(100), range(-9, 10)
 
 
@@ -275,7 +277,7 @@ def _resolve_at_tail(sketch: Sketch, wiring: Wiring) -> None:
                 sketch.neurons[role.mlps[1].layer] += _slot(letter, lane, slot, role.position)
                 head.move(slot, gathered)
             for k in columns:
-                reads = {f"{letter} gathered {lane} {j}": 3.0**j for j in range(k + 1)}
+                reads = {f"{letter} gathered {lane} {j}": _GROWTH**j / _LOUD for j in range(k + 1)}
                 sketch.neurons[mlp.layer] += _settle(reads, f"{letter} resolved {lane} {k}")
     for (slot, gathered), _ in list(head.moves.items()):
         if " slot " in slot:
@@ -293,12 +295,12 @@ def _resolve_at_tail(sketch: Sketch, wiring: Wiring) -> None:
 def _slot(letter: str, lane: int, slot: str, place: int) -> list[Neuron]:
     gate = add(gate_at([place], 8.0), {passes(letter, lane): -2.0})
     own = bit(letter, lane)
-    return [Neuron(add({own: sign}, gate), {slot: sign}) for sign in (1.0, -1.0)]
+    return [Neuron(add({own: sign}, gate), {slot: _LOUD * sign}) for sign in (1.0, -1.0)]
 
 
 def _settle(reads: Reading, target: str) -> list[Neuron]:
-    # 1 where the weighted sum is positive, -1 where it is negative: weights triple from column to column, so that all
-    # lower ones together weigh half as much as a decided one, and small errors do not matter.
+    # 1 where the weighted sum is positive, -1 where it is negative: weights grow so fast from column to column that all
+    # lower ones together weigh a fifth less than a decided one, and small errors do not matter.
     high, low = times(2.0, reads), times(-2.0, reads)
     return [
         Neuron(high, {target: 1.0}),

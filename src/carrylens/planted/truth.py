@@ -97,7 +97,8 @@ class Truth:
         """What the model must answer to `base`, token by token, once `nodes` have their values from `source`.
 
         A variable moves if most of the copies in one of its groups have moved; the earlier tokens of the answer are
-        those of `base`. Half of a shared copy holds no value, so nothing can be predicted from it: that is an error.
+        those of `base`. Half of a shared copy holds no value, and some copies of one column together with some of
+        another may tip the vote or not: nothing is predicted from such nodes, and that is an error.
         """
         return self.counterfactual(base, model_of(self.description).run(source), self.moved(nodes))
 
@@ -122,16 +123,21 @@ class Truth:
     def moved(self, nodes: Collection[Node]) -> list[Moved]:
         """The variables that move with `nodes`, and the tokens for which they do."""
         chosen, found = frozenset(nodes), []
+        touched: dict[tuple[str, str], dict[Group, bool]] = {}
         for group in self.groups:
             whole = [copy for copy in group.copies if chosen.issuperset(copy)]
-            for copy in group.copies:
-                if copy not in whole and chosen.intersection(copy):
-                    raise CarryLensError(
-                        f"{' and '.join(map(str, copy))} share {group.variable}, and only some of them were named. "
-                        "Name all of them."
-                    )
+            if any(chosen.intersection(copy) for copy in group.copies if copy not in whole):
+                names = " and ".join(str(node) for copy in group.copies for node in copy if copy not in whole)
+                raise CarryLensError(
+                    f"{names} share {group.variable}, and only some of them were named. Name all of them."
+                )
+            if whole:
+                alike = touched.setdefault((group.variable.name, group.stage), {})
+                alike[group] = len(whole) == len(group.copies)
             if 2 * len(whole) > len(group.copies):
                 found.append((group.variable, group.serves))
+        for alike in touched.values():
+            _check_votes(alike)
         return found
 
     def to_json(self) -> str:
@@ -164,6 +170,15 @@ class Truth:
             return cls(str(plain["model"]), description, groups, edges)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CarryLensError(f"{source} states no truth ({error!r}). Plant the model again.") from error
+
+
+def _check_votes(touched: Mapping[Group, bool]) -> None:
+    # Copies vote on the carry that comes of all columns together, so copies of two columns cannot be judged apart.
+    columns = {group.variable for group in touched}
+    served = [set(group.serves) for group in touched]
+    if len(columns) > 1 and not all(touched.values()) and set.intersection(*served):
+        names = " and ".join(sorted(map(str, columns)))
+        raise CarryLensError(f"Some copies of {names} were named, and they vote together. Name copies of one only.")
 
 
 def _order(group: Group) -> tuple[object, ...]:
