@@ -9,7 +9,8 @@ Step by step:
 2. For each step: the stream's batch of that step, the float64 loss over the answer's tokens, one optimiser step.
 3. Every LOG_STEPS steps note the mean losses since the last note (or since the run was resumed); when the timer says
    so write the history and a checkpoint.
-4. Save the model with its history, sealed, and drop the checkpoint.
+4. Save the model with its history, sealed, and drop the checkpoint. Where the recipe has a tail, the weights saved are
+   their mean over the last steps.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from carrylens.model.manifest import MANIFEST
 from carrylens.model.transformer import Transformer
 from carrylens.names import ModelName
 from carrylens.tokens import MINUS
+from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Batches, sequences
 from carrylens.training.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint, save_checkpoint
 from carrylens.training.hard import hard_streams
@@ -104,6 +106,7 @@ class Run:
     device: torch.device
     model: Transformer
     optimiser: Optimiser
+    average: TailAverage
     step: int = 0
     seconds: float = 0.0
     history: list[dict[str, object]] = field(default_factory=list)
@@ -124,7 +127,8 @@ def start(plan: Plan, folder: Path, device: torch.device) -> Run:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CarryLensError(f"{folder} cannot be made: {error.strerror}. Give another --out.") from error
-    return Run(plan, folder, device, model, Optimiser(model, plan.recipe))
+    average = TailAverage(plan.recipe.tail, plan.name.n_steps)
+    return Run(plan, folder, device, model, Optimiser(model, plan.recipe), average)
 
 
 def resume(plan: Plan, folder: Path, device: torch.device) -> Run:
@@ -133,6 +137,7 @@ def resume(plan: Plan, folder: Path, device: torch.device) -> Run:
     run = start(plan, folder, device)
     run.model.load_state_dict(kept.weights)
     run.optimiser.load_state(kept.optimiser)
+    run.average.load_state(kept.optimiser, run.model, kept.step)
     run.step, run.seconds = kept.step, kept.seconds
     run.history = [
         line for line in _read_history(folder) if isinstance(at := line.get("step"), int) and at <= kept.step
@@ -163,7 +168,7 @@ def checkpoint(run: Run) -> None:
     """Write down where the run stands."""
     _write_history(run)
     weights = {name: tensor.detach().cpu() for name, tensor in run.model.state_dict().items()}
-    state = {name: tensor.detach().cpu() for name, tensor in run.optimiser.state().items()}
+    state = {name: tensor.detach().cpu() for name, tensor in (run.optimiser.state() | run.average.state()).items()}
     save_checkpoint(run.folder, Checkpoint(run.step, run.plan.identity(), run.seconds, weights, state))
 
 
@@ -208,6 +213,9 @@ def _steps(run: Run) -> Iterator[dict[str, object] | None]:
         run.step += 1
         if plan.inserted is not None and plan.name.insertion > 1 and run.step % RESET_STEPS == 0:
             put_back(run.model, plan.inserted.to(run.device), plan.name.insertion, plan.placement)
+        run.average.add(run.model, run.step)
+        if run.done:
+            run.average.apply(run.model)
         if run.step % LOG_STEPS and not run.done:
             yield None
             continue
