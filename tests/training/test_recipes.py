@@ -31,7 +31,7 @@ def test_the_paper_recipe_subtracts_as_often_as_published(name: str, share: floa
 @pytest.mark.parametrize(
     ("name", "muon", "adam", "batch"),
     [
-        ("add_d6_l2_h3_w96_t2K_s1", 0.02, 3e-3, 64),
+        ("add_d6_l2_h3_w96_t2K_s1", 0.02, 3e-3, 128),
         ("add_d15_l2_h3_w96_t2K_s1", 0.01, 2e-3, 128),
         ("sub_d6_l2_h3_w96_t2K_s1", 0.01, 2e-3, 128),
         ("mix_d6_l3_h4_w96_t2K_s1", 0.01, 2e-3, 128),
