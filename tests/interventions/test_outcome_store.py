@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -302,3 +302,29 @@ def test_progress_counts_every_row_once(model: Transformer) -> None:
     go(model, None, lambda done, total: seen.append((done, total)))
     assert seen[-1] == (len(EDITS) * 9, len(EDITS) * 9)
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_several_threads_give_the_same_rows_and_can_be_stopped_and_resumed(model: Transformer, tmp_path: Path) -> None:
+    def stop(done: int, total: int) -> None:
+        if done > 60:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        go(model, tmp_path / "outcomes.db", stop)
+    assert torch.get_num_threads() == 2
+    outcomes = [go(model, None), go(model, tmp_path / "outcomes.db")]
+    torch.set_num_threads(1)
+    outcomes.append(go(model, None))
+    for outcome in outcomes[:2]:
+        np.testing.assert_allclose(outcome.margins, outcomes[2].margins, rtol=0, atol=1e-12)
+        assert np.array_equal(outcome.tokens, outcomes[2].tokens)
+        assert np.array_equal(outcome.clean_tokens, outcomes[2].clean_tokens)
