@@ -72,6 +72,11 @@ class Engine:
     def __init__(self, model: Transformer, *, memory: int = _MEMORY, places: int = _PLACES) -> None:
         self._model, self._memory, self._places = model, memory, places
 
+    @property
+    def model(self) -> Transformer:
+        """The model whose insides are edited."""
+        return self._model
+
     def run(
         self,
         edits: Sequence[Edit],

@@ -1,0 +1,69 @@
+"""Groups, where the copies are known because they were planted."""
+
+from __future__ import annotations
+
+import pytest
+
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.groups import Group, GroupSettings, find_groups
+from carrylens.interventions.engine import Engine
+from carrylens.model.config import ModelConfig
+from carrylens.model.transformer import Transformer
+from carrylens.nodes import all_nodes, parse_nodes
+from carrylens.planted.dials import Copies, Dials, describe
+from carrylens.planted.plant import plant
+
+DIGITS = 2
+
+
+def groups_of(model: Transformer, variable: str) -> list[Group]:
+    nodes = all_nodes(model.config.n_ctx - 1, model.config.n_layers, model.config.n_heads)
+    addition = algorithm(Operation.ADD, DIGITS)
+    return find_groups(Engine(model), addition, Variable.parse(variable), nodes, GroupSettings())
+
+
+def planted(**dials: object) -> Transformer:
+    return plant(describe(Operation.ADD, DIGITS, Dials(rotated=True, **dials))).model  # type: ignore[arg-type]
+
+
+def members(groups: list[Group]) -> set[frozenset[object]]:
+    return {frozenset(group.nodes) for group in groups}
+
+
+def test_three_copies_in_other_heads_are_one_group_of_which_any_two_suffice() -> None:
+    groups = [group for group in groups_of(planted(redundancy=3), "ST[0]") if group.token == 2]
+    fetching = next(group for group in groups if set(group.nodes) == parse_nodes("P4L0H0 P4L0H1 P4L0H2"))
+    assert {len(nodes) for nodes in fetching.sets} == {2}
+    assert fetching.spare == 1
+
+
+def test_copies_at_other_places_are_found() -> None:
+    groups = groups_of(planted(redundancy=2, copies=Copies.PLACES), "ST[0]")
+    assert frozenset(parse_nodes("P4L0H0 P5L0H1")) in members(groups)
+    assert frozenset(parse_nodes("P4L0MLP P5L0MLP")) in members(groups)
+
+
+def test_a_shared_role_needs_both_halves() -> None:
+    groups = groups_of(planted(sharing=True), "ST[0]")
+    (half,) = {
+        group.sets for group in groups if group.token == 2 and group.nodes[0].layer == 0 and not group.nodes[0].is_mlp
+    }
+    assert [len(nodes) for nodes in half] == [2]
+
+
+def test_a_role_of_one_node_is_a_group_of_one() -> None:
+    groups = groups_of(planted(), "ST[0]")
+    assert frozenset(parse_nodes("P4L0H0")) in members(groups)
+    assert all(group.spare == 0 for group in groups)
+
+
+@pytest.mark.parametrize("variable", ["ST[0]", "SA[1]"])
+def test_untrained_weights_have_no_groups(variable: str) -> None:
+    model = Transformer(ModelConfig.of_width(DIGITS, n_layers=2, n_heads=3, width=24, seed=7))
+    assert groups_of(model, variable) == []
+
+
+def test_a_variable_that_no_question_shows_has_none() -> None:
+    assert groups_of(planted(), "SGN") == []
