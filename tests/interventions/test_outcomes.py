@@ -29,6 +29,7 @@ EDITS = [
     swap([f"P{position}L3RESID" for position in range(5, 9)]),
     keep_only("P5L0H0 + P5L1H1", "mean"),
     ablate("P1L2H0", "zero"),
+    swap("P4L0H0 + P4L1RESID", source=0),  # what layer 0 gives stays as it was, though layer 1 enters with another
 ]
 
 
@@ -70,11 +71,11 @@ def test_activations_are_kept_wherever_somebody_reads_them(model: Transformer) -
 def test_axes_are_named_and_arrays_have_them(model: Transformer) -> None:
     table = Engine(model).run(EDITS, some(4), some(4, 1), reference=some(6, 2), logits=True)
     assert table.axes == ("edit", "question", "answer")
-    assert table.tokens.shape == table.margins.shape == table.close.shape == table.correct.shape == (9, 4, 4)
+    assert table.tokens.shape == table.margins.shape == table.close.shape == table.correct.shape == (10, 4, 4)
     assert table.right.shape == table.clean_tokens.shape == table.clean_margins.shape == (4, 4)
     assert table.logits is not None
-    assert table.logits.shape == (9, 4, 4, 15)
-    assert table.failed.shape == table.texts().shape == (9, 4)
+    assert table.logits.shape == (10, 4, 4, 15)
+    assert table.failed.shape == table.texts().shape == (10, 4)
     each = Engine(model).run_each(EDITS[:4], some(4), some(4, 1), reference=some(6, 2))
     assert each.axes == ("question", "answer")
     assert each.tokens.shape == (4, 4)
@@ -110,7 +111,7 @@ def test_a_difference_is_one_answers_logits_less_anothers(model: Transformer) ->
     outcome = Engine(model).run(EDITS, asked, sources, reference=some(6, 2), logits=True)
     ours, theirs = (encode(some, answers(some))[:, 6:].astype(np.int8) for some in (asked, sources))
     found = outcome.difference(ours, theirs)
-    assert found.shape == (9, 4, 4)
+    assert found.shape == (10, 4, 4)
     assert outcome.logits is not None
     for place in ((0, 0, 0), (3, 2, 1), (8, 3, 3)):
         row = outcome.logits[place]
