@@ -21,9 +21,7 @@ _NAME = re.compile(
     rf"(?:ins([123])_)?(add|sub|mix)_d{_NUMBER}_l{_NUMBER}_h{_NUMBER}(?:_w{_NUMBER})?_t{_NUMBER}(K?)(_gf)?_s{_NUMBER}",
     re.ASCII,
 )
-_PLANTED = re.compile(
-    rf"planted_(add|sub|mix)_d{_NUMBER}_l{_NUMBER}_h{_NUMBER}(?:_w{_NUMBER})?_s{_NUMBER}", re.ASCII
-)
+_PLANTED = re.compile(rf"planted_(add|sub|mix)_d{_NUMBER}_l{_NUMBER}_h{_NUMBER}(?:_w{_NUMBER})?_s{_NUMBER}", re.ASCII)
 
 
 @dataclass(frozen=True)

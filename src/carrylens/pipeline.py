@@ -123,7 +123,8 @@ def start_exam(source: str, per_stream: int, per_class: int, device: str, thread
 
 def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any]) -> CircuitDescription:
     """The circuit description that the command line's dials ask for."""
-    from carrylens.planted import description, dials as dial
+    from carrylens.planted import description
+    from carrylens.planted import dials as dial
 
     chosen = dict(dials)
     for name, kind in (("copies", dial.Copies), ("timing", dial.Timing), ("carry", dial.Carry)):

@@ -54,8 +54,8 @@ def plant_command(
     from carrylens.report.circuit_svg import circuit_svg
 
     dials = {
-        **{"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy, "decoys": decoys},
-        **{"noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated, "seed": seed},
+        "redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy, "decoys": decoys,
+        "noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated, "seed": seed,
     }
     if description is None:
         wanted = planting(operation, digits, method, dials)
@@ -89,7 +89,9 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise CarryLensError(f"{path} cannot be read ({error.strerror or error}). Give a description's file.") from error
+        raise CarryLensError(
+            f"{path} cannot be read ({error.strerror or error}). Give a description's file."
+        ) from error
 
 
 def add_commands(app: typer.Typer) -> None:

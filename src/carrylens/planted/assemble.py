@@ -85,7 +85,9 @@ def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
     generator = torch.Generator().manual_seed(finish.seed)
     rotation = _rotation(config.d_model, generator) if finish.rotated else None
     basis = Basis([*names, *noise], config.d_model, rotation, sketch.anchor)
-    state = {name: torch.zeros_like(value, dtype=torch.float64) for name, value in Transformer(config).state_dict().items()}
+    state = {
+        name: torch.zeros_like(value, dtype=torch.float64) for name, value in Transformer(config).state_dict().items()
+    }
     for name in state:
         if name.endswith((".w",)):
             state[name].fill_(1.0)

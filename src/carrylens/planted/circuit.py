@@ -27,7 +27,20 @@ from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
 from carrylens.nodes import Node
 from carrylens.planted.causal import BINARY, DIGITS, TRI_STATE
 from carrylens.planted.description import Role
-from carrylens.planted.sketch import DIGIT, MINUS, ONE, HeadSketch, Neuron, Reading, Sketch, add, gate_at, pos, table, times
+from carrylens.planted.sketch import (
+    DIGIT,
+    MINUS,
+    ONE,
+    HeadSketch,
+    Neuron,
+    Reading,
+    Sketch,
+    add,
+    gate_at,
+    pos,
+    table,
+    times,
+)
 from carrylens.planted.wiring import Wiring
 
 SHARP = 25.0

@@ -108,7 +108,9 @@ class CircuitDescription:
         try:
             given = json.loads(text)
         except ValueError as error:
-            raise CarryLensError(f"{source} is not JSON ({error}). Write one with carrylens plant --describe.") from error
+            raise CarryLensError(
+                f"{source} is not JSON ({error}). Write one with carrylens plant --describe."
+            ) from error
         names = {field.name for field in fields(cls)}
         if not isinstance(given, dict) or given.keys() - names or not {"operation", "digits", "roles"} <= given.keys():
             raise CarryLensError(

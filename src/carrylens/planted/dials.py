@@ -149,9 +149,7 @@ def predicting_place(token: Variable, digits: int) -> int:
     return position_of(token, digits) - 1
 
 
-def _rival(
-    method: Method, digits: int, n_heads: int, roles: tuple[Role, ...], dials: Dials
-) -> CircuitDescription:
+def _rival(method: Method, digits: int, n_heads: int, roles: tuple[Role, ...], dials: Dials) -> CircuitDescription:
     kept = Dials(noise=dials.noise, rotated=dials.rotated, seed=dials.seed)
     if dials != kept:
         raise CarryLensError(
@@ -189,14 +187,18 @@ class _Draft:
         if self.tail:
             resolved = [variable for variable in self.model.by_variable if variable.name in ("SV", "MV", "NV")]
             place = equals_position(self.model.digits)
-            yield from (Role(v, frozenset({Node(place, 2, 0), Node(place, 2, None)})) for v in resolved if self._is_read(v))
+            yield from (
+                Role(v, frozenset({Node(place, 2, 0), Node(place, 2, None)})) for v in resolved if self._is_read(v)
+            )
         for token in self.model.answer_variables:
             yield from self._answer(token)
 
     def decoys(self) -> Iterator[Role]:
         base = [name for name in ("ST", "SA", "MB", "MD", "NB", "ND") if Variable(name, 0) in self.model.by_variable]
         if uses_binary_carry(self.model):
-            base = [name for name in ("SC", "SA", "MC", "MD", "NC", "ND") if Variable(name, 0) in self.model.by_variable]
+            base = [
+                name for name in ("SC", "SA", "MC", "MD", "NC", "ND") if Variable(name, 0) in self.model.by_variable
+            ]
         layer = 2 if self.tail else 1
         for k in range(self.model.digits - 1, -1, -1):
             place = position_of(D_PRIME[k], self.model.digits)

@@ -128,7 +128,9 @@ def table(level: Reading, one: Reading, values: Sequence[Reading], positions: It
     steps = [add(upper, times(-1.0, lower)) for lower, upper in zip(values, values[1:], strict=False)]
     gate = gate_at(positions, len(values) + 4.0)
     bends = [_nonzero(values[0])]
-    bends += [_nonzero(add(step, times(-1.0, before))) for before, step in zip([{}, *steps], [*steps, {}], strict=False)]
+    bends += [
+        _nonzero(add(step, times(-1.0, before))) for before, step in zip([{}, *steps], [*steps, {}], strict=False)
+    ]
     neurons = [Neuron(add(one, gate), bends[0])]
     neurons += [Neuron(add(level, times(-float(i), one), gate), bend) for i, bend in enumerate(bends[1:-1])]
     return [neuron for neuron in neurons if neuron.writes]

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NoReturn
 
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.layout import equals_position, position_of, sequence_length
@@ -151,7 +152,9 @@ def check_order(description: CircuitDescription, model: CausalModel) -> None:
                     f"Compute {role.variable} at P{min(places)} or later, or {parent} earlier.",
                 )
     if description.method is Method.RIGHT_TO_LEFT:
-        raise CarryLensError("A right-to-left circuit cannot be planted: the answer's first digit needs its last carry.")
+        raise CarryLensError(
+            "A right-to-left circuit cannot be planted: the answer's first digit needs its last carry."
+        )
 
 
 def _needs(variable: Variable, model: CausalModel) -> tuple[Variable, ...]:
@@ -284,7 +287,11 @@ def _check_lane(lane: Lane, carrier: Role, wiring: Wiring) -> None:
                 f"Compute {role.variable} at P{reader.position} or earlier.",
             )
         if role.mlps[-1].layer >= reader.layer:
-            _refuse(carrier, f"it reads {role}, which is not there before layer {role.mlps[-1].layer + 1}", "Use a later layer.")
+            _refuse(
+                carrier,
+                f"it reads {role}, which is not there before layer {role.mlps[-1].layer + 1}",
+                "Use a later layer.",
+            )
     if resolver and (resolver.position > carrier.position or resolver.mlps[-1].layer >= carrier.heads[0].layer):
         _refuse(carrier, f"the carries are resolved only at {resolver.mlps[-1]}", "Bring them from a later layer.")
     if resolver and resolver.position < equals_position(wiring.digits) - 1:
@@ -300,11 +307,11 @@ def _depth(node: Node) -> tuple[int, bool]:
     return (node.layer, node.is_mlp)
 
 
-def _refuse(role: Role, reason: str, advice: str) -> None:
+def _refuse(role: Role, reason: str, advice: str) -> NoReturn:
     raise CarryLensError(f"{role} cannot work: {reason}. {advice}")
 
 
-def _missing(variable: Variable, reason: str, role: str) -> None:
+def _missing(variable: Variable, reason: str, role: str) -> NoReturn:
     raise CarryLensError(f"{variable} cannot be made: {reason}. Add a role such as {role}.")
 
 

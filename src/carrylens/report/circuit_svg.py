@@ -51,7 +51,6 @@ class _Drawing:
         self.truth = truth
         self.digits = truth.description.digits
         self.places = sorted({node.position for node in (*truth.roles, *truth.decoys)})
-        self.rows: dict[tuple[int, bool], list[int]] = {}
         self._stack()
         self.width = max(640, 2 * _MARGIN + _LEFT + len(self.places) * (_BOX + _GAP))
         n_rows = 1 + sum(36 + 6.4 * len(meaning) for *_, meaning in self._used()) // (self.width - 2 * _MARGIN)
@@ -64,13 +63,17 @@ class _Drawing:
         for layer in range(self.truth.description.n_layers):
             for is_mlp in (False, True):
                 stacks = [
-                    sum(_LINE * len(lines) + 10 for node, lines in shown.items() if self._in(node, layer, is_mlp, place))
+                    sum(
+                        _LINE * len(lines) + 10 for node, lines in shown.items() if self._in(node, layer, is_mlp, place)
+                    )
                     for place in self.places
                 ]
                 heights[layer, is_mlp] = max([0, *stacks])
         total = sum(height + _BAND_GAP for height in heights.values() if height)
         self.bottom = _MARGIN + 62 + total
-        y, self.at, self.bands = float(self.bottom - 10), {}, {}
+        y = float(self.bottom - 10)
+        self.at: dict[Node, tuple[float, float, int, list[str]]] = {}
+        self.bands: dict[tuple[int, bool], tuple[float, int]] = {}
         for (layer, is_mlp), height in heights.items():
             if height:
                 y -= height
@@ -137,19 +140,21 @@ class _Drawing:
             to_x, to_y, to_height, _ = self.at[receiver]
             low, half = to_y + to_height, to_y + to_height / 2
             if sender.position != receiver.position:
-                parts.append(_path(f"M{middle:g} {y:g} C{middle:g} {half:g} {to_x - 40:g} {half:g} {to_x:g} {half:g}", ink))
+                parts.append(
+                    _path(f"M{middle:g} {y:g} C{middle:g} {half:g} {to_x - 40:g} {half:g} {to_x:g} {half:g}", ink)
+                )
             elif self._between(sender, receiver):  # round the boxes that stand in the way
                 side, own = x + _BOX, y + height / 2
-                parts.append(_path(f"M{side:g} {own:g} C{side + 9:g} {own:g} {side + 9:g} {half:g} {side:g} {half:g}", ink))
+                parts.append(
+                    _path(f"M{side:g} {own:g} C{side + 9:g} {own:g} {side + 9:g} {half:g} {side:g} {half:g}", ink)
+                )
             else:
                 parts.append(_path(f"M{middle:g} {y:g} V{low:g}", ink))
         return parts
 
     def _between(self, sender: Node, receiver: Node) -> bool:
         low, high = self.at[sender][1], self.at[receiver][1]
-        return any(
-            node.position == sender.position and high < at[1] < low for node, at in self.at.items()
-        )
+        return any(node.position == sender.position and high < at[1] < low for node, at in self.at.items())
 
     def boxes(self) -> list[str]:
         parts = []
@@ -160,8 +165,8 @@ class _Drawing:
                 f'<rect x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="5" fill="{fill}" stroke="{ink}"{dash}/>'
             )
             for i, line in enumerate(lines):
-                looks = {"weight": "bold"} if i else {"fill": "#555555"}
-                parts.append(_text(x + _BOX / 2, y + 13 + _LINE * i, line, anchor="middle", **({"fill": ink} | looks)))
+                tone, weight = (ink, "bold") if i else ("#555555", "normal")
+                parts.append(_text(x + _BOX / 2, y + 13 + _LINE * i, line, anchor="middle", fill=tone, weight=weight))
         return parts
 
     def legend(self) -> list[str]:
