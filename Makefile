@@ -35,6 +35,7 @@ docs: .venv/ready
 	$(BIN)/typer carrylens.cli utils docs --name carrylens --output docs/cli.md
 	$(BIN)/carrylens frequencies --questions 1000000 --markdown > docs/frequencies.md
 	$(BIN)/carrylens trace 555555555+444444448 --svg docs/trace.svg
+	rm -rf out/planted && $(BIN)/carrylens plant mix --digits 3 --decoys 1 --out out/planted --svg docs/planted.svg
 
 # The file `ready` is touched last, so an interrupted set-up starts again.
 .venv/ready: pyproject.toml constraints.txt

@@ -141,7 +141,7 @@ def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any])
 
 
 def plant_exam(planted: Planted, n_questions: int) -> list[Result]:
-    """A planted model asked so many enriched questions of each operation, and a hundredth of that of every class and depth."""
+    """So many enriched questions of each operation, and a hundredth of that of every class and depth."""
     from carrylens.training.exam import blank_results, exam_parts, sit
 
     description = planted.truth.description

@@ -66,7 +66,7 @@ def test_ones_own_description_is_planted_where_it_says() -> None:
         (with_role("ST[0]", "P6L0H0"), "worked out by 1 MLP. Write it as ST[0] at P6L0H0 + P6L0MLP"),
         (with_role("ST[0]", "P6L0H0 + P7L0MLP"), "its nodes are at different places"),
         (with_role("SA[1]", "P5L0H0 + P5L0MLP"), "only P10 reads it, and nothing brings it there"),
-        (with_role("SV[1]", "P10L1H0"), "SV[1] at P10L1H0 cannot work: P10L1H0 already has a job there"),
+        (with_role("SV[1]", "P10L1H0"), "A[2] at P9L1MLP cannot work: it needs SV[1], which is computed only at P10"),
         (with_role("A[1]", "P10L0MLP"), "A[1] is made at P10L0MLP, before it is there"),
         (with_role("A[1]", "P11L1MLP"), "A[1] cannot be made: no MLP at P10 makes it"),
         (replace(ADDITION, roles=tuple(r for r in ADDITION.roles if str(r.variable) != "SV[1]")), "it needs SV[1]"),

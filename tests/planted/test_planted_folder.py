@@ -83,9 +83,7 @@ def test_a_saved_exam_keeps_the_truth_sealed(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_command_plants_checks_draws_and_the_others_accept_it(run: Run, tmp_path: Path) -> None:
-    done = run(
-        "plant", "mix", "--digits", "2", "--polysemy", "--svg", "a.svg", "--check", "100", "--json", cwd=tmp_path
-    )
+    done = run("plant", "mix", "--digits", "2", "--polysemy", "--svg", "a.svg", "--check", "100", "--json")
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
     assert record["failed"] == 0

@@ -54,8 +54,17 @@ def plant_command(
     from carrylens.report.circuit_svg import circuit_svg
 
     dials = {
-        "redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy, "decoys": decoys,
-        "noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated, "seed": seed,
+        "redundancy": redundancy,
+        "copies": copies,
+        "sharing": sharing,
+        "polysemy": polysemy,
+        "decoys": decoys,
+        "noise": noise,
+        "delay": delay,
+        "timing": timing,
+        "carry": carry,
+        "rotated": rotated,
+        "seed": seed,
     }
     if description is None:
         wanted = planting(operation, digits, method, dials)

@@ -103,7 +103,7 @@ def minus_seen(node: Node) -> str:
 
 
 def code_of(role: Role, wiring: Wiring) -> range:
-    """What the role's heads bring: a sum or a difference where all their roles need no more, else the pair of digits."""
+    """What the role's heads bring: a sum or a difference where all their roles need no more, else both digits."""
     same = [other for other in wiring.description.roles if set(other.heads) & set(role.heads)]
     adds = {other.variable.name[0] == "S" for other in (*same, role)}
     if len(role.heads) == 2 and adds == {False}:

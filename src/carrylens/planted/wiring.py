@@ -185,10 +185,8 @@ def _check_place(role: Role, wiring: Wiring) -> None:
                 f"it needs D'[{digit}], which stands at P{latest}, and attention looks back, never ahead",
                 f"Compute {role.variable} at P{latest} or later.",
             )
-        if role in wiring.description.decoys:
-            wanted = 1
-        else:
-            wanted = 2 if name in COLUMN and wiring.resolver else 1
+        sorts = name in COLUMN and wiring.resolver and role not in wiring.description.decoys
+        wanted = 2 if sorts else 1
         direct = name == "SA" and wiring.model.operation.value == "add" and len(wiring.fetched(role.variable)) == 1
         if not 1 <= len(role.heads) <= 2 or (len(role.mlps) != wanted and not (direct and not role.mlps)):
             _refuse(

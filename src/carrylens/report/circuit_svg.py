@@ -161,9 +161,8 @@ class _Drawing:
         for node, (x, y, height, lines) in self.at.items():
             fill, ink, _ = self._look(node)
             dash = "" if node in self.truth.roles else ' stroke-dasharray="4 3"'
-            parts.append(
-                f'<rect x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="5" fill="{fill}" stroke="{ink}"{dash}/>'
-            )
+            shape = f'x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="5"'
+            parts.append(f'<rect {shape} fill="{fill}" stroke="{ink}"{dash}/>')
             for i, line in enumerate(lines):
                 tone, weight = (ink, "bold") if i else ("#555555", "normal")
                 parts.append(_text(x + _BOX / 2, y + 13 + _LINE * i, line, anchor="middle", fill=tone, weight=weight))
