@@ -201,7 +201,7 @@ def _digit_tables(sketch: Sketch, wiring: Wiring) -> None:
     wanted = []
     for token in wiring.tokens:
         for variable in wiring.parents(token, DIGITS):
-            copies = wiring.fetched(variable)
+            copies = wiring.description.of(variable)
             for role in copies:
                 values, _ = column_values(variable, code_of(role, wiring), wiring.model)
                 votes = tuple({vote(variable.name, value): 1.0 / len(copies)} for value in values)

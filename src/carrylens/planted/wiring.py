@@ -56,10 +56,6 @@ class Wiring:
         wanted = set(names)
         return [parent for parent in self.model.by_variable[token].parents if parent.name in wanted]
 
-    def fetched(self, variable: Variable) -> list[Role]:
-        """The copies of a digit, such as SA[3]."""
-        return list(self.description.of(variable))
-
     @cached_property
     def columns(self) -> dict[str, list[int]]:
         """For S, M and N the columns whose carry some token needs, from the units up."""
@@ -187,7 +183,9 @@ def _check_place(role: Role, wiring: Wiring) -> None:
             )
         sorts = name in COLUMN and wiring.resolver and role not in wiring.description.decoys
         wanted = 2 if sorts else 1
-        direct = name == "SA" and wiring.model.operation.value == "add" and len(wiring.fetched(role.variable)) == 1
+        direct = (
+            name == "SA" and wiring.model.operation.value == "add" and len(wiring.description.of(role.variable)) == 1
+        )
         if not 1 <= len(role.heads) <= 2 or (len(role.mlps) != wanted and not (direct and not role.mlps)):
             _refuse(
                 role,
@@ -235,7 +233,7 @@ def _check_token(token: Variable, wiring: Wiring) -> None:
     if combiner is None:
         _missing(token, f"no MLP at P{place} makes it", f"{token} at P{place}L{wiring.description.n_layers - 1}MLP")
     for variable in wiring.parents(token, DIGITS):
-        copies = wiring.fetched(variable)
+        copies = wiring.description.of(variable)
         if not copies:
             _missing(token, f"it needs {variable}", f"{variable} at P{place}L0H0 + P{place}L0MLP")
         for role in copies:
