@@ -38,6 +38,7 @@ docs: .venv/ready
 	$(BIN)/carrylens models --markdown > docs/models.md
 	$(BIN)/carrylens losses --svg docs/losses.svg
 	$(BIN)/carrylens losses mix_d6_l3_h4_w96_t4K_s1 --svg docs/losses_by_digit.svg
+	rm -rf out/planted && $(BIN)/carrylens plant mix --digits 3 --decoys 1 --out out/planted --svg docs/planted.svg
 
 # The file `ready` is touched last, so an interrupted set-up starts again.
 .venv/ready: pyproject.toml constraints.txt

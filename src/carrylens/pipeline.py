@@ -123,7 +123,8 @@ def start_exam(source: str, per_stream: int, per_class: int, device: str, thread
 
 def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any]) -> CircuitDescription:
     """The circuit description that the command line's dials ask for."""
-    from carrylens.planted import description, dials as dial
+    from carrylens.planted import description
+    from carrylens.planted import dials as dial
 
     chosen = dict(dials)
     for name, kind in (("copies", dial.Copies), ("timing", dial.Timing), ("carry", dial.Carry)):
@@ -140,7 +141,7 @@ def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any])
 
 
 def plant_exam(planted: Planted, n_questions: int) -> list[Result]:
-    """A planted model asked so many enriched questions of each operation, and a hundredth of that of every class and depth."""
+    """So many enriched questions of each operation, and a hundredth of that of every class and depth."""
     from carrylens.training.exam import blank_results, exam_parts, sit
 
     description = planted.truth.description

@@ -95,7 +95,7 @@ def _output(node: Node) -> str:
 def _written(model: Transformer, node: Node, output: Tensor) -> Tensor:
     if node.head is None:
         return output[:, node.position]
-    product: Tensor = output[:, node.position, node.head] @ model.blocks[node.layer].attn.W_O[node.head]  # type: ignore[union-attr, index, operator]
+    product: Tensor = output[:, node.position, node.head] @ model.blocks[node.layer].attn.W_O[node.head]  # type: ignore[union-attr, index]
     return product
 
 
@@ -111,5 +111,3 @@ def _setting(where: tuple[slice | int, ...], value: Tensor) -> HookFunction:
         return changed
 
     return function
-
-

@@ -45,7 +45,8 @@ def every_question(operation: Operation) -> Questions:
 def failures(model: Transformer, questions: Questions, wanted: Answers | None = None) -> int:
     """How many questions are not answered as wanted: truly, unless said otherwise."""
     wanted = answers(questions) if wanted is None else wanted
-    given = torch.cat([answer_logits(model, rows).argmax(-1) for rows in tokens_of(questions, wanted).split(1024)])
+    tokens = tokens_of(questions, wanted)
+    given = torch.cat([answer_logits(model, tokens[i : i + 1024]).argmax(-1) for i in range(0, len(tokens), 1024)])
     return int((given != answer_tokens(questions, wanted)).any(1).sum())
 
 

@@ -65,7 +65,7 @@ def test_a_swap_of_any_node_gives_just_the_predicted_answer(name: str) -> None:
         assert torch.equal(given, answered_by(truth, base, source, [node])), node
         assert not torch.equal(given, usual), node
     others = set(all_nodes(config.n_ctx, config.n_layers, config.n_heads)) - set(truth.roles)
-    assert len(others) > 20
+    assert len(others) > 10
     assert torch.equal(swaps.of_nodes(others), usual), "all the others together do nothing"
 
 
@@ -109,7 +109,11 @@ def test_a_copy_alone_gives_nothing_and_all_copies_together_everything(name: str
     truth, (base, source) = planted.truth, pairs_for(planted.truth)
     usual, swaps = usual_tokens(truth, base), Swaps(planted.model, base, source)
     copied = [group for group in truth.groups if len(group.copies) > 1 and can_be_predicted(truth, group)]
-    assert {(group.variable.name, group.stage) for group in copied} == {("SA", "fetch"), ("ST", "fetch"), ("SV", "bring")}
+    assert {(group.variable.name, group.stage) for group in copied} == {
+        ("SA", "fetch"),
+        ("ST", "fetch"),
+        ("SV", "bring"),
+    }
     for group in copied:
         for copy in group.copies:
             assert torch.equal(swaps.of_nodes(copy), usual), copy

@@ -8,7 +8,7 @@ Never  imports PyTorch before the command is run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,41 +17,59 @@ from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
 from carrylens.terminal import print_line, print_note, print_record
 
+if TYPE_CHECKING:  # PyTorch is imported only when the command is run
+    from carrylens.planted.description import CircuitDescription
+
+
+Operation = Annotated[str, typer.Argument(metavar="OPERATION", help="add, sub or mix.")]
+Digits = Annotated[int, typer.Option(help="How many digits the operands have.")]
+Method = Annotated[str, typer.Option(help="left-to-right, or a rival: one-layer, place-value, right-to-left.")]
+Redundancy = Annotated[int, typer.Option(help="How many copies digits, tri-states and carries have.")]
+Copies = Annotated[str, typer.Option(help="Where copies of tri-states are: heads or places.")]
+Sharing = Annotated[bool, typer.Option("--sharing", help="Split each fetching head in two.")]
+Polysemy = Annotated[bool, typer.Option("--polysemy", help="One fetching head for SA, MD and ND.")]
+Decoys = Annotated[int, typer.Option(help="How many variables a column has that nobody reads, 0 to 3.")]
+Noise = Annotated[int, typer.Option(help="How many heads of each layer are random.")]
+Delay = Annotated[int, typer.Option(help="How many places after D'k its tri-state value is made.")]
+Timing = Annotated[str, typer.Option(help="Carries resolved at the answer (lazy) or at = (tail).")]
+Carry = Annotated[str, typer.Option(help="tri-state or binary.")]
+Rotated = Annotated[bool, typer.Option("--rotated", help="Turn the residual stream's basis.")]
+Seed = Annotated[int, typer.Option(min=0, help="Which rotation and noise.")]
+Description = Annotated[Path | None, typer.Option(metavar="FILE", help="Plant this circuit description instead.")]
+Describe = Annotated[bool, typer.Option("--describe", help="Print the description; plant nothing.")]
+Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")]
+Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the circuit.")]
+Check = Annotated[int, typer.Option(min=0, help="Ask so many enriched questions, and all classes.")]
+
 
 def plant_command(
-    operation: Annotated[str, typer.Argument(metavar="OPERATION", help="add, sub or mix.")] = "add",
-    digits: Annotated[int, typer.Option(help="How many digits the operands have.")] = 6,
-    method: Annotated[
-        str, typer.Option(help="left-to-right, or a rival: one-layer, place-value, right-to-left.")
-    ] = "left-to-right",
-    redundancy: Annotated[int, typer.Option(help="How many copies digits, tri-states and carries have.")] = 1,
-    copies: Annotated[str, typer.Option(help="Where copies of tri-states are: heads or places.")] = "heads",
-    sharing: Annotated[bool, typer.Option("--sharing", help="Split each fetching head in two.")] = False,
-    polysemy: Annotated[bool, typer.Option("--polysemy", help="One fetching head for SA, MD and ND.")] = False,
-    decoys: Annotated[int, typer.Option(help="How many variables a column has that nobody reads, 0 to 3.")] = 0,
-    noise: Annotated[int, typer.Option(help="How many heads of each layer are random.")] = 0,
-    delay: Annotated[int, typer.Option(help="How many places after D'k its tri-state value is made.")] = 0,
-    timing: Annotated[str, typer.Option(help="Carries resolved at the answer (lazy) or at = (tail).")] = "lazy",
-    carry: Annotated[str, typer.Option(help="tri-state or binary.")] = "tri-state",
-    rotated: Annotated[bool, typer.Option("--rotated", help="Turn the residual stream's basis.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Which rotation and noise.")] = 0,
-    description: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plant this circuit description instead.")
-    ] = None,
-    describe: Annotated[bool, typer.Option("--describe", help="Print the description; plant nothing.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the circuit.")] = None,
-    check: Annotated[int, typer.Option(min=0, help="Ask so many enriched questions, and all classes.")] = 0,
+    operation: Operation = "add",
+    digits: Digits = 6,
+    method: Method = "left-to-right",
+    redundancy: Redundancy = 1,
+    copies: Copies = "heads",
+    sharing: Sharing = False,
+    polysemy: Polysemy = False,
+    decoys: Decoys = 0,
+    noise: Noise = 0,
+    delay: Delay = 0,
+    timing: Timing = "lazy",
+    carry: Carry = "tri-state",
+    rotated: Rotated = False,
+    seed: Seed = 0,
+    description: Description = None,
+    describe: Describe = False,
+    out: Out = None,
+    svg: Svg = None,
+    check: Check = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Plant a circuit: compute the weights of a model that runs it.
 
     Writes a model folder with truth.json, which says what every node is for. Exit status 1 if --check finds a failure.
     """
-    from carrylens.pipeline import plant_exam, planting
+    from carrylens.pipeline import planting
     from carrylens.planted.description import CircuitDescription
-    from carrylens.planted.plant import plant
-    from carrylens.report.circuit_svg import circuit_svg
 
     dials = {
         **{"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy, "decoys": decoys},
@@ -63,22 +81,30 @@ def plant_command(
         wanted = CircuitDescription.from_json(_read(description), source=str(description))
     if describe:
         print_line(wanted.to_json().rstrip("\n"))
-        return
+    else:
+        _plant(wanted, out, svg, check, as_json)
+
+
+def _plant(wanted: CircuitDescription, out: Path | None, svg: Path | None, check: int, as_json: bool) -> None:
+    from carrylens.pipeline import plant_exam
+    from carrylens.planted.plant import plant
+    from carrylens.report.circuit_svg import circuit_svg
+
     planted = plant(wanted)
-    folder = out or Path("models") / planted.truth.name
+    truth, folder = planted.truth, out or Path("models") / planted.truth.name
     if folder.exists():
         raise CarryLensError(f"{folder} is already there. Remove it, or give another with --out.")
     planted.save(folder)
     if svg is not None:
-        write_whole(svg, circuit_svg(planted.truth).encode())
+        write_whole(svg, circuit_svg(truth).encode())
         print_note(f"Drew {svg}")
     results = plant_exam(planted, check) if check else []
     asked, failed = sum(result.asked for result in results), sum(result.failed for result in results)
     if as_json:
-        record = {"name": planted.truth.name, "folder": str(folder), "nodes": len(planted.truth.roles)}
+        record: dict[str, object] = {"name": truth.name, "folder": str(folder), "nodes": len(truth.roles)}
         print_record(record | ({"asked": asked, "failed": failed} if check else {}))
     else:
-        print_line(f"{folder}: {len(planted.truth.roles)} nodes with a role, {len(planted.truth.edges)} edges.")
+        print_line(f"{folder}: {len(truth.roles)} nodes with a role, {len(truth.edges)} edges.")
         if check:
             print_line(f"{failed:,} of {asked:,} questions failed.")
     if failed:

@@ -70,7 +70,7 @@ def _resolver_groups(wiring: Wiring) -> Iterator[Group]:
 
 def _token_groups(wiring: Wiring, token: Variable) -> Iterator[Group]:
     for variable in wiring.parents(token, DIGITS):
-        roles = wiring.fetched(variable)
+        roles = wiring.description.of(variable)
         yield group(variable, "fetch", [token], [role.heads for role in roles])
         if roles[0].mlps:
             yield group(variable, "table", [token], [role.mlps for role in roles])
@@ -123,7 +123,7 @@ def _tail_edges(wiring: Wiring) -> Iterator[Edge]:
 def _token_edges(wiring: Wiring, token: Variable) -> Iterator[Edge]:
     combiner = _known(wiring.combiner(token))
     for variable in wiring.parents(token, DIGITS):
-        for role in wiring.fetched(variable):
+        for role in wiring.description.of(variable):
             yield from (Edge(head, role.mlps[0] if role.mlps else combiner, "mlp", variable) for head in role.heads)
             yield from (Edge(mlp, combiner, "mlp", variable) for mlp in role.mlps)
     for variable in wiring.parents(token, (str(OPR), str(SGN))):

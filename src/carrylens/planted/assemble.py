@@ -129,7 +129,7 @@ def _embed(state: dict[str, Tensor], basis: Basis, sketch: Sketch, config: Model
 
 def _even(value: float) -> float:
     # How much of a direction that nobody reads makes a token as long as the longest, so that LayerNorm treats all
-    # alike: with a position's 1 and the balancing coordinate, value**2 + x**2 + (1 + value + x)**2 is to be 5, and 6 with the 1 itself.
+    # alike: with a position's 1 and the balancing coordinate, value**2 + x**2 + (1 + value + x)**2 is to be 5.
     half = (1.0 + value) / 2.0
     return float((half**2 - (value**2 + (1.0 + value) ** 2 - 5.0) / 2.0) ** 0.5 - half)
 

@@ -103,7 +103,7 @@ def minus_seen(node: Node) -> str:
 
 
 def code_of(role: Role, wiring: Wiring) -> range:
-    """What the role's heads bring: a sum or a difference where all their roles need no more, else the pair of digits."""
+    """What the role's heads bring: a sum or a difference where all their roles need no more, else both digits."""
     same = [other for other in wiring.description.roles if set(other.heads) & set(role.heads)]
     adds = {other.variable.name[0] == "S" for other in (*same, role)}
     if len(role.heads) == 2 and adds == {False}:
@@ -201,7 +201,7 @@ def _digit_tables(sketch: Sketch, wiring: Wiring) -> None:
     wanted = []
     for token in wiring.tokens:
         for variable in wiring.parents(token, DIGITS):
-            copies = wiring.fetched(variable)
+            copies = wiring.description.of(variable)
             for role in copies:
                 values, _ = column_values(variable, code_of(role, wiring), wiring.model)
                 votes = tuple({vote(variable.name, value): 1.0 / len(copies)} for value in values)

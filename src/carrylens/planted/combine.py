@@ -62,7 +62,7 @@ def add_combiners(sketch: Sketch, wiring: Wiring) -> None:
         digits = wiring.parents(token, DIGITS)
         if not digits:
             _single(sketch, wiring, token)
-        elif not wiring.fetched(digits[0])[0].mlps:
+        elif not wiring.description.of(digits[0])[0].mlps:
             _direct(sketch, wiring, token, digits[0])
         else:
             for digit in digits:
@@ -111,7 +111,7 @@ def _single(sketch: Sketch, wiring: Wiring, token: Variable) -> None:
 
 def _direct(sketch: Sketch, wiring: Wiring, token: Variable, digit: Variable) -> None:
     # An addition whose digit no MLP has worked out: twice the sum and the carry are one number, and it has a table.
-    role, recipe = wiring.fetched(digit)[0], _recipe(wiring, token, "S")
+    role, recipe = wiring.description.of(digit)[0], _recipe(wiring, token, "S")
     reads, one = level(role, code_of(role, wiring))
     sums = range(19) if len(code_of(role, wiring)) == 19 else [d // 10 + d % 10 for d in range(100)]
     if recipe.carriers:

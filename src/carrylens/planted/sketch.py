@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 ONE = "one"
 DIGIT, MINUS = "digit", "minus"
@@ -125,7 +126,7 @@ def table(level: Reading, one: Reading, values: Sequence[Reading], positions: It
     Between whole numbers the values change in a straight line, so that every bend is one neuron. `one` reads 1 where
     the level is there. If it and the level read 0, as when a head is removed, nothing is written.
     """
-    steps = [add(upper, times(-1.0, lower)) for lower, upper in zip(values, values[1:], strict=False)]
+    steps = [add(upper, times(-1.0, lower)) for lower, upper in pairwise(values)]
     gate = gate_at(positions, len(values) + 4.0)
     bends = [_nonzero(values[0])]
     bends += [

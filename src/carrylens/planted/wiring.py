@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NoReturn
 
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.layout import equals_position, position_of, sequence_length
@@ -54,10 +55,6 @@ class Wiring:
         """Those variables that a token is made of which have one of these names."""
         wanted = set(names)
         return [parent for parent in self.model.by_variable[token].parents if parent.name in wanted]
-
-    def fetched(self, variable: Variable) -> list[Role]:
-        """The copies of a digit, such as SA[3]."""
-        return list(self.description.of(variable))
 
     @cached_property
     def columns(self) -> dict[str, list[int]]:
@@ -184,11 +181,11 @@ def _check_place(role: Role, wiring: Wiring) -> None:
                 f"it needs D'[{digit}], which stands at P{latest}, and attention looks back, never ahead",
                 f"Compute {role.variable} at P{latest} or later.",
             )
-        if role in wiring.description.decoys:
-            wanted = 1
-        else:
-            wanted = 2 if name in COLUMN and wiring.resolver else 1
-        direct = name == "SA" and wiring.model.operation.value == "add" and len(wiring.fetched(role.variable)) == 1
+        sorts = name in COLUMN and wiring.resolver and role not in wiring.description.decoys
+        wanted = 2 if sorts else 1
+        direct = (
+            name == "SA" and wiring.model.operation.value == "add" and len(wiring.description.of(role.variable)) == 1
+        )
         if not 1 <= len(role.heads) <= 2 or (len(role.mlps) != wanted and not (direct and not role.mlps)):
             _refuse(
                 role,
@@ -236,7 +233,7 @@ def _check_token(token: Variable, wiring: Wiring) -> None:
     if combiner is None:
         _missing(token, f"no MLP at P{place} makes it", f"{token} at P{place}L{wiring.description.n_layers - 1}MLP")
     for variable in wiring.parents(token, DIGITS):
-        copies = wiring.fetched(variable)
+        copies = wiring.description.of(variable)
         if not copies:
             _missing(token, f"it needs {variable}", f"{variable} at P{place}L0H0 + P{place}L0MLP")
         for role in copies:
@@ -306,11 +303,11 @@ def _depth(node: Node) -> tuple[int, bool]:
     return (node.layer, node.is_mlp)
 
 
-def _refuse(role: Role, reason: str, advice: str) -> None:
+def _refuse(role: Role, reason: str, advice: str) -> NoReturn:
     raise CarryLensError(f"{role} cannot work: {reason}. {advice}")
 
 
-def _missing(variable: Variable, reason: str, role: str) -> None:
+def _missing(variable: Variable, reason: str, role: str) -> NoReturn:
     raise CarryLensError(f"{variable} cannot be made: {reason}. Add a role such as {role}.")
 
 

@@ -51,7 +51,6 @@ class _Drawing:
         self.truth = truth
         self.digits = truth.description.digits
         self.places = sorted({node.position for node in (*truth.roles, *truth.decoys)})
-        self.rows: dict[tuple[int, bool], list[int]] = {}
         self._stack()
         self.width = max(640, 2 * _MARGIN + _LEFT + len(self.places) * (_BOX + _GAP))
         n_rows = 1 + sum(36 + 6.4 * len(meaning) for *_, meaning in self._used()) // (self.width - 2 * _MARGIN)
@@ -72,7 +71,9 @@ class _Drawing:
                 heights[layer, is_mlp] = max([0, *stacks])
         total = sum(height + _BAND_GAP for height in heights.values() if height)
         self.bottom = _MARGIN + 62 + total
-        y, self.at, self.bands = float(self.bottom - 10), {}, {}
+        y = float(self.bottom - 10)
+        self.at: dict[Node, tuple[float, float, int, list[str]]] = {}
+        self.bands: dict[tuple[int, bool], tuple[float, int]] = {}
         for (layer, is_mlp), height in heights.items():
             if height:
                 y -= height
@@ -160,12 +161,11 @@ class _Drawing:
         for node, (x, y, height, lines) in self.at.items():
             fill, ink, _ = self._look(node)
             dash = "" if node in self.truth.roles else ' stroke-dasharray="4 3"'
-            parts.append(
-                f'<rect x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="5" fill="{fill}" stroke="{ink}"{dash}/>'
-            )
+            shape = f'x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="5"'
+            parts.append(f'<rect {shape} fill="{fill}" stroke="{ink}"{dash}/>')
             for i, line in enumerate(lines):
-                looks = {"weight": "bold"} if i else {"fill": "#555555"}
-                parts.append(_text(x + _BOX / 2, y + 13 + _LINE * i, line, anchor="middle", **({"fill": ink} | looks)))
+                tone, weight = (ink, "bold") if i else ("#555555", "normal")
+                parts.append(_text(x + _BOX / 2, y + 13 + _LINE * i, line, anchor="middle", fill=tone, weight=weight))
         return parts
 
     def legend(self) -> list[str]:

@@ -20,7 +20,7 @@ _PUBLISHED_PREFIX = "QuantaMaths_"
 
 
 def model_name(source: str | Path) -> ModelName:
-    """The name of the model in a folder or repository: what was trained or planted there, or what the folder is called."""
+    """The name of the model in a folder or repository: of what was trained or planted there, or else the folder's."""
     recorded = None if str(source).startswith(HUB) else training_run(Path(source)).get("name") or _planted(Path(source))
     text = str(recorded or Path(str(source)).resolve().name).removeprefix(_PUBLISHED_PREFIX)
     try:
