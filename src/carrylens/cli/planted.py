@@ -72,8 +72,17 @@ def plant_command(
     from carrylens.planted.description import CircuitDescription
 
     dials = {
-        **{"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy, "decoys": decoys},
-        **{"noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated, "seed": seed},
+        "redundancy": redundancy,
+        "copies": copies,
+        "sharing": sharing,
+        "polysemy": polysemy,
+        "decoys": decoys,
+        "noise": noise,
+        "delay": delay,
+        "timing": timing,
+        "carry": carry,
+        "rotated": rotated,
+        "seed": seed,
     }
     if description is None:
         wanted = planting(operation, digits, method, dials)
