@@ -71,19 +71,9 @@ def plant_command(
     from carrylens.pipeline import planting
     from carrylens.planted.description import CircuitDescription
 
-    dials = {
-        "redundancy": redundancy,
-        "copies": copies,
-        "sharing": sharing,
-        "polysemy": polysemy,
-        "decoys": decoys,
-        "noise": noise,
-        "delay": delay,
-        "timing": timing,
-        "carry": carry,
-        "rotated": rotated,
-        "seed": seed,
-    }
+    dials: dict[str, object] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
+    dials |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing}
+    dials |= {"carry": carry, "rotated": rotated, "seed": seed}
     if description is None:
         wanted = planting(operation, digits, method, dials)
     else:
