@@ -3,14 +3,12 @@ import subprocess
 import sys
 
 PROBE = """
-import json, sys, time
+import json, sys
 import numpy
 before = set(sys.modules)
-started = time.perf_counter()
 import carrylens.arithmetic
 import carrylens.arithmetic.frequencies, carrylens.arithmetic.proof
-seconds = time.perf_counter() - started
-print(json.dumps({"seconds": seconds, "before": sorted(before), "after": sorted(set(sys.modules) - before)}))
+print(json.dumps({"before": sorted(before), "after": sorted(set(sys.modules) - before)}))
 """
 
 
@@ -33,12 +31,3 @@ def test_importing_the_room_brings_in_nothing_but_numpy_and_the_standard_library
         "carrylens",
         "carrylens.errors",
     }
-
-
-def test_importing_the_room_takes_well_under_a_second() -> None:
-    seconds = []
-    for _ in range(3):
-        found = fresh_import()["seconds"]
-        assert isinstance(found, float)
-        seconds.append(found)
-    assert min(seconds) < 0.5

@@ -17,12 +17,10 @@ def test_one_thing_is_changed_at_a_time_and_no_size_comes_twice() -> None:
     assert sizes([], [], []) == [Size(**MIDDLE)], "the middle is always there"
 
 
-def test_a_larger_model_takes_longer_and_shares_belong_to_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shares_of_peak_belong_to_the_times_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growth, "peak_flops", lambda _seconds: 1e12)
     small, large = (each.record() for each in bench_growth([Size(1, 12, 8), Size(8, 96, 64)], rounds=2))
     assert (small["digits"], small["width"], small["batch"]) == (1, 12, 8)
-    assert large["step_seconds"] > small["step_seconds"]
-    assert large["question_seconds"] > small["question_seconds"]
     for record, name in ((small, "add_d1_l2_h3_w12_t1K_s1"), (large, "add_d8_l2_h3_w96_t1K_s1")):
         plan = Plan(ModelName.parse(name))
         step = training_step_flops(plan.config, replace(plan.recipe, batch=int(record["batch"])))
