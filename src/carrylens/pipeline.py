@@ -8,10 +8,12 @@ Never  prints, and never does what a room could do alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from carrylens import __version__
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
@@ -21,6 +23,8 @@ from carrylens.errors import CarryLensError
 from carrylens.names import ModelName
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
+    from carrylens.discovery.node_map import NodeMap
+    from carrylens.discovery.roles import Watch
     from carrylens.model.transformer import Transformer
     from carrylens.planted.description import CircuitDescription
     from carrylens.planted.plant import Planted
@@ -151,6 +155,42 @@ def plant_exam(planted: Planted, n_questions: int) -> list[Result]:
     for _ in sit(planted.model, parts, results):
         pass
     return results
+
+
+def map_source(
+    source: str,
+    out: Path | None,
+    device: str,
+    threads: int,
+    watch: Watch,
+    *,
+    quick: bool,
+    seed: int,
+    pairs: bool,
+    restart: bool,
+) -> tuple[Path, NodeMap]:
+    """The map of a model and its folder: the one that is there if it was made this way, else one made now."""
+    from carrylens.discovery.map_folder import drop_store, folder_for, save_mapped, saved_map, store_of
+    from carrylens.discovery.mapping import MapSettings, map_model
+    from carrylens.model.hub import HUB
+    from carrylens.training.devices import device_called
+    from carrylens.zoo.about import model_name
+    from carrylens.zoo.exams import hash_of
+    from carrylens.zoo.find import find_model, load
+
+    model = load(source).to(device_called(device, threads))
+    name = model_name(source if source.startswith(HUB) else find_model(source))
+    folder = folder_for(source, str(name), out)
+    settings = replace(MapSettings.chosen(seed, quick=quick), pairs=pairs)
+    about = {"version": __version__, "sha256": hash_of(model)}
+    if restart:
+        drop_store(folder)
+    elif found := saved_map(folder, settings, about):
+        return folder, found
+    mapped = map_model(model, str(name), name.operation, settings, store=store_of(folder), watch=watch, about=about)
+    save_mapped(folder, mapped)
+    drop_store(folder)
+    return folder, mapped.map
 
 
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLensError]:

@@ -49,6 +49,10 @@ class Watch:
         text = f"{self._what}  step {step} of {n_steps}, loss {line['loss']:.2g}, worst digit {worst:.2g}{hard}"
         self._progress.update(self._task, completed=step, description=text)
 
+    def stage(self, what: str, done: int, total: int) -> None:
+        """One of several stages of the work is that far."""
+        self._progress.update(self._task, completed=done, total=total, description=f"{self._what}  {what}")
+
     def stop_wanted(self) -> bool:
         """Whether Ctrl-C was pressed."""
         return self._stop

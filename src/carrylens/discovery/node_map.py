@@ -1,7 +1,7 @@
 """The node map: what was found about a model's nodes, as records that are kept.
 
 Takes  what the searches of this room found.
-Gives  `NodeMap`: usefulness of nodes, roles of sets, redundant groups; JSON in and out.
+Gives  `NodeMap`: usefulness and behaviour of nodes and places, roles of sets; JSON in and out.
 Never  imports torch: a saved map is judged and drawn without a model.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.behaviours import Behaviour, PlaceUse, behaviour_of, place_of, rate_of
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
@@ -76,6 +77,14 @@ class NodeMap:
     nodes: Sequence[Usefulness]
     roles: Sequence[Role]
     stimuli: Mapping[str, object] = field(default_factory=dict)
+    behaviours: Sequence[Behaviour] = ()
+    places: Sequence[PlaceUse] = ()
+
+    @property
+    def useful(self) -> frozenset[Node]:
+        """The nodes without which something fails, alone or together with their stand-ins."""
+        hidden = {each.node for each in self.behaviours if each.stand_ins is not None and each.stand_ins.is_useful}
+        return frozenset(each.node for each in self.nodes if each.is_useful or each.node in hidden)
 
     def to_json(self) -> str:
         """The map as JSON."""
@@ -89,6 +98,8 @@ class NodeMap:
             given["operation"] = Operation(given["operation"])
             given["nodes"] = tuple(map(_usefulness, given["nodes"]))
             given["roles"] = tuple(map(_role, given["roles"]))
+            given["behaviours"] = tuple(map(behaviour_of, given.get("behaviours", ())))
+            given["places"] = tuple(map(place_of, given.get("places", ())))
             return cls(**given)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CarryLensError(f"This is no node map ({error}). Map the model again.") from error
@@ -115,16 +126,12 @@ def _plain(value: Any) -> Any:
     return value.value if isinstance(value, Operation) else value
 
 
-def _rate(given: Mapping[str, int]) -> Rate:
-    return Rate(given["hits"], given["n"])
-
-
 def _usefulness(given: Mapping[str, Any]) -> Usefulness:
     return Usefulness(
         node=Node.parse(given["node"]),
-        **{name: _rate(given[name]) for name in ("mean", "resample", "clean")},
-        tokens=tuple(map(_rate, given["tokens"])),
-        classes={name: _rate(rate) for name, rate in given["classes"].items()},
+        **{name: rate_of(given[name]) for name in ("mean", "resample", "clean")},
+        tokens=tuple(map(rate_of, given["tokens"])),
+        classes={name: rate_of(rate) for name, rate in given["classes"].items()},
     )
 
 
@@ -133,8 +140,8 @@ def _role(given: Mapping[str, Any]) -> Role:
         nodes=tuple(sorted(Node.parse(name) for name in given["nodes"])),
         variable=Variable.parse(given["variable"]),
         token=given["token"],
-        hit=_rate(given["hit"]),
-        null=_rate(given["null"]),
+        hit=rate_of(given["hit"]),
+        null=rate_of(given["null"]),
         p=given["p"],
         same_as=tuple(map(Variable.parse, given["same_as"])),
     )

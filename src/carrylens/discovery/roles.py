@@ -23,15 +23,20 @@ from carrylens.arithmetic.pairs import effect_pairs
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role
-from carrylens.discovery.swaps import SwapRates, answer_tokens, draw_stimuli, swap_rates
+from carrylens.discovery.swaps import Stimuli, SwapRates, answer_tokens, draw_stimuli, swap_rates
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
-from carrylens.evidence.rates import p_above
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
+from carrylens.nodes import print_nodes
 
 Watch = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is."""
+
+Note = Callable[[Fact], None]
+"""Called with every measurement, those that came to nothing included."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +61,23 @@ def find_roles(
     *,
     store: Path | None = None,
     watch: Watch | None = None,
+    note: Note | None = None,
 ) -> list[Role]:
     """Every role of every set."""
-    say = watch or (lambda _what, _done, _all: None)
+    say, keep = watch or (lambda _what, _done, _all: None), note or (lambda _fact: None)
     variables = list(readable_variables(model))
     candidates: list[tuple[Variable, SwapRates]] = []
     for at, variable in enumerate(variables):
         able = able_sets(model, variable, sets)
-        candidates += [(variable, each) for each in _found(engine, model, variable, able, settings, store)]
+        candidates += [(variable, each) for each in _found(engine, model, variable, able, settings, store, keep)]
         say("finding roles", at + 1, len(variables))
-    confirmed = _confirm(engine, model, candidates, settings, store, say)
-    return _compete(engine, model, confirmed, settings, store, say)
+    confirmed = _confirm(engine, model, candidates, settings, store, say, keep)
+    return _compete(engine, model, confirmed, settings, store, say, keep)
+
+
+def confirming_stimuli(model: CausalModel, variable: Variable, settings: Settings) -> Stimuli:
+    """The pairs on which roles of a variable are confirmed."""
+    return draw_stimuli(model, variable, settings.n_confirm, 4 * settings.seed + 2)
 
 
 def readable_variables(model: CausalModel) -> Iterator[Variable]:
@@ -83,13 +94,21 @@ def able_sets(model: CausalModel, variable: Variable, sets: Sequence[Nodes]) -> 
 
 
 def _found(
-    engine: Engine, model: CausalModel, variable: Variable, sets: list[Nodes], settings: Settings, store: Path | None
+    engine: Engine,
+    model: CausalModel,
+    variable: Variable,
+    sets: list[Nodes],
+    settings: Settings,
+    store: Path | None,
+    keep: Note,
 ) -> list[SwapRates]:
     try:
         stimuli = draw_stimuli(model, variable, settings.n_find, 4 * settings.seed)
     except CarryLensError:  # a variable whose value no question can show, such as the sign of an addition
         return []
     rates = swap_rates(engine, sets, stimuli, settings.least, store) if sets else []
+    for each in rates:
+        keep(_fact(variable, each, "find", stimuli))
     return [
         each
         for each in rates
@@ -104,15 +123,19 @@ def _confirm(
     settings: Settings,
     store: Path | None,
     say: Watch,
+    keep: Note,
 ) -> list[Role]:
     measured: list[tuple[Variable, SwapRates]] = []
     by_variable = [(variable, list(some)) for variable, some in groupby(candidates, key=lambda each: each[0])]
     for at, (variable, some) in enumerate(by_variable):
         wanted = {(each.nodes, each.token) for _, each in some}
-        stimuli = draw_stimuli(model, variable, settings.n_confirm, 4 * settings.seed + 2)
+        stimuli = confirming_stimuli(model, variable, settings)
         sets = list(dict.fromkeys(each.nodes for _, each in some))
         rates = swap_rates(engine, sets, stimuli, 1, store)
-        measured += [(variable, each) for each in rates if (each.nodes, each.token) in wanted]
+        wanted_rates = [each for each in rates if (each.nodes, each.token) in wanted]
+        for each in wanted_rates:
+            keep(_fact(variable, each, "confirm", stimuli))
+        measured += [(variable, each) for each in wanted_rates]
         say("confirming roles", at + 1, len(by_variable))
     corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in measured])
     return [
@@ -122,8 +145,19 @@ def _confirm(
     ]
 
 
+def _fact(variable: Variable, rates: SwapRates, split: str, stimuli: Stimuli) -> Fact:
+    about = {"nodes": print_nodes(rates.nodes), "variable": str(variable), "token": rates.token, "split": split}
+    return Fact("swap", about, rates.hit, rates.null, {"pairs": len(stimuli.effect.base), "seed": stimuli.seed})
+
+
 def _compete(
-    engine: Engine, model: CausalModel, roles: list[Role], settings: Settings, store: Path | None, say: Watch
+    engine: Engine,
+    model: CausalModel,
+    roles: list[Role],
+    settings: Settings,
+    store: Path | None,
+    say: Watch,
+    keep: Note,
 ) -> list[Role]:
     rivals: dict[tuple[Variable, Variable], list[Role]] = {}
     for ours, theirs in permutations(roles, 2):
@@ -132,7 +166,7 @@ def _compete(
     lost: set[Role] = set()
     same: dict[Role, list[Variable]] = {}
     for at, ((variable, other), some) in enumerate(rivals.items()):
-        for role, wins in zip(some, _duel(engine, model, variable, other, some, settings, store), strict=True):
+        for role, wins in zip(some, _duel(engine, model, variable, other, some, settings, store, keep), strict=True):
             if wins is None:
                 same.setdefault(role, []).append(other)
             elif not wins:
@@ -149,6 +183,7 @@ def _duel(
     roles: list[Role],
     settings: Settings,
     store: Path | None,
+    keep: Note,
 ) -> list[bool | None]:
     # On pairs of `variable` that tell it from `other`: does each role's token follow `variable` rather than `other`?
     try:
@@ -168,4 +203,7 @@ def _duel(
             continue
         as_ours, as_theirs = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
         found.append(as_ours >= as_theirs)
+        about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
+        drawn, n = {"pairs": len(pairs.base), "seed": 4 * settings.seed + 3}, int(told.sum())
+        keep(Fact("duel", about, Rate(as_ours, n), Rate(as_theirs, n), drawn))
     return found

@@ -19,7 +19,7 @@ from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
 from carrylens.model.folder import CONFIG, WEIGHTS
 from carrylens.model.hub import HUB
-from carrylens.model.manifest import MANIFEST, write_sealed
+from carrylens.model.manifest import MANIFEST, check_sealed, write_sealed
 from carrylens.model.transformer import Transformer
 from carrylens.names import ModelName
 from carrylens.training.exam import EXAM_SEED, Part, Result, blank_results, exam_parts, sit
@@ -107,8 +107,9 @@ class Exam:
             TEST: (json.dumps(record, indent=1) + "\n").encode(),
             CARD: model_card(self.name, folder, record).encode(),
         }
-        kept = [name for name in (CONFIG, WEIGHTS, HISTORY, TRUTH) if (folder / name).exists()]
-        write_sealed(folder, contents, also=kept)
+        own = [name for name in (CONFIG, WEIGHTS, HISTORY, TRUTH) if (folder / name).exists()]
+        others = [name for name in check_sealed(folder) if name not in contents]  # such as a map
+        write_sealed(folder, contents, also=list(dict.fromkeys((*own, *others))))
         return folder / TEST
 
     @property

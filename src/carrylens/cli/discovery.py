@@ -1,0 +1,68 @@
+"""Commands that look inside models: map.
+
+Takes  a model.
+Gives  its node map as a table, as JSON and as files.
+Never  imports PyTorch before the command is run.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.cli.watch import Watch
+from carrylens.terminal import Stopped, print_note, print_record, print_text
+
+
+def map_command(
+    model: ModelArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to put the map, if not the model's folder, or maps/NAME."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
+    pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Look for roles of pairs of heads.")] = True,
+    behaviours: Annotated[
+        bool, typer.Option("--behaviours", help="Also print what each node does, before any role.")
+    ] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Measure anew, whatever is there already.")] = False,
+    seed: SeedOption = 0,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Find what each node of a model does, and which variable of the algorithm it carries.
+
+    Writes map.json, facts.jsonl, behaviors.json and features.json. Ctrl-C loses nothing: the same command goes on. A
+    shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed.
+    """
+    from carrylens.pipeline import map_source
+    from carrylens.report.map_text import behaviour_lines, map_text
+
+    with Watch(1, model) as watch:
+
+        def say(what: str, done: int, total: int) -> None:
+            watch.stage(what, done, total)
+            if watch.stop_wanted():
+                raise Stopped(f"Stopped while {what}. The same command goes on from there.")
+
+        folder, found = map_source(
+            model, out, device, threads, say, quick=quick, seed=seed, pairs=pairs, restart=restart
+        )
+    if as_json:
+        print_record({"folder": str(folder), **json.loads(found.to_json())})
+        return
+    print_text(map_text(found))
+    if behaviours:
+        for line in behaviour_lines(found):
+            print_text(line)
+    print_note(f"The map is in {folder}")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("map")(map_command)

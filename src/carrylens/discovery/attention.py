@@ -1,0 +1,62 @@
+"""Attention: where each head looks, on average over questions of one operation.
+
+Takes  a model and questions.
+Gives  average patterns, the top places of a head by name, and how much two heads look at the same places.
+Never  grants a role: what a head looks at is not yet what it does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.discovery.behaviours import Attention, Look
+from carrylens.model.transformer import Transformer
+from carrylens.nodes import Node
+from carrylens.tokens import encode, place_names
+
+Pattern = NDArray[np.float64]
+"""Axes [layer, head, query, key]."""
+
+_ROWS = 64  # questions a pass
+LEAST_SHARE = 0.05
+"""A place with less of the attention is not among the top ones."""
+
+
+def operations_of(operation: Operation) -> tuple[Operation, ...]:
+    """The operations that a model for `operation` does.
+
+    >>> [each.value for each in operations_of(Operation.MIX)]
+    ['add', 'sub']
+    """
+    return (Operation.ADD, Operation.SUB) if operation is Operation.MIX else (operation,)
+
+
+@torch.inference_mode()
+def average_pattern(model: Transformer, questions: Questions) -> Pattern:
+    """The attention pattern of every head, averaged over the questions and their right answers."""
+    ids = torch.from_numpy(encode(questions, answers(questions))).to(next(model.parameters()).device)
+    total = torch.zeros((), dtype=torch.float64)
+    for piece in torch.split(ids, _ROWS):
+        _, cache = model.run_with_cache(piece, lambda name: name.endswith("hook_pattern"))
+        total = total + torch.stack([pattern.double().sum(0) for pattern in cache.values()]).cpu()
+    return np.asarray((total / len(questions)).numpy())
+
+
+def top_places(pattern: Pattern, node: Node, operation: Operation, digits: int, n: int, most: int = 4) -> Attention:
+    """The places that a head looks at most, down to the least share worth a name."""
+    assert node.head is not None
+    row, names = pattern[node.layer, node.head, node.position], place_names(digits)
+    best = [at for at in np.argsort(-row, kind="stable")[:most] if row[at] >= LEAST_SHARE]
+    return Attention(operation, tuple(Look(names[at], round(float(row[at]), 4)) for at in best), n)
+
+
+def overlap(pattern: Pattern, one: Node, other: Node) -> float:
+    """The share of their attention that two heads give to the same places: 1 if they look alike, 0 if apart."""
+    assert one.head is not None
+    assert other.head is not None
+    rows = pattern[one.layer, one.head, one.position], pattern[other.layer, other.head, other.position]
+    return float(np.minimum(*rows).sum())

@@ -1,0 +1,157 @@
+"""Behaviours: what a node is seen to do, before anything is supposed of it, as records that are kept.
+
+Takes  what the measurements of this room found.
+Gives  `Behaviour` of a node, `PlaceUse` of a place; plain data back into both.
+Never  imports torch, and never says what a behaviour is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.stats import binomtest
+
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.variables import Variable
+from carrylens.evidence.rates import Rate
+from carrylens.nodes import Node
+
+CLEAR_QUALITY = 0.5
+"""The silhouette from which classes are called apart: halfway from no order at all to three points."""
+CLEAR_LEVEL = 0.01
+
+
+@dataclass(frozen=True)
+class Look:
+    """A place and the share of a head's attention that it gets."""
+
+    place: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Where a head looks on average over `n` questions of one operation: its top places, the first of them first."""
+
+    operation: Operation
+    looks: tuple[Look, ...]
+    n: int
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Whether a write falls into the classes of a tri-state variable, in its first two principal components.
+
+    `quality` is the silhouette of the classes, 1 for points and about 0 for no order; `null` the highest of all
+    shuffles of the labels; `p` the share of shuffles, and of the labels as they are, with at least that quality.
+    """
+
+    variable: Variable
+    quality: float
+    null: float
+    p: float
+    n: int
+    n_classes: int
+
+    @property
+    def are_clear(self) -> bool:
+        """Whether the classes lie apart, and no shuffle of the labels comes near."""
+        return self.quality >= CLEAR_QUALITY and self.p <= CLEAR_LEVEL
+
+
+@dataclass(frozen=True)
+class StandIns:
+    """What goes wrong when a node is ablated with those that could do its work, and when only those are.
+
+    `mean_lost` and `resample_lost` count the questions that fail together with the node and not without it.
+    """
+
+    nodes: tuple[Node, ...]
+    mean: Rate
+    mean_alone: Rate
+    mean_lost: Rate
+    resample: Rate
+    resample_alone: Rate
+    resample_lost: Rate
+
+    @property
+    def p(self) -> float:
+        """The lower chance of both ablations, doubled, of so many questions lost if the node did nothing."""
+        sides = (
+            (self.mean, self.mean_alone, self.mean_lost),
+            (self.resample, self.resample_alone, self.resample_lost),
+        )
+        return min(1.0, 2 * min(_sign_test(*side) for side in sides))
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether the node does something that its stand-ins hide."""
+        return self.p <= CLEAR_LEVEL
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What one node does: where it looks (heads), what its write falls into, and what its stand-ins hide."""
+
+    node: Node
+    attention: tuple[Attention, ...] = ()
+    clusters: tuple[Clusters, ...] = ()
+    stand_ins: StandIns | None = None
+
+
+@dataclass(frozen=True)
+class PlaceUse:
+    """What goes wrong when every node at one position is ablated."""
+
+    position: int
+    place: str
+    mean: Rate
+    resample: Rate
+    clean: Rate
+    tokens: tuple[Rate, ...]
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether some question that the model answers right fails without them."""
+        return max(self.mean.hits, self.resample.hits) > self.clean.hits
+
+
+def rate_of(given: Mapping[str, int]) -> Rate:
+    """The rate that plain data states."""
+    return Rate(given["hits"], given["n"])
+
+
+def behaviour_of(given: Mapping[str, Any]) -> Behaviour:
+    """The behaviour that plain data states."""
+    return Behaviour(
+        node=Node.parse(given["node"]),
+        attention=tuple(map(_attention, given["attention"])),
+        clusters=tuple(
+            Clusters(**{**each, "variable": Variable.parse(each["variable"])}) for each in given["clusters"]
+        ),
+        stand_ins=None if given["stand_ins"] is None else _stand_ins(given["stand_ins"]),
+    )
+
+
+def place_of(given: Mapping[str, Any]) -> PlaceUse:
+    """The use of a place that plain data states."""
+    rates = {name: rate_of(given[name]) for name in ("mean", "resample", "clean")}
+    return PlaceUse(given["position"], given["place"], **rates, tokens=tuple(map(rate_of, given["tokens"])))
+
+
+def _attention(given: Mapping[str, Any]) -> Attention:
+    looks = tuple(Look(each["place"], each["share"]) for each in given["looks"])
+    return Attention(Operation(given["operation"]), looks, given["n"])
+
+
+def _stand_ins(given: Mapping[str, Any]) -> StandIns:
+    rates = {name: rate_of(value) for name, value in given.items() if name != "nodes"}
+    return StandIns(nodes=tuple(map(Node.parse, given["nodes"])), **rates)
+
+
+def _sign_test(together: Rate, alone: Rate, lost: Rate) -> float:
+    regained = alone.hits - (together.hits - lost.hits)
+    differ = lost.hits + regained
+    return float(binomtest(lost.hits, differ, alternative="greater").pvalue) if differ else 1.0

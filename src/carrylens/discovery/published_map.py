@@ -1,0 +1,226 @@
+"""Published maps: `behaviors.json` and `features.json`, as the paper's tools write and read them.
+
+Takes  a node map, or the text of such files.
+Gives  the text of such files, with unambiguous fields of our own beside the tags; or from a file what its tags say.
+Never  guesses: a tag that can be read in two ways, or in none, is kept as it stands.
+
+An entry is {"position", "layer", "is_head", "num", "tags"}; ours has "carrylens" as well, which those tools pass over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.behaviours import Behaviour
+from carrylens.discovery.node_map import NodeMap, Role, Usefulness
+from carrylens.errors import CarryLensError
+from carrylens.evidence.rates import Rate
+from carrylens.nodes import Node
+from carrylens.tokens import answer_positions, place_names, place_position
+
+BEHAVIORS, FEATURES = "behaviors.json", "features.json"
+_EXTRA = "carrylens"
+
+TAGS = {"SA": "SA", "SC": "SC", "ST": "ST", "MD": "MD", "MC": "MB", "MB": "MT", "ND": "ND", "NC": "NB", "S9": "SS"}
+"""Our names of variables, and the published tags: the published MB is binary, MT has three values."""
+_NAMES = {tag: name for name, tag in TAGS.items()}
+_PCA = {"ST": ("Math.Add", "SP"), "MB": ("Math.Sub", "MP")}
+_PCA_NAMES = {tag: name for name, (_, tag) in _PCA.items()}
+_CLASS_TAGS = {"S": "Math.Add", "M": "Math.Sub", "N": "Math.Neg"}
+_MOST_LOOKS = 4
+
+
+@dataclass(frozen=True)
+class PublishedNode:
+    """What the tags of one node say.
+
+    `hits` are the answer's places that go wrong without it, or None where the run of digits can be read in two ways;
+    `impact` is that run as it stands. `attention` has positions and percent. `other` are tags of another kind.
+    """
+
+    node: Node
+    fail_percent: float | None = None
+    impact: str = ""
+    hits: tuple[str, ...] | None = ()
+    classes: tuple[str, ...] = ()
+    attention: tuple[tuple[int, float], ...] = ()
+    clusters: tuple[Variable, ...] = ()
+    roles: tuple[Variable, ...] = ()
+    other: tuple[str, ...] = ()
+
+
+def answer_places(digits: int) -> tuple[str, ...]:
+    """The places of the answer, the sign first.
+
+    >>> answer_places(2)
+    ('A3', 'A2', 'A1', 'A0')
+    """
+    return place_names(digits)[answer_positions(digits).start + 1 :]
+
+
+def hit_places(usefulness: Usefulness, digits: int) -> tuple[str, ...]:
+    """The places of the answer that go wrong without a node, beyond what goes wrong anyway."""
+    pairs = zip(answer_places(digits), usefulness.tokens, strict=True)
+    return tuple(place for place, rate in pairs if rate.hits > usefulness.clean.hits)
+
+
+def hit_classes(usefulness: Usefulness) -> tuple[str, ...]:
+    """The classes of questions that fail without a node, beyond what fails anyway."""
+    return tuple(name for name, rate in sorted(usefulness.classes.items()) if rate.hits > usefulness.clean.hits)
+
+
+def behaviors_json(found: NodeMap) -> str:
+    """The text of a `behaviors.json`: the useful nodes, and what each does."""
+    behaviours = {each.node: each for each in found.behaviours}
+    entries = [
+        _entry(
+            each.node,
+            _behaviour_tags(each, behaviours.get(each.node, Behaviour(each.node)), found.digits),
+            _behaviour_fields(each, behaviours.get(each.node, Behaviour(each.node)), found.digits),
+        )
+        for each in found.nodes
+        if each.node in found.useful
+    ]
+    return json.dumps(entries, indent=1) + "\n"
+
+
+def features_json(found: NodeMap) -> str:
+    """The text of a `features.json`: the useful nodes, and what each carries."""
+    entries = []
+    for node in sorted(found.useful):
+        own = [role for role in found.roles if role.nodes == (node,)]
+        tags = dict.fromkeys(tag for role in own if (tag := role_tag(role.variable)) is not None)
+        fields = {"roles": [_role_fields(role, node, found.digits) for role in found.roles if node in role.nodes]}
+        entries.append(_entry(node, list(tags), fields))
+    return json.dumps(entries, indent=1) + "\n"
+
+
+def role_tag(variable: Variable) -> str | None:
+    """The published tag of a variable, if there is one.
+
+    >>> role_tag(Variable("MB", 3)), role_tag(Variable("OPR")), role_tag(Variable("SV", 3))
+    ('Algo:A3.MT', 'Algo:OPR', None)
+    """
+    if variable.digit is None:
+        return f"Algo:{variable}"
+    return f"Algo:A{variable.digit}.{TAGS[variable.name]}" if variable.name in TAGS else None
+
+
+def read_published(digits: int, *texts: str | bytes) -> list[PublishedNode]:
+    """What the files say of each node, the tags of all files together."""
+    found: dict[Node, PublishedNode] = {}
+    for text in texts:
+        try:
+            for entry in json.loads(text):
+                head = int(entry["num"]) if entry["is_head"] else None
+                node = Node(int(entry["position"]), int(entry["layer"]), head)
+                known = found.get(node, PublishedNode(node))
+                for tag in entry["tags"]:
+                    known = _read_tag(known, str(tag), digits)
+                found[node] = _exact_hits(known, entry)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CarryLensError(
+                f"This is no published map ({error!r}). Give a {BEHAVIORS} or a {FEATURES}."
+            ) from error
+    return [found[node] for node in sorted(found)]
+
+
+def _read_tag(known: PublishedNode, tag: str, digits: int) -> PublishedNode:
+    if match := re.fullmatch(r"Fail%:([0-9.]+)", tag):
+        return replace(known, fail_percent=float(match[1]))
+    if match := re.fullmatch(r"Impact:A?([0-9]*)", tag):
+        names = tuple(f"A{k}" for k in sorted(set(map(int, match[1])), reverse=True))
+        return replace(known, impact=match[1], hits=names if digits + 1 <= 9 else None)  # the sign of 9 digits is A10
+    if match := re.fullmatch(r"Math\.(?:Add|Sub|Neg):([SMN])([0-9]+)", tag):
+        return replace(known, classes=(*known.classes, *(match[1] + depth for depth in match[2])))
+    if match := re.fullmatch(r"Attn:P([0-9]+)=([0-9.]+)", tag):
+        return replace(known, attention=(*known.attention, (int(match[1]), float(match[2]))))
+    if (match := re.fullmatch(r"Math\.(?:Add|Sub):A([0-9]+)\.(SP|MP)", tag)) and int(match[1]) < digits:
+        return replace(known, clusters=(*known.clusters, Variable(_PCA_NAMES[match[2]], int(match[1]))))
+    if match := re.fullmatch(r"Algo:(OPR|SGN)(?:\..*)?", tag):
+        return replace(known, roles=(*known.roles, Variable(match[1])))
+    match = re.fullmatch(r"Algo:A([0-9]+)\.([A-Z]{2})(?:\..*)?", tag)
+    if match and match[2] in _NAMES and int(match[1]) < digits:
+        return replace(known, roles=(*known.roles, Variable(_NAMES[match[2]], int(match[1]))))
+    return replace(known, other=(*known.other, tag))
+
+
+def _exact_hits(known: PublishedNode, entry: Mapping[str, Any]) -> PublishedNode:
+    # A file of ours says beside the tag which places it means.
+    exact = entry.get(_EXTRA, {}).get("hits")
+    return known if exact is None else replace(known, hits=tuple(map(str, exact)))
+
+
+def _entry(node: Node, tags: Sequence[str], fields: Mapping[str, object]) -> dict[str, object]:
+    return {
+        "position": node.position,
+        "layer": node.layer,
+        "is_head": not node.is_mlp,
+        "num": node.head or 0,
+        "tags": list(tags),
+        _EXTRA: {"node": str(node), **fields},
+    }
+
+
+def _behaviour_tags(usefulness: Usefulness, behaviour: Behaviour, digits: int) -> list[str]:
+    tags = [f"Fail%:{round(100 * usefulness.mean.value)}"]
+    if hits := hit_places(usefulness, digits):
+        tags.append("Impact:A" + "".join(place.removeprefix("A") for place in hits))
+    classes = hit_classes(usefulness)
+    for letter, major in _CLASS_TAGS.items():
+        if depths := "".join(name[1:] for name in classes if name[0] == letter):
+            tags.append(f"{major}:{letter}{depths}")
+    shares: dict[str, float] = {}
+    for each in behaviour.attention:
+        for look in each.looks:
+            shares[look.place] = shares.get(look.place, 0.0) + look.share / len(behaviour.attention)
+    for place in sorted(shares, key=lambda name: -shares[name])[:_MOST_LOOKS]:
+        tags.append(f"Attn:P{place_position(place, digits)}={round(100 * shares[place])}")
+    for clusters in behaviour.clusters:
+        if clusters.are_clear:
+            major, tag = _PCA[clusters.variable.name]
+            tags.append(f"{major}:A{clusters.variable.digit}.{tag}")
+    return tags
+
+
+def _behaviour_fields(usefulness: Usefulness, behaviour: Behaviour, digits: int) -> dict[str, object]:
+    node = usefulness.node
+    fields: dict[str, object] = {
+        "place": place_names(digits)[node.position],
+        "fails": {name: _rate(getattr(usefulness, name)) for name in ("mean", "resample", "clean")},
+        "hits": list(hit_places(usefulness, digits)),
+        "tokens": dict(zip(answer_places(digits), map(_rate, usefulness.tokens), strict=True)),
+        "classes": {name: _rate(rate) for name, rate in usefulness.classes.items()},
+        "attention": {each.operation.value: [asdict(look) for look in each.looks] for each in behaviour.attention},
+        "clusters": [
+            {**asdict(each), "variable": str(each.variable), "are_clear": each.are_clear} for each in behaviour.clusters
+        ],
+    }
+    if behaviour.stand_ins is not None:
+        found = behaviour.stand_ins
+        rates = {name: _rate(value) for name, value in vars(found).items() if name != "nodes"}
+        named = {"nodes": list(map(str, found.nodes)), **rates, "p": found.p, "is_useful": found.is_useful}
+        fields["with_stand_ins"] = named
+    return fields
+
+
+def _role_fields(role: Role, node: Node, digits: int) -> dict[str, object]:
+    return {
+        "variable": str(role.variable),
+        "token": answer_places(digits)[role.token],
+        "hit": _rate(role.hit),
+        "null": _rate(role.null),
+        "p": role.p,
+        "same_as": list(map(str, role.same_as)),
+        "together_with": [str(other) for other in role.nodes if other != node],
+    }
+
+
+def _rate(rate: Rate) -> dict[str, float]:
+    low, high = rate.interval
+    return {"hits": rate.hits, "n": rate.n, "low": round(low, 6), "high": round(high, 6)}
