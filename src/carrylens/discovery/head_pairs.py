@@ -11,7 +11,7 @@ Never  gives a pair the role that one of its heads has.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from pathlib import Path
 
@@ -53,8 +53,9 @@ def candidate_pairs(
     *,
     store: Path | None = None,
     note: Note | None = None,
+    drawn: Mapping[str, object] | None = None,
 ) -> list[Nodes]:
-    """The pairs that may carry something together."""
+    """The pairs that may carry something together; `drawn` says in their facts how the questions were drawn."""
     pairs = list(all_pairs(nodes))
     if not pairs:
         return []
@@ -69,7 +70,7 @@ def candidate_pairs(
         if note is not None:
             together, alone = (Rate(int(np.sum(each[0])), len(questions)) for each in (failed[pair], either))
             about = {"nodes": print_nodes(pair), "fill": "mean", "null": "either alone"}
-            note(Fact("ablate pair", about, together, alone))
+            note(Fact("ablate pair", about, together, alone, drawn or {}))
         if lost.max() >= _LEAST_LOST or set(pair) <= set(useful):
             chosen.append(pair)
     return chosen

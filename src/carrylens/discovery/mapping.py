@@ -102,8 +102,9 @@ def map_model(
     note = facts.append
     roles = find_roles(engine, causal, [(node,) for node in useful], settings.roles, store=store, watch=say, note=note)
     if settings.pairs:
+        both = (asked.questions, asked.reference)
         pairs = candidate_pairs(
-            engine, all_nodes(*shape), useful, asked.questions, asked.reference, store=store, note=note
+            engine, all_nodes(*shape), useful, *both, store=store, note=note, drawn=_drawn(settings)
         )
         roles += find_pair_roles(
             engine, causal, pairs, settings.roles, store=store, watch=partial(_of_pairs, say), note=note
@@ -169,6 +170,12 @@ def _behaviour(
     return Behaviour(node, tuple(looks), tuple(each[node] for each in clusters if node in each), stand_ins.get(node))
 
 
+def _drawn(settings: MapSettings) -> dict[str, object]:
+    # How the questions of ablations are drawn; the reference follows them in the stream.
+    counts = {"n": settings.n_questions, "reference": settings.n_reference}
+    return {"stream": StreamKind.ENRICHED.value, **counts, "seed": settings.seed}
+
+
 def _ablation_facts(
     nodes: Sequence[Usefulness],
     places: Sequence[PlaceUse],
@@ -176,7 +183,7 @@ def _ablation_facts(
     settings: MapSettings,
 ) -> list[Fact]:
     """What ablations did, beside the same questions without them."""
-    drawn: dict[str, object] = {"stream": "enriched", "n": settings.n_questions, "seed": settings.seed}
+    drawn = _drawn(settings)
     facts = []
     for each in nodes:
         for fill, rate in (("mean", each.mean), ("resample", each.resample)):
