@@ -111,5 +111,3 @@ def _setting(where: tuple[slice | int, ...], value: Tensor) -> HookFunction:
         return changed
 
     return function
-
-

@@ -109,7 +109,11 @@ def test_a_copy_alone_gives_nothing_and_all_copies_together_everything(name: str
     truth, (base, source) = planted.truth, pairs_for(planted.truth)
     usual, swaps = usual_tokens(truth, base), Swaps(planted.model, base, source)
     copied = [group for group in truth.groups if len(group.copies) > 1 and can_be_predicted(truth, group)]
-    assert {(group.variable.name, group.stage) for group in copied} == {("SA", "fetch"), ("ST", "fetch"), ("SV", "bring")}
+    assert {(group.variable.name, group.stage) for group in copied} == {
+        ("SA", "fetch"),
+        ("ST", "fetch"),
+        ("SV", "bring"),
+    }
     for group in copied:
         for copy in group.copies:
             assert torch.equal(swaps.of_nodes(copy), usual), copy

@@ -17,6 +17,7 @@ import typer
 from carrylens import __version__
 from carrylens.cli.arithmetic import add_commands as add_arithmetic_commands
 from carrylens.cli.bench import bench_commands
+from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
 from carrylens.errors import CarryLensError
@@ -35,6 +36,7 @@ app = typer.Typer(
 add_arithmetic_commands(app)
 add_model_commands(app)
 add_planted_commands(app)
+add_judge_commands(app)
 app.add_typer(bench_commands(), name="bench")
 
 
