@@ -25,6 +25,7 @@ from carrylens.names import ModelName
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.roles import Watch
+    from carrylens.hypothesis.skeleton import Judgement
     from carrylens.model.transformer import Transformer
     from carrylens.planted.description import CircuitDescription
     from carrylens.planted.plant import Planted
@@ -212,6 +213,41 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLe
                 "true_answer": known["answer"],
             }
     return results
+
+
+def judge_map(where: Path, own: Path | None) -> Judgement:
+    """A saved map, judged by the left-to-right account or by the user's own, with every rival beside it."""
+    from carrylens.discovery.node_map import NodeMap
+    from carrylens.hypothesis import known, skeleton
+    from carrylens.hypothesis.own import own_hypothesis
+
+    path = _map_at(where)
+    try:
+        found = NodeMap.from_json(path.read_bytes())
+    except OSError as error:
+        raise CarryLensError(
+            f"{path} cannot be read ({error.strerror}). Give a map, or the folder it is in."
+        ) from error
+    usual, rivals = known.left_to_right(found.operation, found.digits), known.rivals_of(found.operation, found.digits)
+    if own is None:
+        return skeleton.judge(found, usual, rivals)
+    return skeleton.judge(found, own_hypothesis(own, found.operation, found.digits), (usual, *rivals))
+
+
+def claims_beside(where: Path) -> Path:
+    """Where the claims about a map are written: beside it."""
+    from carrylens.hypothesis.skeleton import CLAIMS
+
+    return _map_at(where).parent / CLAIMS
+
+
+def _map_at(where: Path) -> Path:
+    from carrylens.discovery.node_map import MAP
+
+    path = where / MAP if where.is_dir() else where
+    if not path.is_file():
+        raise CarryLensError(f"{path} is not there. Map the model first, then give its folder or its {MAP}.")
+    return path
 
 
 def _choice(kind: type[Choice], text: str, option: str) -> Choice:

@@ -1,0 +1,55 @@
+"""The command that judges a map: judge.
+
+Takes  a map or the folder it is in, and optionally a file that states a hypothesis.
+Gives  claims with verdicts, on the terminal and in `claims.json`.
+Never  imports PyTorch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carrylens.cli.options import JsonOption
+from carrylens.terminal import print_line, print_note, print_record
+
+
+def judge_command(
+    where: Annotated[Path, typer.Argument(metavar="FOLDER_OR_MAP", help="A folder with a map.json, or such a file.")],
+    hypothesis: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A Python file that states another hypothesis.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="List supported claims too.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write the claims, if not claims.json beside the map.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge from a saved map whether a model runs the algorithm, claim by claim.
+
+    Needs no model. Exit status 1 if the skeleton is absent; 0 if it is present or unclear.
+    """
+    from carrylens.files import write_whole
+    from carrylens.hypothesis.verdicts import Skeleton
+    from carrylens.pipeline import claims_beside, judge_map
+    from carrylens.report.claims import claim_lines
+
+    judgement = judge_map(where, hypothesis)
+    path = out or claims_beside(where)
+    write_whole(path, judgement.to_json().encode())
+    record = judgement.record()
+    if as_json:
+        print_record(record)
+    else:
+        for line in claim_lines(record, every):
+            print_line(line)
+    print_note(f"Wrote {path}")
+    if judgement.skeleton is Skeleton.ABSENT:
+        raise typer.Exit(1)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add this command to the command line."""
+    app.command("judge")(judge_command)

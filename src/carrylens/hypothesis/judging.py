@@ -1,0 +1,218 @@
+"""Judging: a verdict for each claim.
+
+Takes  claims, a search and thresholds.
+Gives  a `Finding` for each.
+Never  calls a claim supported that nothing could have refuted, or a value absent while stand-ins were not looked for.
+
+What counts: a role is sure if its hit rate is surely above `least_hit` and above its null, and its corrected p is at most
+`level`. A set of nodes reaches another if what each of its nodes writes can be read by one of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.node_map import Nodes, Role
+from carrylens.evidence.rates import Rate
+from carrylens.hypothesis.claims import Claim, Kind
+from carrylens.hypothesis.search import Search
+from carrylens.hypothesis.statement import Hypothesis
+from carrylens.hypothesis.thresholds import Thresholds
+from carrylens.hypothesis.verdicts import Finding, Verdict
+from carrylens.nodes import Node, print_nodes
+
+_SHOWN = 3  # roles kept as evidence for a claim
+_ASKED = 20_000  # questions on which an algorithm's own share of wrong answers is counted
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """One hypothesis, judged on one search."""
+
+    hypothesis: Hypothesis
+    search: Search
+    thresholds: Thresholds
+
+    def find(self, claim: Claim) -> Finding:
+        """The verdict of one claim."""
+        judged = {
+            Kind.CARRIED: self._carried,
+            Kind.ORDER: self._order,
+            Kind.TIMELY: self._timely,
+            Kind.ROOM: self._room,
+            Kind.APART: self._apart,
+            Kind.ANSWERS: self._answers,
+        }
+        return judged[claim.kind](claim)
+
+    def is_sure(self, role: Role) -> bool:
+        """Whether a role is more than a few lucky hits."""
+        low = role.hit.interval[0]
+        return low > max(self.thresholds.least_hit, role.null.value) and role.p <= self.thresholds.level
+
+    def _carried(self, claim: Claim) -> Finding:
+        roles = [role for role in self._roles(claim) if _stands_in(role.nodes, claim.positions)]
+        sure = [role for role in roles if self.is_sure(role)]
+        if sure:
+            what = f"{print_nodes(sure[0].nodes)} does, {_rates(sure[0])}"
+            return Finding(claim, Verdict.SUPPORTED, what + _others(len(sure) - 1), tuple(sure[:_SHOWN]))
+        if roles:
+            why = f"only in part: {print_nodes(roles[0].nodes)}, {_rates(roles[0])}; a stand-in may do the rest"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(roles[:_SHOWN]))
+        return self._missing(claim)
+
+    def _missing(self, claim: Claim) -> Finding:
+        assert claim.variable is not None
+        n_pairs = self.search.n_visible(self.hypothesis.model, claim.variable, claim.token)
+        if n_pairs is None or n_pairs == 0:
+            return Finding(claim, Verdict.UNTESTED, "the search had no pair of questions that could have shown it")
+        if not claim.positions:
+            return Finding(claim, Verdict.REFUTED, "there is no place at which it is known and still of use")
+        elsewhere = self._sure(claim.variable, claim.token)
+        where = f"; it is carried elsewhere, by {print_nodes(elsewhere[0].nodes)}" if elsewhere else ""
+        if n_pairs < self.thresholds.least_searched:
+            why = f"not found, but only {n_pairs} pairs could have shown it{where}"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(elsewhere[:_SHOWN]))
+        if not self.search.groups:
+            why = f"no single node does, on {n_pairs} pairs that could show it; groups were not searched{where}"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(elsewhere[:_SHOWN]))
+        why = f"no node or group does, on {n_pairs} pairs that could show it{where}"
+        return Finding(claim, Verdict.REFUTED, why, tuple(elsewhere[:_SHOWN]))
+
+    def _order(self, claim: Claim) -> Finding:
+        assert claim.variable is not None
+        assert claim.reader is not None
+        parts, wholes = self._sure(claim.variable, claim.token), self._sure(claim.reader, claim.token)
+        for variable, roles in ((claim.variable, parts), (claim.reader, wholes)):
+            if not roles:
+                why = f"nothing was surely found to carry {variable} for {claim.token}, so there is no order to see"
+                return Finding(claim, Verdict.INCONCLUSIVE, why)
+        ordered = [(part, whole) for part in parts for whole in wholes if reaches(part.nodes, whole.nodes)]
+        part, whole = ordered[0] if ordered else (parts[0], wholes[0])
+        named = (print_nodes(part.nodes), print_nodes(whole.nodes))
+        if ordered:
+            return Finding(claim, Verdict.SUPPORTED, f"{named[0]} comes before {named[1]}", (part, whole))
+        why = f"{named[0]} carries {claim.variable} and cannot reach {named[1]}, which carries {claim.reader}"
+        return Finding(claim, Verdict.REFUTED, why, (part, whole))
+
+    def _timely(self, claim: Claim) -> Finding:
+        assert claim.variable is not None
+        roles = self._sure(claim.variable, None)
+        late = [r for r in roles if not _stands_in(r.nodes, claim.positions) or depth(r.nodes) < claim.steps]
+        if late:
+            where = (
+                "at a place it may not be" if depth(late[0].nodes) >= claim.steps else "before its parts can be there"
+            )
+            why = f"{print_nodes(late[0].nodes)} carries it {where}, {_rates(late[0])}"
+            return Finding(claim, Verdict.REFUTED, why, tuple(late[:_SHOWN]))
+        if not roles:
+            return Finding(claim, Verdict.INCONCLUSIVE, "nothing was surely found to carry it")
+        sets = len({role.nodes for role in roles})
+        return Finding(claim, Verdict.SUPPORTED, f"all {sets} that carry it do", tuple(roles[:_SHOWN]))
+
+    def _room(self, claim: Claim) -> Finding:
+        n_layers = self.search.found.n_layers
+        fits = claim.steps < 2 * n_layers
+        why = f"{n_layers} layers have {2 * n_layers} one after another, {claim.steps + 1} are needed"
+        return Finding(claim, Verdict.SUPPORTED if fits else Verdict.REFUTED, why)
+
+    def _apart(self, claim: Claim) -> Finding:
+        assert claim.token is not None
+        place, model = self.search.model.answer_variables.index(claim.token), self.search.model
+        foreign = {variable for variable in model.by_variable if _lies_in(columns_of(model, variable), claim.columns)}
+        roles = [role for role in self.search.found.roles if role.token == place]
+        moving = [role for role in roles if foreign.issuperset((role.variable, *role.same_as))]
+        sure = sorted(filter(self.is_sure, moving), key=lambda role: -role.hit.interval[0])
+        if sure:
+            why = f"{print_nodes(sure[0].nodes)} carries {sure[0].variable} for it, {_rates(sure[0])}"
+            return Finding(claim, Verdict.REFUTED, why, tuple(sure[:_SHOWN]))
+        shown = [self.search.n_visible(model, variable, claim.token) or 0 for variable in foreign]
+        n_pairs = max(shown, default=0)
+        if not n_pairs:
+            return Finding(claim, Verdict.UNTESTED, "the search had no pair of questions that could have shown it")
+        if n_pairs < self.thresholds.least_searched or not self.search.groups:
+            why = f"nothing surely moves it, on {n_pairs} pairs; that is too few, or groups were not searched"
+            return Finding(claim, Verdict.INCONCLUSIVE, why)
+        return Finding(claim, Verdict.SUPPORTED, f"no node or group does, on up to {n_pairs} pairs for each value")
+
+    def _answers(self, claim: Claim) -> Finding:
+        asked = max((each.clean for each in self.search.found.nodes), key=lambda rate: rate.n, default=Rate(0, 0))
+        if not asked.n:
+            return Finding(claim, Verdict.UNTESTED, "the map does not say how the untouched model answers")
+        expected = wrong_share(self.hypothesis.model, self.search.stream)
+        low, high = asked.interval
+        why = f"wrong {asked}, and the algorithm in {expected:.1%} of {self.search.stream.value} questions"
+        if low > expected + self.thresholds.answers_apart or high < expected - self.thresholds.answers_apart:
+            return Finding(claim, Verdict.REFUTED, why, rate=asked)
+        near = max(abs(low - expected), abs(high - expected)) <= self.thresholds.answers_near
+        return Finding(claim, Verdict.SUPPORTED if near else Verdict.INCONCLUSIVE, why, rate=asked)
+
+    def _roles(self, claim: Claim) -> list[Role]:
+        assert claim.variable is not None
+        return self.search.carriers(self.hypothesis.model, claim.variable, claim.token)
+
+    def _sure(self, variable: Variable, token: Variable | None) -> list[Role]:
+        return [role for role in self.search.carriers(self.hypothesis.model, variable, token) if self.is_sure(role)]
+
+
+def reaches(senders: Nodes, receivers: Nodes) -> bool:
+    """Whether what every sender writes can be read by one of the receivers.
+
+    >>> from carrylens.nodes import Node
+    >>> reaches((Node(9, 0, None),), (Node(17, 1, 0),)), reaches((Node(9, 1, None),), (Node(17, 1, 0),))
+    (True, False)
+    """
+    return all(any(_feeds(sender, receiver) for receiver in receivers) for sender in senders)
+
+
+def depth(nodes: Iterable[Node]) -> int:
+    """How many nodes can have come before the last of these, one after another."""
+    return max(2 * node.layer + node.is_mlp for node in nodes)
+
+
+def columns_of(model: CausalModel, variable: Variable) -> frozenset[int]:
+    """The columns of the question that a variable depends on."""
+    reached = model.ancestors(variable) | {variable}
+    return frozenset(each.digit for each in reached if each.name in ("D", "D'") and each.digit is not None)
+
+
+@cache
+def wrong_share(model: CausalModel, kind: StreamKind) -> float:
+    """The share of questions that an algorithm answers wrong.
+
+    >>> from carrylens.arithmetic import Operation, algorithm
+    >>> wrong_share(algorithm(Operation.ADD, 3), StreamKind.ENRICHED)
+    0.0
+    """
+    questions = Stream(kind, model.operation, model.digits, seed=0).take(0, _ASKED)
+    given, right = model.answers(questions), answers(questions)
+    return float(((given.negative != right.negative) | (given.digits != right.digits).any(axis=1)).mean())
+
+
+def _feeds(sender: Node, receiver: Node) -> bool:
+    if sender.position > receiver.position:
+        return False
+    beside = (sender.position, sender.layer) == (receiver.position, receiver.layer)
+    return sender.layer < receiver.layer or (beside and receiver.is_mlp and not sender.is_mlp)
+
+
+def _stands_in(nodes: Nodes, positions: tuple[int, ...]) -> bool:
+    return max(node.position for node in nodes) in positions
+
+
+def _lies_in(columns: frozenset[int], others: frozenset[int]) -> bool:
+    return bool(columns) and columns <= others
+
+
+def _rates(role: Role) -> str:
+    return f"hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
+
+
+def _others(count: int) -> str:
+    return f"; {count} more" if count > 0 else ""

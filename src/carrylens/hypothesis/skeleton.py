@@ -1,0 +1,134 @@
+"""The skeleton: one verdict for a model, and how the rivals fare on the same facts.
+
+Takes  a node map, a hypothesis and its rivals.
+Gives  `Judgement`: every finding, whether the skeleton is present, the rivals' judgements, what tells them apart, and
+       what was found that the hypothesis does not have.
+Never  averages: one required claim refuted is enough to refute, and one open is enough to leave it open.
+
+The rule: absent if any required claim is refuted. Present if every required claim is supported, but for those that say
+what must not be (apart), which may stay untested. Else unclear.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from carrylens.discovery.node_map import NodeMap, Role
+from carrylens.errors import CarryLensError
+from carrylens.hypothesis.claims import Kind, claims_of
+from carrylens.hypothesis.judging import Judge
+from carrylens.hypothesis.search import Search
+from carrylens.hypothesis.statement import Hypothesis
+from carrylens.hypothesis.structure import value_keys
+from carrylens.hypothesis.telling import Telling, telling_questions
+from carrylens.hypothesis.thresholds import THRESHOLDS, Thresholds
+from carrylens.hypothesis.verdicts import Finding, Skeleton, Verdict, role_record
+
+CLAIMS = "claims.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Rivalry:
+    """How a rival fares, and which questions tell it from the hypothesis."""
+
+    judgement: Judgement
+    telling: Telling
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """All that was judged about one model under one hypothesis."""
+
+    model: str
+    hypothesis: Hypothesis
+    findings: tuple[Finding, ...]
+    unexplained: tuple[Role, ...]
+    rivals: tuple[Rivalry, ...]
+    thresholds: Thresholds
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """Whether what the hypothesis needs is in the model."""
+        return skeleton_of(self.findings)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many required claims have this verdict."""
+        return sum(finding.claim.required and finding.verdict is verdict for finding in self.findings)
+
+    def record(self) -> dict[str, Any]:
+        """The judgement as `claims.json` has it."""
+        return {
+            **self._summary(),
+            "thresholds": asdict(self.thresholds),
+            "claims": [finding.record() for finding in self.findings],
+            "unexplained": [role_record(role) for role in self.unexplained],
+            "rivals": [
+                each.judgement._summary()
+                | {"refuted": [f.record() for f in each.judgement.findings if _refutes(f)]}
+                | {"told_apart_by": asdict(each.telling)}
+                for each in self.rivals
+            ],
+        }
+
+    def to_json(self) -> str:
+        """The text of `claims.json`."""
+        return json.dumps(self.record(), indent=1) + "\n"
+
+    def _summary(self) -> dict[str, Any]:
+        counts = {verdict.value.lower(): self.count(verdict) for verdict in Verdict}
+        summary = {"model": self.model, "hypothesis": self.hypothesis.name, "skeleton": self.skeleton.value}
+        return summary | {"required": counts}
+
+
+def judge(
+    found: NodeMap, hypothesis: Hypothesis, rivals: Sequence[Hypothesis] = (), thresholds: Thresholds = THRESHOLDS
+) -> Judgement:
+    """Every claim of the hypothesis judged on the map, and every rival's too."""
+    shape = (hypothesis.model.operation, hypothesis.model.digits)
+    if shape != (found.operation, found.digits):
+        raise CarryLensError(
+            f"{hypothesis.name!r} is for {shape[0].value} with {shape[1]} digits, but the map is of a model for "
+            f"{found.operation.value} with {found.digits}. State it for that operation and number of digits."
+        )
+    search = Search(found)
+    judging = Judge(hypothesis, search, thresholds)
+    return Judgement(
+        model=found.model,
+        hypothesis=hypothesis,
+        findings=tuple(judging.find(claim) for claim in claims_of(hypothesis)),
+        unexplained=tuple(_unexplained(judging)),
+        rivals=tuple(
+            Rivalry(judge(found, rival, (), thresholds), telling_questions(hypothesis.model, rival.model))
+            for rival in rivals
+        ),
+        thresholds=thresholds,
+    )
+
+
+def skeleton_of(findings: Iterable[Finding]) -> Skeleton:
+    """The one verdict, by the rule of this module."""
+    required = [finding for finding in findings if finding.claim.required]
+    if any(map(_refutes, required)):
+        return Skeleton.ABSENT
+    needed = [finding for finding in required if finding.claim.kind is not Kind.APART]
+    supported = needed and all(finding.verdict is Verdict.SUPPORTED for finding in needed)
+    return Skeleton.PRESENT if supported else Skeleton.UNCLEAR
+
+
+def _refutes(finding: Finding) -> bool:
+    return finding.claim.required and finding.verdict is Verdict.REFUTED
+
+
+def _unexplained(judging: Judge) -> list[Role]:
+    # Sure roles of values that the hypothesis does not have: a finding, not an error.
+    keys = set(value_keys(judging.hypothesis.model).values())
+    known = {v for v, key in value_keys(judging.search.model).items() if key in keys}
+    known |= {*judging.hypothesis.model.answer_variables, *judging.search.model.inputs}
+    return [
+        role
+        for role in judging.search.found.roles
+        if judging.is_sure(role) and known.isdisjoint((role.variable, *role.same_as))
+    ]

@@ -1,0 +1,33 @@
+"""Thresholds: every number that a verdict depends on, each with its reason.
+
+Takes  nothing.
+Gives  `Thresholds`, which are written into `claims.json` beside the verdicts they led to.
+Never  changes with the model that is judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What is asked of the evidence.
+
+    | number | reason |
+    |---|---|
+    | `least_hit` | the lower bound of the hit rate: a set that carries a value does so in most questions, not in some |
+    | `level` | the corrected p of a role; the map's search has its own, stricter one, and this one guards other maps |
+    | `least_searched` | pairs that could have shown a role that was not found: of a carrier that hits in 3 of 4, at least 3 of 12 hits come with probability above 0.999, which the search's own level lets through |
+    | `answers_apart` | how far the share of wrong answers may be from what the algorithm predicts before it is refuted: trained models miss a few |
+    | `answers_near` | how near it must surely be to be supported: 0 of 36 is near 0, and so is 20 of 96 to 0.2 |
+    """  # noqa: E501
+
+    least_hit: float = 0.5
+    level: float = 0.01
+    least_searched: int = 12
+    answers_apart: float = 0.01
+    answers_near: float = 0.1
+
+
+THRESHOLDS = Thresholds()

@@ -1,0 +1,131 @@
+"""Claims as text: the verdict of a model, its claims by group, and what is open or refuted.
+
+Takes  the record of a judgement, as `claims.json` has it.
+Gives  lines for a terminal.
+Never  judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from carrylens.report.tables import align
+
+Record = Mapping[str, Any]
+
+_VERDICTS = ("SUPPORTED", "REFUTED", "INCONCLUSIVE", "UNTESTED")
+_KINDS = {
+    "answers": "the untouched model answers as the algorithm",
+    "carried": "some node or group carries",
+    "order": "carried before what is made from it:",
+    "timely": "carried only where it can be known:",
+    "room": "nodes one after another for",
+    "apart": "not moved by columns it does not depend on:",
+}
+_MOST_REFUTED, _MOST_LISTED = 3, 2
+
+
+def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
+    """The whole judgement; `every` lists supported claims too."""
+    counts = judgement["required"]
+    total = sum(counts.values())
+    yield f"{judgement['model']} and {judgement['hypothesis']!r}: skeleton {judgement['skeleton']}"
+    said = ", ".join(f"{counts[verdict.lower()]} {verdict.lower()}" for verdict in _VERDICTS)
+    yield f"{total} required claims: {said}"
+    yield ""
+    yield from _table([claim for claim in judgement["claims"] if claim["required"]])
+    open_, supported = [], []
+    for claim in judgement["claims"]:
+        if claim["required"]:
+            (supported if claim["verdict"] == "SUPPORTED" else open_).append(claim)
+    yield from _listed("Not supported", open_, every)
+    yield from _listed("Supported", supported, every) if every else ()
+    yield from _optional([claim for claim in judgement["claims"] if not claim["required"]])
+    yield from _unexplained(judgement["unexplained"])
+    for rival in judgement["rivals"]:
+        yield from _rival(rival)
+
+
+def _table(claims: Sequence[Record]) -> Iterator[str]:
+    body = [
+        [what, str(len(some)), *(str(sum(claim["verdict"] == verdict for claim in some)) for verdict in _VERDICTS)]
+        for what, some in _grouped(claims).items()
+    ]
+    yield from align(["claim", "claims", *(verdict.lower() for verdict in _VERDICTS)], body)
+
+
+def _grouped(claims: Sequence[Record]) -> dict[str, list[Record]]:
+    groups: dict[str, list[Record]] = {}
+    for kind in _KINDS:
+        for claim in claims:
+            if claim["kind"] == kind:
+                family = "" if kind == "answers" else _family(claim["claim"])
+                groups.setdefault(f"{_KINDS[kind]} {family}".strip(), []).append(claim)
+    return groups
+
+
+def _family(name: str) -> str:
+    """The family that a claim's name is about.
+
+    >>> _family("carried ST[3] for A[5]"), _family("room for A[3]"), _family("order SA[2] before A[2] for A[2]")
+    ('ST', 'A', 'SA before A')
+    """
+    words = name.split()
+    about = words[2] if words[1] == "for" else words[1]
+    reader = f" before {words[3].split('[')[0]}" if "before" in words else ""
+    return about.split("[")[0] + reader
+
+
+def _listed(title: str, claims: Sequence[Record], every: bool) -> Iterator[str]:
+    if claims:
+        yield ""
+        yield f"{title}:"
+    for verdict in ("REFUTED", "INCONCLUSIVE", "UNTESTED", "SUPPORTED"):
+        for some in _grouped([claim for claim in claims if claim["verdict"] == verdict]).values():
+            shown = some if every else some[:_MOST_LISTED]
+            yield from (f"  {verdict:<12}  {claim['sentence']} {_sentence(claim['why'])}" for claim in shown)
+            if len(shown) < len(some):
+                yield f"  {verdict:<12}  ... and {len(some) - len(shown)} more like these; --all lists them"
+
+
+def _sentence(why: str) -> str:
+    return why[:1].upper() + why[1:] + "."
+
+
+def _optional(claims: Sequence[Record]) -> Iterator[str]:
+    families: dict[str, list[Record]] = {}
+    for claim in claims:
+        families.setdefault(_family(claim["claim"]), []).append(claim)
+    if families:
+        yield ""
+        parts = [
+            f"{name} {sum(c['verdict'] == 'SUPPORTED' for c in some)} of {len(some)}" for name, some in families.items()
+        ]
+        yield f"Seen, though not required: {', '.join(parts)}"
+
+
+def _unexplained(roles: Sequence[Record]) -> Iterator[str]:
+    if roles:
+        yield ""
+        yield f"Found, but not in the hypothesis: {len(roles)} roles"
+        for role in roles[:_MOST_REFUTED]:
+            yield f"  {role['nodes']} carries {role['variable']}, hit {role['hit']['hits']} of {role['hit']['n']}"
+
+
+def _rival(rival: Record) -> Iterator[str]:
+    told, refuted = rival["told_apart_by"], rival["refuted"]
+    yield ""
+    n_claims = sum(rival["required"].values())
+    yield f"Rival {rival['hypothesis']!r}: {rival['skeleton']}, {len(refuted)} of {n_claims} required claims refuted"
+    for claim in refuted[:_MOST_REFUTED]:
+        yield f"  {claim['sentence']} {_sentence(claim['why'])}"
+    shares = f"{told['natural']:.1%} of natural and {told['enriched']:.1%} of enriched questions"
+    yield f"  Answers differ in {shares}" + (f": {told['example']}" if told["example"] else "")
+    if told["swapped"]:
+        pair = f": {told['interchange_example']}" if told["interchange_example"] else ""
+        share = told["interchange"]
+        said = "tells nothing" if share is None else f"differs in {share:.1%} of pairs{pair}"
+        yield f"  Swapping {told['swapped']} {said}"
+    if not (told["natural"] or told["enriched"] or told["interchange"]):
+        yield "  No question tells them apart: only what is carried where, and in which order, does"
