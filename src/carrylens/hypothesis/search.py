@@ -5,8 +5,8 @@ Gives  `Search`: for a variable and a token the number of pairs that could have 
        at; the map's variables that have the same value as a hypothesis' one.
 Never  takes silence for absence: what was not looked for was not found missing.
 
-A map's `stimuli` says how it was searched: `n_find` and `seed` as in the search's settings (also under `settings`),
-`groups` true if groups were searched as well as single nodes, `stream` the kind of questions that were asked. The pairs
+A map's `stimuli` says how it was searched: `n_find` and `seed` as in the search's settings (at the top, under
+`settings`, or under its `roles`), `groups` true if groups were searched as well as single nodes, `stream` the kind of questions that were asked. The pairs
 are drawn again from those, as the search drew them, and counted.
 """
 
@@ -81,8 +81,8 @@ class Search:
 
     @cached_property
     def _said(self) -> Mapping[str, object]:
-        inner = self.found.stimuli.get("settings")
-        return {**(inner if isinstance(inner, Mapping) else {}), **self.found.stimuli}
+        settings = _inside(self.found.stimuli, "settings")
+        return {**_inside(settings, "roles"), **settings, **self.found.stimuli}
 
     @cached_property
     def _by_value(self) -> Mapping[bytes, list[Variable]]:
@@ -90,6 +90,11 @@ class Search:
         for variable, key in value_keys(self.model).items():
             groups.setdefault(key, []).append(variable)
         return groups
+
+
+def _inside(said: Mapping[str, object], name: str) -> Mapping[str, object]:
+    inner = said.get(name)
+    return inner if isinstance(inner, Mapping) else {}
 
 
 @cache

@@ -35,11 +35,10 @@ def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
     yield f"{total} required claims: {said}"
     yield ""
     yield from _table([claim for claim in judgement["claims"] if claim["required"]])
-    open_, supported = [], []
-    for claim in judgement["claims"]:
-        if claim["required"]:
-            (supported if claim["verdict"] == "SUPPORTED" else open_).append(claim)
-    yield from _listed("Not supported", open_, every)
+    required = [claim for claim in judgement["claims"] if claim["required"]]
+    supported = [claim for claim in required if claim["verdict"] == "SUPPORTED"]
+    unsure = [claim for claim in required if claim["verdict"] != "SUPPORTED"]
+    yield from _listed("Not supported", unsure, every)
     yield from _listed("Supported", supported, every) if every else ()
     yield from _optional([claim for claim in judgement["claims"] if not claim["required"]])
     yield from _unexplained(judgement["unexplained"])

@@ -1,0 +1,242 @@
+"""Claims and verdicts: right on the truth about planted circuits, and each check seen to fail on a lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.variables import ST, SV, A, Variable
+from carrylens.discovery.node_map import NodeMap, Role
+from carrylens.errors import CarryLensError
+from carrylens.evidence.rates import Rate
+from carrylens.hypothesis.claims import Kind, claims_of
+from carrylens.hypothesis.known import left_to_right, one_layer, ripple, rivals_of
+from carrylens.hypothesis.skeleton import Judgement, judge
+from carrylens.hypothesis.statement import Hypothesis
+from carrylens.hypothesis.verdicts import Finding, Skeleton, Verdict
+from carrylens.nodes import Node
+from carrylens.planted import dials
+from carrylens.planted.dials import Dials
+from hypothesis_room.maps import left_to_right_map, map_of, role, with_roles
+
+
+@pytest.fixture(scope="module")
+def addition() -> NodeMap:
+    return left_to_right_map(Operation.ADD, 4)
+
+
+def judged(found: NodeMap) -> Judgement:
+    return judge(found, left_to_right(found.operation, found.digits))
+
+
+def finding(judgement: Judgement, name: str) -> Finding:
+    return next(each for each in judgement.findings if each.claim.name == name)
+
+
+def verdict(judgement: Judgement, name: str) -> Verdict:
+    return finding(judgement, name).verdict
+
+
+def without(found: NodeMap, variable: Variable) -> NodeMap:
+    return with_roles(found, lambda each: None if each.variable == variable else each)
+
+
+def moved(found: NodeMap, variable: Variable, **place: int) -> NodeMap:
+    def change(each: Role) -> Role:
+        nodes = tuple(replace(node, **place) for node in each.nodes)
+        return replace(each, nodes=nodes) if each.variable == variable else each
+
+    return with_roles(found, change)
+
+
+def test_a_six_digit_addition_has_well_over_thirty_claims_that_say_what_would_refute_them() -> None:
+    claims = claims_of(left_to_right(Operation.ADD, 6))
+    kinds = Counter(claim.kind for claim in claims if claim.required)
+    assert kinds == {Kind.CARRIED: 37, Kind.ORDER: 30, Kind.TIMELY: 22, Kind.ROOM: 4, Kind.APART: 5, Kind.ANSWERS: 1}
+    assert len({claim.name for claim in claims}) == len(claims)
+    assert all(claim.sentence.endswith((".", ".)")) and claim.refuted_if for claim in claims)
+
+
+def test_places_follow_from_when_a_value_is_known_and_when_it_is_read() -> None:
+    stated = left_to_right(Operation.ADD, 6)
+    assert stated.valid_positions(ST[5], A[6]) == tuple(range(7, 15)), "from D'5 to the sign"
+    assert stated.valid_positions(SV[4], A[5]) == tuple(range(12, 16)), "from D'0 to A6"
+
+
+@pytest.mark.parametrize(
+    ("operation", "digits", "turned"),
+    [
+        (Operation.ADD, 4, Dials()),
+        (Operation.ADD, 4, Dials(redundancy=2, sharing=True)),
+        (Operation.ADD, 4, Dials(delay=1, decoys=1)),
+        (Operation.ADD, 4, Dials(timing=dials.Timing.TAIL)),
+        (Operation.SUB, 3, Dials()),
+        (Operation.MIX, 3, Dials(polysemy=True)),
+    ],
+)
+def test_the_truth_about_a_planted_circuit_has_the_skeleton(operation: Operation, digits: int, turned: Dials) -> None:
+    judgement = judged(left_to_right_map(operation, digits, turned))
+    assert judgement.skeleton is Skeleton.PRESENT
+    assert judgement.count(Verdict.REFUTED) == judgement.count(Verdict.INCONCLUSIVE) == 0
+    assert judgement.unexplained == ()
+
+
+def test_a_missing_digit_is_refuted_where_groups_were_searched(addition: NodeMap) -> None:
+    judgement = judged(without(addition, ST[2]))
+    assert verdict(judgement, "carried ST[2] for A[3]") is Verdict.REFUTED
+    assert verdict(judgement, "carried ST[1] for A[3]") is Verdict.SUPPORTED
+    assert judgement.skeleton is Skeleton.ABSENT
+
+
+def test_a_missing_digit_is_inconclusive_where_only_single_nodes_were_searched(addition: NodeMap) -> None:
+    judgement = judged(replace(without(addition, ST[2]), stimuli={"settings": {"n_find": 48, "seed": 0}}))
+    assert verdict(judgement, "carried ST[2] for A[3]") is Verdict.INCONCLUSIVE
+    assert "groups were not searched" in finding(judgement, "carried ST[2] for A[3]").why
+    assert judgement.skeleton is Skeleton.UNCLEAR
+
+
+def test_too_few_pairs_are_inconclusive(addition: NodeMap) -> None:
+    judgement = judged(replace(without(addition, ST[2]), stimuli={"n_find": 8, "groups": True}))
+    assert verdict(judgement, "carried ST[2] for A[3]") is Verdict.INCONCLUSIVE
+
+
+def test_what_was_not_searched_is_untested(addition: NodeMap) -> None:
+    judgement = judged(replace(without(addition, ST[2]), stimuli={}))
+    assert verdict(judgement, "carried ST[2] for A[3]") is Verdict.UNTESTED
+    assert judgement.skeleton is Skeleton.UNCLEAR
+
+
+def test_what_no_question_shows_is_untested_and_not_required(addition: NodeMap) -> None:
+    """No answer depends on SC, so no pair shows it; at the units it is ST, which was found."""
+    judgement = judged(addition)
+    assert verdict(judgement, "carried SC[3]") is Verdict.UNTESTED
+    assert not finding(judgement, "carried SC[3]").claim.required
+
+
+@pytest.mark.parametrize("hit", [Rate(3, 3), Rate(30, 48)])
+def test_few_hits_or_some_hits_are_inconclusive(addition: NodeMap, hit: Rate) -> None:
+    weak = with_roles(addition, lambda each: replace(each, hit=hit) if each.variable == SV[2] else each)
+    judgement = judged(weak)
+    assert verdict(judgement, "carried SV[2] for A[3]") is Verdict.INCONCLUSIVE
+    assert verdict(judgement, "order SV[2] before A[3] for A[3]") is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("change", [{"null": Rate(48, 48)}, {"p": 0.2}])
+def test_a_role_that_its_null_explains_supports_nothing(addition: NodeMap, change: dict[str, float]) -> None:
+    weak = with_roles(addition, lambda each: replace(each, **change) if each.variable == SV[2] else each)  # type: ignore[arg-type]
+    assert verdict(judged(weak), "carried SV[2] for A[3]") is Verdict.INCONCLUSIVE
+
+
+def test_a_carry_delivered_before_its_inputs_is_refuted(addition: NodeMap) -> None:
+    judgement = judged(moved(addition, SV[2], layer=0))
+    assert verdict(judgement, "order ST[2] before SV[2] for A[3]") is Verdict.REFUTED
+    assert verdict(judgement, "timely SV[2]") is Verdict.REFUTED
+    assert "before its parts can be there" in finding(judgement, "timely SV[2]").why
+    assert verdict(judgement, "carried SV[2] for A[3]") is Verdict.SUPPORTED
+    assert judgement.skeleton is Skeleton.ABSENT
+
+
+def test_a_combiner_before_the_deliverer_is_refuted(addition: NodeMap) -> None:
+    judgement = judged(moved(addition, A[3], layer=0))
+    assert verdict(judgement, "order SV[2] before A[3] for A[3]") is Verdict.REFUTED
+
+
+def test_a_role_where_the_value_cannot_be_known_is_refuted(addition: NodeMap) -> None:
+    judgement = judged(moved(addition, ST[1], position=6))
+    assert verdict(judgement, "timely ST[1]") is Verdict.REFUTED
+    assert verdict(judgement, "carried ST[1] for A[2]") is Verdict.REFUTED
+    assert "carried elsewhere" in finding(judgement, "carried ST[1] for A[2]").why
+
+
+def test_an_empty_map_is_unclear_or_absent_as_the_search_was() -> None:
+    empty = NodeMap("nothing", Operation.ADD, 3, 2, 3, (), ())
+    assert judged(empty).skeleton is Skeleton.UNCLEAR
+    assert judged(empty).count(Verdict.SUPPORTED) == 1, "there is room, and that is all"
+    singles = judged(replace(empty, stimuli={"n_find": 48}))
+    assert singles.skeleton is Skeleton.UNCLEAR
+    assert singles.count(Verdict.REFUTED) == 0
+    assert judged(replace(empty, stimuli={"n_find": 48, "groups": True})).skeleton is Skeleton.ABSENT
+
+
+def test_a_model_that_is_often_wrong_does_not_run_the_algorithm(addition: NodeMap) -> None:
+    wrong = replace(addition, nodes=tuple(replace(each, clean=Rate(20, 96)) for each in addition.nodes))
+    assert verdict(judged(wrong), "answers") is Verdict.REFUTED
+    few = replace(addition, nodes=tuple(replace(each, clean=Rate(0, 9)) for each in addition.nodes))
+    assert verdict(judged(few), "answers") is Verdict.INCONCLUSIVE
+
+
+def test_a_token_moved_by_a_column_it_does_not_depend_on_is_refuted(addition: NodeMap) -> None:
+    lie = replace(addition, roles=(*addition.roles, role("P9L0MLP", "ST[3]", 5)))
+    assert verdict(judged(addition), "apart for A[0]") is Verdict.UNTESTED
+    assert verdict(judged(lie), "apart for A[0]") is Verdict.REFUTED
+
+
+def test_the_one_layer_plant_fails_for_want_of_a_carry_beyond_one_column() -> None:
+    found = map_of(dials.one_layer(4), wrong=20)
+    judgement = judge(found, left_to_right(Operation.ADD, 4), rivals_of(Operation.ADD, 4))
+    assert judgement.skeleton is Skeleton.ABSENT
+    assert verdict(judgement, "carried ST[0] for A[1]") is Verdict.SUPPORTED
+    assert verdict(judgement, "carried SA[3] for A[3]") is Verdict.SUPPORTED
+    assert verdict(judgement, "carried ST[0] for A[2]") is Verdict.REFUTED
+    assert {each.claim.token for each in judgement.findings if each.claim.kind is Kind.ROOM} == {A[3], A[2]}
+    assert verdict(judgement, "room for A[2]") is Verdict.REFUTED
+    by_name = {each.judgement.hypothesis.name: each.judgement.skeleton for each in judgement.rivals}
+    assert by_name["one-layer add"] is Skeleton.PRESENT
+    assert by_name["one-layer add with sum 9"] is by_name["ripple add"] is Skeleton.ABSENT
+
+
+def test_the_one_layer_plant_has_no_room_even_where_groups_were_not_searched() -> None:
+    found = replace(map_of(dials.one_layer(4)), stimuli={"n_find": 48})
+    assert judged(found).skeleton is Skeleton.ABSENT
+    assert verdict(judged(found), "room for A[3]") is Verdict.REFUTED
+
+
+def test_wrong_hypotheses_are_refuted_on_right_facts(addition: NodeMap) -> None:
+    rival = judge(addition, one_layer(4))
+    assert rival.skeleton is Skeleton.ABSENT
+    assert verdict(rival, "apart for A[3]") is Verdict.REFUTED
+    assert verdict(rival, "answers") is Verdict.REFUTED
+    assert {each.variable for each in rival.unexplained} >= {SV[2], ST[2]}
+    schoolbook = judge(addition, ripple(Operation.ADD, 4))
+    assert verdict(schoolbook, "carried C[2] for A[3]") is Verdict.SUPPORTED, "C is SV by another name"
+    assert verdict(schoolbook, "carried C[1] for A[4]") is Verdict.REFUTED
+    assert schoolbook.skeleton is Skeleton.ABSENT
+
+
+def test_a_place_that_a_hypothesis_rules_out_is_refuted(addition: NodeMap) -> None:
+    usual = left_to_right(Operation.ADD, 4)
+    narrow = replace(usual, name="SA early", places={"SA": lambda k: [f"D'{k}"]})
+    assert verdict(judge(addition, narrow), "timely SA[2]") is Verdict.REFUTED
+    true = replace(usual, name="SA late", places={"SA": lambda k: [f"A{k + 1}"]})
+    assert judge(addition, true).skeleton is Skeleton.PRESENT
+
+
+def test_rivals_are_told_apart_by_questions_or_it_is_said_that_none_do() -> None:
+    found = left_to_right_map(Operation.ADD, 3)
+    one, _, schoolbook = judge(found, left_to_right(Operation.ADD, 3), rivals_of(Operation.ADD, 3)).rivals
+    assert one.telling.enriched > one.telling.natural > 0.05
+    assert one.telling.interchange is not None
+    assert one.telling.interchange > 0.2
+    assert "827+276" in one.telling.example
+    assert (schoolbook.telling.natural, schoolbook.telling.enriched, schoolbook.telling.interchange) == (0, 0, None)
+
+
+def test_a_hypothesis_for_another_width_or_with_unknown_families_is_refused(addition: NodeMap) -> None:
+    with pytest.raises(CarryLensError, match="with 4"):
+        judge(addition, left_to_right(Operation.ADD, 5))
+    with pytest.raises(CarryLensError, match="no family"):
+        Hypothesis("odd", left_to_right(Operation.ADD, 4).model, ("MD",))
+
+
+def test_a_group_comes_before_another_only_with_all_its_nodes() -> None:
+    from carrylens.hypothesis.judging import reaches
+
+    early, late, head, mlp = Node(9, 0, 1), Node(9, 1, None), Node(17, 1, 0), Node(17, 1, None)
+    assert reaches((early,), (head,))
+    assert not reaches((early, late), (head,))
+    assert reaches((head,), (mlp,))
+    assert not reaches((mlp,), (head,))
+    assert not reaches((head,), (Node(16, 2, 0),))
