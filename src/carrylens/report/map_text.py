@@ -62,7 +62,7 @@ def short(variable: Variable) -> str:
 def map_text(found: NodeMap) -> Text:
     """The whole map: a heading, the table, its legend, the roles."""
     useful, places = found.useful, [use.place for use in found.places if use.is_useful]
-    shape = f"{found.n_layers} layers, {found.n_heads} heads"
+    shape = f"layers: {found.n_layers}, heads: {found.n_heads}"
     heading = f"{len(useful)} of {len(found.nodes)} nodes are useful"
     where = f", at {len(places)} of {len(found.places)} places" if found.places else ""
     lines = [Text(f"{found.model}  ({shape})", style="bold"), Text(f"{heading}{where}.", style="dim")]
@@ -144,12 +144,15 @@ def _row(name: str, cells: Sequence[Sequence[Text]], line: int) -> Text:
 
 def _legend(found: NodeMap) -> Iterator[Text]:
     names = dict.fromkeys(variable.name for _, variable in shown_roles(found))
-    legend = Text("Legend: ", style="italic")
+    line = Text("Legend: ", style="italic")
     for name in sorted(names, key=list(_STYLES).index):
-        legend.append(name, style=_STYLES[name])
-        legend.append(f" {_MEANINGS.get(name, '')}; ")
-    legend.append(f"{NO_ROLE} useful, no role found alone.")
-    yield legend
+        entry = Text.assemble((name, _STYLES[name]), f" {_MEANINGS.get(name, '')}; ")
+        if len(line) + len(entry) > _WIDTH:
+            yield line
+            line = Text()
+        line.append_text(entry)
+    yield line
+    yield Text(f"{NO_ROLE} is a useful node for which no role was found alone; roles of pairs are listed below.")
 
 
 def behaviour_lines(found: NodeMap) -> Iterator[Text]:
