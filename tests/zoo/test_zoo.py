@@ -154,3 +154,9 @@ def test_test_and_ask_tell_by_their_status_whether_the_model_is_right(folder: Pa
     assert record["answer"] == cl.load(str(folder)).answer("12+34")
     assert ask.returncode == (0 if record["correct"] else 1)
     assert record["class"] == "S0"
+
+
+def test_a_card_says_when_its_command_no_longer_makes_the_model() -> None:
+    old, new = (find_model(name) for name in ("add_d6_l2_h3_w96_t3K_s1", "sub_d6_l2_h3_w96_t5K_s1"))
+    assert "batch 64, now 128" in (Path(str(old)) / "README.md").read_text()
+    assert "The recipe has changed" not in (Path(str(new)) / "README.md").read_text()

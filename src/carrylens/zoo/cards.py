@@ -7,10 +7,12 @@ Never  states a figure that is not in the saved files.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from carrylens.names import ModelName
+from carrylens.training.recipes import RecipeKind, recipe_for
 from carrylens.zoo.about import history, training_run
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
@@ -70,8 +72,20 @@ def _training_lines(name: ModelName, folder: Path) -> list[str]:
         "",
         f"{last['step']:,} steps of {run['batch']} {run['stream']} questions took {last['seconds']:.0f} s "
         f"on a machine that did other work too; last loss {last['loss']:.2g}.",
+        *_other_recipe(name, run),
         "",
     ]
+
+
+def _other_recipe(name: ModelName, run: dict[str, Any]) -> list[str]:
+    # A model may be older than the recipe in force: then its command no longer makes it.
+    now = asdict(recipe_for(name, RecipeKind(run["kind"])))
+    kept = {"tail": 0.0} | run
+    differs = [field for field in ("batch", "adam_rate", "muon_rate", "tail") if kept[field] != now[field]]
+    if not differs:
+        return []
+    then = ", ".join(f"{field} {kept[field]:g}, now {now[field]:g}" for field in differs)
+    return ["", f"The recipe has changed since ({then}), so the command above now makes another model."]
 
 
 def _test_line(part: dict[str, Any]) -> str:
