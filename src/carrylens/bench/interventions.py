@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from itertools import combinations
 from time import perf_counter
@@ -37,7 +38,8 @@ from carrylens.nodes import Node, all_nodes
 from carrylens.tokens import answer_positions, encode
 
 _ROUNDS = 3
-_LENS_ROWS = (64, 512)
+_LENS_ROWS = (32, 64, 128, 256, 512)
+_TRIED = 6  # nodes
 _GROWTH = (64, 128, 256, 512)
 
 
@@ -88,11 +90,12 @@ def bench_interventions(
         return engine.run(edits, questions, reference=reference).tokens
 
     sides: list[Callable[[], NDArray[np.int8]]] = [ours]
+    lens_rows = None
     if find_spec("transformer_lens") is not None:
         loop = _LensLoop(model, nodes, questions, reference)
-        sides += [lambda rows=rows: loop.run(rows) for rows in _LENS_ROWS]  # type: ignore[misc]
+        lens_rows = loop.best_rows()
+        sides.append(partial(loop.run, lens_rows))
     rates, tokens = _best_rates(sides, len(nodes) * n_questions)
-    best_lens = max(range(1, len(sides)), key=rates.__getitem__, default=0)
     flops = sum(edit_flops(edit, config) for edit in edits) / len(edits)
     failed = (tokens[0] != engine.run(edits[:1], questions, reference=reference).right).any(-1).any(1)
     useful = [node for node, fails in zip(nodes, failed, strict=True) if fails]
@@ -103,9 +106,9 @@ def bench_interventions(
         threads=torch.get_num_threads(),
         rate=rates[0],
         share_of_peak=rates[0] * flops / peak_flops(),
-        lens_rate=rates[best_lens] if best_lens else None,
-        lens_rows=_LENS_ROWS[best_lens - 1] if best_lens else None,
-        n_different=int((tokens[0] != tokens[best_lens]).any(-1).sum()) if best_lens else None,
+        lens_rate=rates[1] if lens_rows else None,
+        lens_rows=lens_rows,
+        n_different=int((tokens[0] != tokens[1]).any(-1).sum()) if lens_rows else None,
         n_pairs=len(pairs),
         pair_questions=pair_questions,
         pair_seconds=_seconds(lambda: engine.run(pairs, questions[:pair_questions], reference=reference)),
@@ -174,11 +177,16 @@ class _LensLoop:
             _, cache = self._lens.run_with_cache(torch.from_numpy(encode(reference, answers(reference))))
             self._means = {name: cache[name].mean(0) for name in {_hook_name(node) for node in nodes}}
 
+    def best_rows(self) -> int:
+        """How many questions a pass suit it best, tried on a few nodes."""
+        seconds = {rows: _seconds(lambda rows=rows: self.run(rows, _TRIED)) for rows in _LENS_ROWS}  # type: ignore[misc]
+        return min(seconds, key=seconds.__getitem__)
+
     @torch.inference_mode()
-    def run(self, rows: int) -> NDArray[np.int8]:
+    def run(self, rows: int, n_nodes: int | None = None) -> NDArray[np.int8]:
         """The answer's tokens, axes [node, question, answer]."""
         found = []
-        for node in self._nodes:
+        for node in self._nodes[:n_nodes]:
             hooks = [(_hook_name(node), self._ablation(node))]
             passes = [self._lens.run_with_hooks(some, fwd_hooks=hooks) for some in torch.split(self._tokens, rows)]
             found.append(torch.cat([logits[:, self._read.start : self._read.stop].argmax(-1) for logits in passes]))
