@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.causal import CausalModel, Values
 from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import D_PRIME, OPR, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
 from carrylens.errors import CarryLensError
 
 _PROPOSALS = 32  # per base and round
@@ -54,11 +54,37 @@ class Pairs:
         base, source = self.model.run(self.base), self.model.run(self.source)
         return {variable: float((base[variable] == source[variable]).mean()) for variable in self.model.variables}
 
+    def written(self, variable: Variable | str | None = None) -> Answers:
+        """What a reader of the base's right answer must write if it carries `variable`, or the pairs' own."""
+        return written(self.model, self.variable if variable is None else variable, self.base, self.source)
+
     def tells_apart(self, other: Variable | str) -> NDArray[np.bool_]:
         """The pairs in which carrying `other` would give another answer than carrying the pairs' own variable."""
         other = Variable.of(other)
         source = self.model.run(self.source, read=[other])
         return _differ(self.model.answers(self.base, do=source.pick(other)), self.expected)
+
+
+def written(model: CausalModel, variable: Variable | str, base: Questions, source: Questions) -> Answers:
+    """What a reader of the base's right answer must write, token by token, once it has the source's `variable`.
+
+    Once a sign stands there, digits are made with that one, even if the variable would have turned it.
+
+    >>> from carrylens.arithmetic.algorithms import algorithm
+    >>> from carrylens.arithmetic.questions import Operation
+    >>> from carrylens.arithmetic.variables import D
+    >>> base, source = Questions.parse(["53-21"]), Questions.parse(["13-21"])
+    >>> model = algorithm(Operation.SUB, 2)
+    >>> model.answers(base, do=model.run(source).pick(D[1])).text(), written(model, D[1], base, source).text()
+    (['-008'], ['-092'])
+    """
+    variable = Variable.of(variable)
+    do = model.run(source, read=[variable]).pick(variable)
+    plain = model.answers(base, do=do)
+    if variable == SGN or SGN not in model.by_variable:
+        return plain
+    held = model.answers(base, do={**model.run(base, read=[SGN]).pick(SGN), **do})
+    return Answers(plain.negative, held.digits)
 
 
 def effect_pairs(

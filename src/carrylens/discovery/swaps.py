@@ -60,7 +60,7 @@ def swap_rates(
     edits = [swap(nodes) for nodes in sets]
     effect = engine.run(edits, stimuli.effect.base, stimuli.effect.source, store=store)
     null = engine.run(edits, stimuli.null.base, stimuli.null.source, store=store)
-    expected = answer_tokens(stimuli.effect.base, stimuli.effect.expected)
+    expected = answer_tokens(stimuli.effect.base, stimuli.effect.written())
     differs = expected != effect.right
     hit = ((effect.tokens == expected) & differs).sum(1)
     changed = (null.tokens != null.right).sum(1)
