@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from scipy.stats import binomtest, hypergeom
+from scipy.special import betaincinv
+from scipy.stats import hypergeom
 
 from carrylens.errors import CarryLensError
 
@@ -39,10 +40,10 @@ class Rate:
     @cached_property
     def interval(self) -> tuple[float, float]:
         """The exact 95% Clopper-Pearson interval; from 0 to 1 where nothing was asked."""
-        if not self.n:
-            return (0.0, 1.0)
-        found = binomtest(self.hits, self.n).proportion_ci(0.95, method="exact")
-        return (float(found.low), float(found.high))
+        missed = self.n - self.hits
+        low = betaincinv(self.hits, missed + 1, 0.025) if self.hits else 0.0
+        high = betaincinv(self.hits + 1, missed, 0.975) if missed else 1.0
+        return (float(low), float(high))
 
     def __add__(self, other: Rate) -> Rate:
         return Rate(self.hits + other.hits, self.n + other.n)
