@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.zoo.exams import Exam
 
 Record = dict[str, Any]
+_SHIPPED = Path(__file__).parent / "zoo" / "models"  # as in zoo/find.py, which would import PyTorch
 Choice = TypeVar("Choice", bound=Enum)
 
 
@@ -187,8 +188,11 @@ def map_source(
     about = {"version": __version__, "sha256": hash_of(model)}
     if restart:
         drop_store(folder)
-    elif found := saved_map(folder, settings, about):
-        return folder, found
+    else:
+        kept = [folder] if source.startswith(HUB) or out else [folder, find_model(source)]  # it may have come with one
+        for place in kept:
+            if found := saved_map(place, settings, about):
+                return place, found
     mapped = map_model(model, str(name), name.operation, settings, store=store_of(folder), watch=watch, about=about)
     save_mapped(folder, mapped)
     drop_store(folder)
@@ -236,18 +240,20 @@ def judge_map(where: Path, own: Path | None) -> Judgement:
 
 
 def claims_beside(where: Path) -> Path:
-    """Where the claims about a map are written: beside it."""
+    """Where the claims about a map are written: beside it, or in `maps/NAME` if it came with carrylens."""
     from carrylens.hypothesis.skeleton import CLAIMS
 
-    return _map_at(where).parent / CLAIMS
+    folder = _map_at(where).parent
+    return (Path("maps", where) if folder == _SHIPPED / where else folder) / CLAIMS
 
 
 def _map_at(where: Path) -> Path:
     from carrylens.discovery.node_map import MAP
 
-    path = where / MAP if where.is_dir() else where
+    folders = (where, Path("maps", where), _SHIPPED / where)
+    path = next((folder / MAP for folder in folders if (folder / MAP).is_file()), where)
     if not path.is_file():
-        raise CarryLensError(f"{path} is not there. Map the model first, then give its folder or its {MAP}.")
+        raise CarryLensError(f"{path} is no map and no folder with one. Map the model first: carrylens map MODEL.")
     return path
 
 
