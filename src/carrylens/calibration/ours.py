@@ -1,0 +1,51 @@
+"""Ours: the map of this package, in the form in which methods are scored.
+
+Takes  a model and the algorithm it is supposed to run.
+Gives  the claims and groups of its map.
+Never  adds anything to what `discovery/` found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.calibration.found import Claim, Found, Given
+from carrylens.discovery.groups import Group, GroupSettings, find_groups
+from carrylens.discovery.mapping import MapSettings, map_model
+from carrylens.discovery.node_map import Nodes, Role
+from carrylens.discovery.roles import find_roles, readable_variables
+from carrylens.interventions.engine import Engine
+
+
+def map_by_swaps(given: Given) -> Found:
+    """What the map says: roles of nodes and of sets of nodes, and groups."""
+    settings = MapSettings.chosen(given.seed, quick=given.quick)
+    groups = {group.nodes for group in map_groups(given) if len(group.nodes) > 1}
+    together = find_roles(Engine(given.model), given.causal, sorted(groups), settings.roles) if groups else []
+    return found_of([*map_roles(given, settings), *together], {role.nodes for role in together})
+
+
+def found_of(roles: Iterable[Role], groups: Iterable[Nodes]) -> Found:
+    """Roles by node: every member of a set has the set's role. A set is a group if it was searched for as one."""
+    claims = {Claim(node, role.variable, role.token) for role in roles for node in role.nodes}
+    return Found(frozenset(claims), frozenset(map(frozenset, groups)))
+
+
+def map_roles(given: Given, settings: MapSettings) -> Sequence[Role]:
+    """The roles of the map. An algorithm that is not the usual one is asked for on the map's useful nodes."""
+    causal = given.causal
+    found = map_model(given.model, "planted", causal.operation, settings).map
+    if causal is algorithm(causal.operation, causal.digits):
+        return found.roles
+    return find_roles(Engine(given.model), causal, [(node,) for node in sorted(found.useful)], settings.roles)
+
+
+def map_groups(given: Given) -> list[Group]:
+    """The groups of every variable."""
+    engine, settings = Engine(given.model), GroupSettings(seed=given.seed)
+    return [
+        group
+        for variable in readable_variables(given.causal)
+        for group in find_groups(engine, given.causal, variable, given.nodes, settings)
+    ]
