@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +87,18 @@ def effect_pairs(
     _check_readable(model, variable)
     if count < 0:
         raise CarryLensError(f"{count} pairs cannot be drawn. Ask for 0 or more.")
+    found = _drawn(model, wanted, count, seed)
+    if isinstance(found, Pairs):
+        return found
+    raise CarryLensError(
+        f"{count} pairs that {wanted} were asked for, but only {found} were found in "
+        f"{_ROUNDS * _CHUNK * _PROPOSALS:,} tries. Ask for fewer, or name fewer variables."
+    )
+
+
+@lru_cache(maxsize=1024)
+def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs | int:
+    # The pairs, or how many there were where that was too few. Searching in vain takes longest, so it is done once.
     stream = Stream(StreamKind.ENRICHED, model.operation, model.digits, seed)
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Questions, Questions]] = []
@@ -95,11 +108,8 @@ def effect_pairs(
         found.append((base[rows], source))
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
-            return Pairs(model, variable, bases, sources, _counterfactual(model, variable, bases, sources))
-    raise CarryLensError(
-        f"{count} pairs that {wanted} were asked for, but only {sum(len(kept) for kept, _ in found)} were found in "
-        f"{_ROUNDS * _CHUNK * _PROPOSALS:,} tries. Ask for fewer, or name fewer variables."
-    )
+            return Pairs(model, wanted.variable, bases, sources, _counterfactual(model, wanted.variable, bases, sources))
+    return sum(len(kept) for kept, _ in found)
 
 
 def null_pairs(
