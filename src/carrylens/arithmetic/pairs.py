@@ -108,7 +108,9 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
         found.append((base[rows], source))
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
-            return Pairs(model, wanted.variable, bases, sources, _counterfactual(model, wanted.variable, bases, sources))
+            return Pairs(
+                model, wanted.variable, bases, sources, _counterfactual(model, wanted.variable, bases, sources)
+            )
     return sum(len(kept) for kept, _ in found)
 
 

@@ -1,8 +1,8 @@
 """Alike: which variables no question can tell apart by swapping them.
 
 Takes  a causal model.
-Gives  for each variable and token of the answer a fingerprint: what that token becomes when the variable takes its value
-       from another question, on many pairs. Variables of one fingerprint are alike there.
+Gives  for each variable and token of the answer a fingerprint: what that token becomes when the variable takes its
+       value from another question, on many pairs. Variables of one fingerprint are alike there.
 Never  asks a method: whoever is scored does not decide what counts as the same.
 
 A model reads the right sign before it writes digits, so digits are worked out with the sign that stands there.

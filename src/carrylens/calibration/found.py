@@ -9,22 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.roles import Watch
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes, print_nodes
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A model, the algorithm it is supposed to run, and how much work a method may do."""
+    """A model, the algorithm it is supposed to run, and how much work a method may do.
+
+    `store` is a file in which a method may keep work under way; `watch` hears how far it is.
+    """
 
     model: Transformer
     causal: CausalModel
     seed: int = 0
     quick: bool = False
+    store: Path | None = None
+    watch: Watch | None = None
 
     @property
     def nodes(self) -> list[Node]:

@@ -21,8 +21,9 @@ from carrylens.interventions.engine import Engine
 def map_by_swaps(given: Given) -> Found:
     """What the map says: roles of nodes and of sets of nodes, and groups."""
     settings = MapSettings.chosen(given.seed, quick=given.quick)
-    groups = {group.nodes for group in map_groups(given) if len(group.nodes) > 1}
-    together = find_roles(Engine(given.model), given.causal, sorted(groups), settings.roles) if groups else []
+    groups = {(group.nodes, group.variable) for group in map_groups(given) if len(group.nodes) > 1}
+    sets = sorted({nodes for nodes, _ in groups})
+    together = [role for role in _roles_of(given, sets, settings) if (role.nodes, role.variable) in groups]
     return found_of([*map_roles(given, settings), *together], {role.nodes for role in together})
 
 
@@ -35,17 +36,25 @@ def found_of(roles: Iterable[Role], groups: Iterable[Nodes]) -> Found:
 def map_roles(given: Given, settings: MapSettings) -> Sequence[Role]:
     """The roles of the map. An algorithm that is not the usual one is asked for on the map's useful nodes."""
     causal = given.causal
-    found = map_model(given.model, "planted", causal.operation, settings).map
+    found = map_model(given.model, "planted", causal.operation, settings, store=given.store, watch=given.watch).map
     if causal is algorithm(causal.operation, causal.digits):
         return found.roles
-    return find_roles(Engine(given.model), causal, [(node,) for node in sorted(found.useful)], settings.roles)
+    return _roles_of(given, [(node,) for node in sorted(found.useful)], settings)
 
 
 def map_groups(given: Given) -> list[Group]:
     """The groups of every variable."""
     engine, settings = Engine(given.model), GroupSettings(seed=given.seed)
-    return [
-        group
-        for variable in readable_variables(given.causal)
-        for group in find_groups(engine, given.causal, variable, given.nodes, settings)
-    ]
+    wanted, found = list(readable_variables(given.causal)), list[Group]()
+    for at, variable in enumerate(wanted):
+        found += find_groups(engine, given.causal, variable, given.nodes, settings, given.store)
+        if given.watch is not None:
+            given.watch("looking for groups", at + 1, len(wanted))
+    return found
+
+
+def _roles_of(given: Given, sets: Sequence[Nodes], settings: MapSettings) -> list[Role]:
+    if not sets:
+        return []
+    engine = Engine(given.model)
+    return find_roles(engine, given.causal, sets, settings.roles, store=given.store, watch=given.watch)

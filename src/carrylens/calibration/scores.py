@@ -7,11 +7,12 @@ Never  counts a variable as another because a method says that they are the same
 How variables that no question tells apart are counted: a claim whose variable is not planted at the node, but which is
 alike (see `alike.py`) one that is, counts as that one, found once. So it is neither a hit of its own nor an error. It
 needs the same node, and it must be alike for the token the claim names; a claim that names none must be alike for all
-tokens. `strict` is the score without that rule.
+tokens. Claims of alike variables none of which is planted there are one error, not several. `strict` is the score
+without all that.
 
-How operand digits are counted: a head that shares the fetching of a column with another brings D[k] or D'[k] and nothing
-else, though the truth lists it under what both are fetched for. A claim that it carries that digit is true, so it is left
-out of the count, neither hit nor error; any other claim of an operand digit is an error.
+How operand digits are counted: a head that shares the fetching of a column with another brings D[k] or D'[k] and
+nothing else, though the truth lists it under what both are fetched for. A claim that it carries that digit is true, so
+it is left out of the count, neither hit nor error; any other claim of an operand digit is an error.
 """
 
 from __future__ import annotations
@@ -85,11 +86,11 @@ def score(truth: Truth, causal: CausalModel, found: Found) -> Result:
 
 
 def settle(truth: Truth, causal: CausalModel, claim: Claim) -> Claim:
-    """The claim, or the planted one that no question tells from it."""
+    """The claim, or the planted one that no question tells from it, or the first such variable of the algorithm."""
     planted = truth.roles.get(claim.node, frozenset())
     if claim.variable in planted:
         return claim
-    for variable in sorted(planted, key=str):
+    for variable in (*sorted(planted, key=str), *causal.variables):
         if are_alike(causal, claim.variable, variable, claim.token):
             return Claim(claim.node, variable, claim.token)
     return claim

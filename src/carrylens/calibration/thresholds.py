@@ -38,10 +38,11 @@ class Threshold:
 
 
 def choose_threshold(lessons: Sequence[Lesson]) -> Threshold:
-    """The best of evenly spread thresholds, the lowest of equals."""
+    """The best of thresholds between the quantiles of all scores, the lowest of equals."""
     scores = np.concatenate([np.fromiter(lesson.scored.scores.values(), dtype=np.float64) for lesson in lessons])
     positive = scores[scores > 0]
-    tried = np.unique(np.quantile(positive, np.linspace(0.0, 1.0, _TRIED))) if len(positive) else np.array([np.inf])
+    steps = np.unique(np.quantile(positive, np.linspace(0.0, 1.0, _TRIED)).round(6)) if len(positive) else np.ones(1)
+    tried = (steps[1:] + steps[:-1]) / 2 if len(steps) > 1 else steps  # between scores, where rounding cannot decide
     best = max(tried, key=lambda each: (_balance(lessons, float(each)), -each))
     return Threshold(float(best), _balance(lessons, float(best)))
 

@@ -71,7 +71,7 @@ def _slopes(
     def hold(activation: Tensor, hook: HookPoint) -> None:
         held[hook.name] = activation
 
-    def put(activation: Tensor, hook: HookPoint) -> Tensor:
+    def put(_activation: Tensor, /, hook: HookPoint) -> Tensor:  # noqa: ARG001
         return embedded.clone().requires_grad_()
 
     with torch.enable_grad():

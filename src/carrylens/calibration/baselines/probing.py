@@ -6,7 +6,8 @@ Never  asks whether anybody reads it.
 
 1. Draw questions with as many of each value of the variable, and split them in half.
 2. Bring each node's output to its principal components, each of unit spread in the first half.
-3. Fit multinomial logistic regressions, with a small penalty, on the first half: one on the labels, one on shuffled ones.
+3. Fit multinomial logistic regressions, with a small penalty, on the first half: one on the labels, one on them
+   shuffled.
 4. The score is the accuracy on the second half less that of the shuffled labels' probe, over what there is to gain.
 """
 
@@ -22,6 +23,7 @@ from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
 from carrylens.calibration.found import Given, Scored
 from carrylens.calibration.writes import asked_variables, knows, outputs
+from carrylens.nodes import Node
 
 _PER_SPLIT = 160
 _DRAWN = 8192
@@ -32,7 +34,8 @@ _STILL = 1e-4
 
 def probe(given: Given) -> Scored:
     """How well every variable can be read from every node that could know it."""
-    causal, scores = given.causal, {}
+    causal = given.causal
+    scores: dict[tuple[Node, Variable], float] = {}
     for variable in asked_variables(causal):
         drawn = balanced(causal, variable, given.seed)
         nodes = [node for node in given.nodes if knows(causal, node, variable)]
@@ -101,4 +104,3 @@ def _fit(features: Tensor, labels: Tensor, n_values: int) -> Tensor:
 
 def _with_one(features: Tensor) -> Tensor:
     return torch.cat([features, torch.ones_like(features[..., :1])], dim=-1)
-

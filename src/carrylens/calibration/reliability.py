@@ -1,0 +1,99 @@
+"""Reliability: is a role that is called so probable true so often?
+
+Takes  planted circuits: some to fit the confidence rule on, others to hold it against.
+Gives  cases (a role's margin and whether it is true), the rule fitted to them, and a table of stated and observed.
+Never  fits on a circuit that is held against the rule.
+
+Cases are all roles of single nodes that the search would give if it asked for next to no evidence, true and false, so
+that weak evidence has its place in the rule too. Whether one is true is decided as for scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from carrylens.calibration.found import Claim, Given
+from carrylens.calibration.results import Plain
+from carrylens.calibration.scores import operand_halves, settle
+from carrylens.calibration.scoring import Work
+from carrylens.calibration.settings import Setting
+from carrylens.discovery.mapping import MapSettings
+from carrylens.discovery.node_map import Role
+from carrylens.discovery.roles import find_roles
+from carrylens.evidence.confidence import Confidence, margin
+from carrylens.evidence.rates import Rate
+from carrylens.interventions.engine import Engine
+from carrylens.planted.plant import Planted, plant
+
+BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
+_PENALTY = 0.01  # keeps the slope finite where no false role is like a true one
+
+
+def cases_of(work: Work, settings: Sequence[Setting]) -> list[Plain]:
+    """The cases of every setting: name of the setting, role, hit, null and whether it is true."""
+    cases: list[Plain] = []
+    for at, setting in enumerate(settings):
+        work.say(f"roles on weak evidence, {setting.name}", at, len(settings))
+        about = work.about(setting=setting.name)
+        cases += work.results.once(f"{setting.name}/weak", about, partial(_cases, work, setting))["cases"]
+    return cases
+
+
+def weak_roles(given: Given) -> list[Role]:
+    """The roles of single nodes on next to no evidence."""
+    usual = MapSettings.chosen(given.seed, quick=given.quick).roles
+    weak = replace(usual, find_level=0.3, least_hit=0.02, level=1.0)
+    return find_roles(Engine(given.model), given.causal, [(node,) for node in given.nodes], weak, watch=given.watch)
+
+
+def fit_confidence(cases: Sequence[Plain], made: dict[str, Any]) -> Confidence:
+    """The rule that makes the cases most probable, with a small penalty on its slope."""
+    margins = np.array([margin(Rate(*case["hit"]), Rate(*case["null"])) for case in cases])
+    true = np.array([case["true"] for case in cases], dtype=np.float64)
+
+    def loss(given: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+        x = given[0] + given[1] * margins
+        return float((np.logaddexp(0.0, x) - true * x).sum() + _PENALTY * given[1] ** 2)
+
+    found = minimize(loss, np.array([0.0, 1.0]), method="BFGS").x
+    counts = {"n_cases": len(cases), "n_true": int(true.sum())}
+    return Confidence(round(float(found[0]), 4), round(float(found[1]), 4), made | counts)
+
+
+def reliability_table(rule: Confidence, cases: Iterable[Plain]) -> list[Plain]:
+    """For each bin of stated probability: the mean stated, and how many are true, with its exact interval."""
+    stated = [(rule.of(Rate(*case["hit"]), Rate(*case["null"])), bool(case["true"])) for case in cases]
+    rows = []
+    for low, high in pairwise(BINS):
+        inside = [(p, true) for p, true in stated if low <= p < high or p == high == 1.0]
+        observed = Rate(sum(true for _, true in inside), len(inside))
+        mean = float(np.mean([p for p, _ in inside])) if inside else None
+        bounds = {"low": low, "high": high, "stated": mean}
+        rows.append(bounds | {"hits": observed.hits, "n": observed.n, "interval": list(observed.interval)})
+    return rows
+
+
+def _cases(work: Work, setting: Setting) -> Plain:
+    planted = plant(setting.description)
+    roles = weak_roles(work.given(planted, setting, setting.name))
+    return {"cases": [_case(planted, setting, role) for role in roles if not _is_half(planted, role)]}
+
+
+def _case(planted: Planted, setting: Setting, role: Role) -> Plain:
+    (node,) = role.nodes
+    claim = settle(planted.truth, setting.causal, Claim(node, role.variable, role.token))
+    true = claim.variable in planted.truth.roles.get(node, frozenset())
+    rates = {"hit": [role.hit.hits, role.hit.n], "null": [role.null.hits, role.null.n]}
+    return {"setting": setting.name, "role": f"{node} {role.variable}", "token": role.token, **rates, "true": true}
+
+
+def _is_half(planted: Planted, role: Role) -> bool:
+    # That half of a shared column carries its operand's digit is true, and not what is asked.
+    return (role.nodes[0], role.variable) in operand_halves(planted.truth)
