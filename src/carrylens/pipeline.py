@@ -213,6 +213,8 @@ def calibration_work(
     from carrylens.calibration.settings import quick_settings, scored_settings, training_settings
     from carrylens.training.devices import device_called
 
+    if quick and any(chosen[name] for name in ("dials", "operations", "digits")):
+        raise CarryLensError("--quick has circuits of its own. Leave out --quick, or --dial, --operation and --digits.")
     device_called("cpu", threads)
     table = scored_settings(**chosen)
     settings = quick_settings() if quick else table

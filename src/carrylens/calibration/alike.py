@@ -5,7 +5,7 @@ Gives  for each variable and token of the answer a fingerprint: what that token 
        value from another question, on many pairs. Variables of one fingerprint are alike there.
 Never  asks a method: whoever is scored does not decide what counts as the same.
 
-A model reads the right sign before it writes digits, so digits are worked out with the sign that stands there.
+Fingerprints are those of the causal model: a swapped borrow that turns the sign turns the digits with it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import SGN, Variable
+from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.swaps import answer_tokens
 
 _PAIRS = 2048  # as many unrelated pairs, and as many that differ in one column
@@ -36,13 +36,9 @@ def fingerprints(model: CausalModel) -> Fingerprints:
     (True, True, False, False)
     """
     base, source = _pairs(model)
-    own, theirs = model.run(base), model.run(source)
-    found = {}
+    theirs, found = model.run(source), {}
     for variable in model.variables:
-        written = {} if variable == SGN else own.pick(SGN)
-        sign = answer_tokens(base, model.answers(base, do=theirs.pick(variable)))[:, :1]
-        digits = answer_tokens(base, model.answers(base, do=written | theirs.pick(variable)))[:, 1:]
-        tokens = np.concatenate([sign, digits], axis=1)
+        tokens = answer_tokens(base, model.answers(base, do=theirs.pick(variable)))
         found[variable] = tuple(column.tobytes() for column in tokens.T)
     return found
 

@@ -90,7 +90,7 @@ def settle(truth: Truth, causal: CausalModel, claim: Claim) -> Claim:
     planted = truth.roles.get(claim.node, frozenset())
     if claim.variable in planted:
         return claim
-    for variable in (*sorted(planted, key=str), *causal.variables):
+    for variable in (*sorted(planted, key=str), *causal.by_variable):
         if are_alike(causal, claim.variable, variable, claim.token):
             return Claim(claim.node, variable, claim.token)
     return claim

@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,7 @@ def shipped_confidence() -> Confidence:
         raise CarryLensError(f"{FILE} cannot be read ({error.strerror}). Write carrylens calibrate --fit.") from error
 
 
+@lru_cache(maxsize=1 << 16)
 def margin(hit: Rate, null: Rate) -> float:
     """How far the hit rate surely is above the null: from -1 to 1.
 

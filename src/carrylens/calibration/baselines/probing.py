@@ -6,9 +6,9 @@ Never  asks whether anybody reads it.
 
 1. Draw questions with as many of each value of the variable, and split them in half.
 2. Bring each node's output to its principal components, each of unit spread in the first half.
-3. Fit multinomial logistic regressions, with a small penalty, on the first half: one on the labels, one on them
-   shuffled.
-4. The score is the accuracy on the second half less that of the shuffled labels' probe, over what there is to gain.
+3. Fit multinomial logistic regressions, with a small penalty, on the first half: one on the labels, one on labels that
+   are shuffled in both halves.
+4. The score is the accuracy on the second half less that with shuffled labels, over what there is to gain.
 """
 
 from __future__ import annotations
@@ -77,13 +77,14 @@ def components(output: Tensor) -> Tensor:
 
 def probe_gains(features: Tensor, labels: Tensor, seed: int) -> Tensor:
     """For each node's features, held-out accuracy less that on shuffled labels, over what can be gained."""
-    half = len(labels) // 2
-    shuffled = labels[:half][torch.randperm(half, generator=torch.Generator().manual_seed(seed))]
+    half, random = len(labels) // 2, torch.Generator().manual_seed(seed)
+    halves = (labels[:half], labels[half:])
+    shuffled = [each[torch.randperm(len(each), generator=random)] for each in halves]
     accuracies = []
-    for train in (labels[:half], shuffled):
+    for train, test in (halves, shuffled):
         weights = _fit(features[:, :half], train, int(labels.max()) + 1)
         guessed = _with_one(features[:, half:]).matmul(weights).argmax(-1)
-        accuracies.append((guessed == labels[half:]).double().mean(-1))
+        accuracies.append((guessed == test).double().mean(-1))
     real, null = accuracies
     return (real - null) / (1.0 - null).clamp_min(1e-9)
 
