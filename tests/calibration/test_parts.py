@@ -127,9 +127,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked_for(kept: Path) -> list[str]:
-    return ["--digits", "2", "--seeds", "1", "--operation", "add", "--dial", "decoys", "--method", "published"] + [
-        *("--part", "scores", "--out", str(kept))
-    ]
+    circuit = ["--digits", "2", "--seeds", "1", "--operation", "add", "--dial", "decoys"]
+    return [*circuit, "--method", "published", "--part", "scores", "--out", str(kept)]
 
 
 def test_the_command_prints_records_tables_and_the_page(kept: Path) -> None:

@@ -44,7 +44,7 @@ def test_the_truth_scores_full_marks() -> None:
     result = score(truth, ADDITION, truth_found(truth))
     assert result.roles.precision == result.roles.recall == result.groups.precision == result.groups.recall == 1.0
     assert result.decoys == Score(len(truth.decoys), 0, 0)
-    assert not (result.wrong or result.missed or result.wrong_groups or result.missed_groups)
+    assert (result.wrong, result.missed, result.wrong_groups, result.missed_groups) == ((), (), (), ())
 
 
 def test_a_hand_made_map_is_counted_role_by_role() -> None:

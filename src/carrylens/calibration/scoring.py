@@ -75,9 +75,11 @@ def score_methods(work: Work) -> Iterator[Plain]:
     """A record for each setting and method."""
     thresholds = {name: threshold_of(work, name) for name in work.methods if name in SCORING}
     total = len(work.settings) * len(work.methods)
-    for at, (setting, method) in enumerate((s, m) for s in work.settings for m in work.methods):
-        work.say(f"{setting.name} {method}", at, total)
-        yield _record(work, setting, method, thresholds.get(method))
+    for at, setting in enumerate(work.settings):
+        planted = plant(setting.description)
+        for order, method in enumerate(work.methods):
+            work.say(f"{setting.name} {method}", at * len(work.methods) + order, total)
+            yield _record(work, setting, planted, method, thresholds.get(method))
 
 
 def threshold_of(work: Work, method: str) -> Threshold:
@@ -97,22 +99,20 @@ def threshold_of(work: Work, method: str) -> Threshold:
     return Threshold(**work.results.once(f"thresholds/{method}", work.about(training=names), compute))
 
 
-def _record(work: Work, setting: Setting, method: str, threshold: Threshold | None) -> Plain:
+def _record(work: Work, setting: Setting, planted: Planted, method: str, threshold: Threshold | None) -> Plain:
+    # What was found is kept; it is held against the truth each time.
     value = None if threshold is None else threshold.value
 
     def compute() -> Plain:
-        planted, started = plant(setting.description), time.monotonic()
+        started = time.monotonic()
         given = work.given(planted, setting, f"{setting.name} {method}")
         found = MAPPING[method](given) if threshold is None else SCORING[method](given).above(threshold.value)
-        seconds = time.monotonic() - started
         work.drop_store(setting)
-        return {**_scored(planted, setting, found), "seconds": round(seconds, 1)}
+        return {"found": found.plain(), "seconds": round(time.monotonic() - started, 1)}
 
     about = work.about(setting=setting.name, method=method, threshold=value)
     kept = work.results.once(f"{setting.name}/{method}", about, compute)
+    result = score(planted.truth, setting.causal, Found.from_plain(kept["found"]))
     named = {"dial": setting.dial, "operation": setting.operation.value, "digits": setting.digits, "seed": setting.seed}
-    return {"part": "scores", "setting": setting.name, **named, "method": method, "threshold": value, **kept}
-
-
-def _scored(planted: Planted, setting: Setting, found: Found) -> Plain:
-    return {"found": found.plain(), "result": score(planted.truth, setting.causal, found).plain()}
+    found = {"part": "scores", "setting": setting.name, **named, "method": method, "threshold": value}
+    return {**found, **kept, "result": result.plain()}
