@@ -10,7 +10,7 @@ import pytest
 from carrylens.arithmetic import Operation, algorithm
 from carrylens.arithmetic.variables import D_PRIME, MD, MV, ND, SA, SGN, ST, SV, A, D, Variable
 from carrylens.calibration.alike import are_alike
-from carrylens.calibration.found import Claim, Found, Scored
+from carrylens.calibration.found import Tag, Found, Scored
 from carrylens.calibration.results import Results
 from carrylens.calibration.scores import Result, operand_halves, score, total
 from carrylens.calibration.settings import DIALS, Setting, quick_settings, scored_settings, training_settings
@@ -30,13 +30,13 @@ def truth_of(**dials: object) -> Truth:
 
 
 def found_of(*roles: tuple[str, Variable], groups: tuple[str, ...] = (), token: int | None = None) -> Found:
-    claims = frozenset(Claim(Node.parse(node), variable, token) for node, variable in roles)
-    return Found(claims, frozenset(map(parse_nodes, groups)))
+    tags = frozenset(Tag(Node.parse(node), variable, token) for node, variable in roles)
+    return Found(tags, frozenset(map(parse_nodes, groups)))
 
 
 def truth_found(truth: Truth) -> Found:
-    claims = (Claim(node, variable) for node, variables in truth.roles.items() for variable in variables)
-    return Found(frozenset(claims), frozenset(group.nodes for group in truth.groups))
+    tags = (Tag(node, variable) for node, variables in truth.roles.items() for variable in variables)
+    return Found(frozenset(tags), frozenset(group.nodes for group in truth.groups))
 
 
 def test_the_truth_scores_full_marks() -> None:
@@ -94,8 +94,8 @@ def test_half_of_a_shared_column_may_be_called_by_its_digit_but_no_other_node() 
 def test_a_tagged_decoy_is_counted() -> None:
     truth = truth_of(decoys=1)
     node = next(iter(truth.decoys))
-    claims = frozenset(Claim(node, variable) for variable in truth.decoys[node])
-    assert score(truth, ADDITION, Found(claims)).decoys.n_found == 1
+    tags = frozenset(Tag(node, variable) for variable in truth.decoys[node])
+    assert score(truth, ADDITION, Found(tags)).decoys.n_found == 1
 
 
 def test_a_result_comes_back_from_json_as_it_was() -> None:

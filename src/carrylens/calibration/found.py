@@ -1,7 +1,7 @@
 """Found: what a method says about a model, in the form in which all methods are scored.
 
 Takes  nodes and variables.
-Gives  `Given`, what a method may know, and `Found`, what it says: claims about single nodes, and groups.
+Gives  `Given`, what a method may know, and `Found`, what it says: tags about single nodes, and groups.
 Never  knows the truth.
 """
 
@@ -41,7 +41,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Claim:
+class Tag:
     """A node carries a variable, for one token of the answer (counted from the sign), or for whichever if None."""
 
     node: Node
@@ -51,29 +51,29 @@ class Claim:
 
 @dataclass(frozen=True)
 class Found:
-    """What a method says of a model: its claims, and the sets of nodes that it says belong together."""
+    """What a method says of a model: its tags, and the sets of nodes that it says belong together."""
 
-    claims: frozenset[Claim] = frozenset()
+    tags: frozenset[Tag] = frozenset()
     groups: frozenset[frozenset[Node]] = frozenset()
 
     @property
     def roles(self) -> dict[Node, set[Variable]]:
         """The variables of every node, whatever the token."""
-        return roles_of(self.claims)
+        return roles_of(self.tags)
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        claims = sorted(self.claims, key=lambda each: (each.node, str(each.variable), each.token or 0))
+        tags = sorted(self.tags, key=lambda each: (each.node, str(each.variable), each.token or 0))
         return {
-            "claims": [[str(each.node), str(each.variable), each.token] for each in claims],
+            "tags": [[str(each.node), str(each.variable), each.token] for each in tags],
             "groups": sorted(print_nodes(nodes) for nodes in self.groups),
         }
 
     @classmethod
     def from_plain(cls, given: Mapping[str, Any]) -> Found:
         """What `plain` gave."""
-        claims = (Claim(Node.parse(node), Variable.parse(name), token) for node, name, token in given["claims"])
-        return cls(frozenset(claims), frozenset(map(parse_nodes, given["groups"])))
+        tags = (Tag(Node.parse(node), Variable.parse(name), token) for node, name, token in given["tags"])
+        return cls(frozenset(tags), frozenset(map(parse_nodes, given["groups"])))
 
 
 Method = Callable[[Given], Found]
@@ -88,12 +88,12 @@ class Scored:
 
     def above(self, threshold: float) -> Found:
         """The roles that reach the threshold. A method of single nodes has no groups."""
-        return Found(frozenset(Claim(*key) for key, score in self.scores.items() if score >= threshold))
+        return Found(frozenset(Tag(*key) for key, score in self.scores.items() if score >= threshold))
 
 
-def roles_of(claims: Iterable[Claim]) -> dict[Node, set[Variable]]:
+def roles_of(tags: Iterable[Tag]) -> dict[Node, set[Variable]]:
     """The variables of every node that has any."""
     found: dict[Node, set[Variable]] = {}
-    for claim in claims:
-        found.setdefault(claim.node, set()).add(claim.variable)
+    for tag in tags:
+        found.setdefault(tag.node, set()).add(tag.variable)
     return found

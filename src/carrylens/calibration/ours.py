@@ -1,7 +1,7 @@
 """Ours: the map of this package, in the form in which methods are scored.
 
 Takes  a model and the algorithm it is supposed to run.
-Gives  the claims and groups of its map.
+Gives  the tags and groups of its map.
 Never  adds anything to what `discovery/` found.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.calibration.found import Claim, Found, Given
+from carrylens.calibration.found import Tag, Found, Given
 from carrylens.discovery.groups import Group, GroupSettings, find_groups
 from carrylens.discovery.mapping import MapSettings, map_model
 from carrylens.discovery.node_map import Nodes, Role
@@ -29,8 +29,8 @@ def map_by_swaps(given: Given) -> Found:
 
 def found_of(roles: Iterable[Role], groups: Iterable[Nodes]) -> Found:
     """Roles by node: every member of a set has the set's role. A set is a group if it was searched for as one."""
-    claims = {Claim(node, role.variable, role.token) for role in roles for node in role.nodes}
-    return Found(frozenset(claims), frozenset(map(frozenset, groups)))
+    tags = {Tag(node, role.variable, role.token) for role in roles for node in role.nodes}
+    return Found(frozenset(tags), frozenset(map(frozenset, groups)))
 
 
 def map_roles(given: Given, settings: MapSettings) -> Sequence[Role]:

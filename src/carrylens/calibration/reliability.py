@@ -4,8 +4,9 @@ Takes  planted circuits: some to fit the confidence rule on, others to hold it a
 Gives  cases (a role's margin and whether it is true), the rule fitted to them, and a table of stated and observed.
 Never  fits on a circuit that is held against the rule.
 
-Cases are all roles of single nodes that the search would give if it asked for next to no evidence, true and false, so
-that weak evidence has its place in the rule too. Whether one is true is decided as for scores.
+Cases are all roles of single nodes that the search would give if it asked for next to no evidence, in a circuit and in
+its twin, whose weights are shuffled and in which no role is true: so weak evidence has its place in the rule too.
+Whether a role of the circuit is true is decided as for scores.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from carrylens.calibration.found import Claim, Given
+from carrylens.calibration.found import Tag, Given
 from carrylens.calibration.results import Plain
 from carrylens.calibration.scores import operand_halves, settle
 from carrylens.calibration.scoring import Work
@@ -30,10 +31,10 @@ from carrylens.discovery.roles import find_roles
 from carrylens.evidence.confidence import Confidence, margin
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
-from carrylens.planted.plant import Planted, plant
+from carrylens.planted.plant import Planted, permuted_twin, plant
 
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
-_PENALTY = 0.01  # keeps the slope finite where no false role is like a true one
+_DOUBT = 1.0  # so many true and so many false cases are supposed besides, spread over all margins
 
 
 def cases_of(work: Work, settings: Sequence[Setting]) -> list[Plain]:
@@ -41,7 +42,7 @@ def cases_of(work: Work, settings: Sequence[Setting]) -> list[Plain]:
     cases: list[Plain] = []
     for at, setting in enumerate(settings):
         work.say(f"roles on weak evidence, {setting.name}", at, len(settings))
-        about = work.about(setting=setting.name)
+        about = work.about(setting=setting.name, twins=True)
         cases += work.results.once(f"{setting.name}/weak", about, partial(_cases, work, setting))["cases"]
     return cases
 
@@ -54,13 +55,17 @@ def weak_roles(given: Given) -> list[Role]:
 
 
 def fit_confidence(cases: Sequence[Plain], made: dict[str, Any]) -> Confidence:
-    """The rule that makes the cases most probable, with a small penalty on its slope."""
+    """The rule that makes the cases most probable, with one true and one false case more than there are.
+
+    Those two are spread over all margins, so that a rule fitted where no false role was seen does not call itself sure.
+    """
     margins = np.array([margin(Rate(*case["hit"]), Rate(*case["null"])) for case in cases])
     true = np.array([case["true"] for case in cases], dtype=np.float64)
 
     def loss(given: np.ndarray[Any, np.dtype[np.float64]]) -> float:
         x = given[0] + given[1] * margins
-        return float((np.logaddexp(0.0, x) - true * x).sum() + _PENALTY * given[1] ** 2)
+        doubt = _DOUBT / len(x) * (2 * np.logaddexp(0.0, x) - x).sum()
+        return float((np.logaddexp(0.0, x) - true * x).sum() + doubt)
 
     found = minimize(loss, np.array([0.0, 1.0]), method="BFGS").x
     counts = {"n_cases": len(cases), "n_true": int(true.sum())}
@@ -82,16 +87,22 @@ def reliability_table(rule: Confidence, cases: Iterable[Plain]) -> list[Plain]:
 
 def _cases(work: Work, setting: Setting) -> Plain:
     planted = plant(setting.description)
-    roles = weak_roles(work.given(planted, setting, setting.name))
-    return {"cases": [_case(planted, setting, role) for role in roles if not _is_half(planted, role)]}
+    given = work.given(planted, setting, setting.name)
+    roles = [role for role in weak_roles(given) if not _is_half(planted, role)]
+    shuffled = weak_roles(replace(given, model=permuted_twin(planted.model, setting.seed)))
+    cases = [_case(setting.name, role, _is_true(planted, setting, role)) for role in roles]
+    return {"cases": cases + [_case(f"twin of {setting.name}", role, False) for role in shuffled]}
 
 
-def _case(planted: Planted, setting: Setting, role: Role) -> Plain:
-    (node,) = role.nodes
-    claim = settle(planted.truth, setting.causal, Claim(node, role.variable, role.token))
-    true = claim.variable in planted.truth.roles.get(node, frozenset())
+def _case(name: str, role: Role, true: bool) -> Plain:
     rates = {"hit": [role.hit.hits, role.hit.n], "null": [role.null.hits, role.null.n]}
-    return {"setting": setting.name, "role": f"{node} {role.variable}", "token": role.token, **rates, "true": true}
+    return {"setting": name, "role": f"{role.nodes[0]} {role.variable}", "token": role.token, **rates, "true": true}
+
+
+def _is_true(planted: Planted, setting: Setting, role: Role) -> bool:
+    (node,) = role.nodes
+    tag = settle(planted.truth, setting.causal, Tag(node, role.variable, role.token))
+    return tag.variable in planted.truth.roles.get(node, frozenset())
 
 
 def _is_half(planted: Planted, role: Role) -> bool:

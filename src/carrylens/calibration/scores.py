@@ -4,15 +4,15 @@ Takes  a truth, its causal model, and what a method found.
 Gives  `Result`: counts by role, node, group and variable, decoys tagged, and every wrong and missed role by name.
 Never  counts a variable as another because a method says that they are the same.
 
-How variables that no question tells apart are counted: a claim whose variable is not planted at the node, but which is
+How variables that no question tells apart are counted: a tag whose variable is not planted at the node, but which is
 alike (see `alike.py`) one that is, counts as that one, found once. So it is neither a hit of its own nor an error. It
-needs the same node, and it must be alike for the token the claim names; a claim that names none must be alike for all
-tokens. Claims of alike variables none of which is planted there are one error, not several. `strict` is the score
+needs the same node, and it must be alike for the token the tag names; a tag that names none must be alike for all
+tokens. Tags of alike variables none of which is planted there are one error, not several. `strict` is the score
 without all that.
 
 How operand digits are counted: a head that shares the fetching of a column with another brings D[k] or D'[k] and
-nothing else, though the truth lists it under what both are fetched for. A claim that it carries that digit is true, so
-it is left out of the count, neither hit nor error; any other claim of an operand digit is an error.
+nothing else, though the truth lists it under what both are fetched for. A tag that it carries that digit is true, so
+it is left out of the count, neither hit nor error; any other tag of an operand digit is an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.variables import D_PRIME, D, Variable
 from carrylens.calibration.alike import are_alike
-from carrylens.calibration.found import Claim, Found, roles_of
+from carrylens.calibration.found import Tag, Found, roles_of
 from carrylens.nodes import Node, print_nodes
 from carrylens.planted.compare import Score, compare, true_groups
 from carrylens.planted.truth import Truth
@@ -64,8 +64,8 @@ class Result:
 def score(truth: Truth, causal: CausalModel, found: Found) -> Result:
     """How well a method did."""
     halves = operand_halves(truth)
-    claims = [claim for claim in found.claims if (claim.node, claim.variable) not in halves]
-    roles, strict = roles_of(settle(truth, causal, claim) for claim in claims), compare(truth, roles_of(claims))
+    tags = [tag for tag in found.tags if (tag.node, tag.variable) not in halves]
+    roles, strict = roles_of(settle(truth, causal, tag) for tag in tags), compare(truth, roles_of(tags))
     compared = compare(truth, roles, found.groups)
     true = {(node, variable) for node, variables in truth.roles.items() for variable in variables}
     said = {(node, variable) for node, variables in roles.items() for variable in variables}
@@ -85,15 +85,15 @@ def score(truth: Truth, causal: CausalModel, found: Found) -> Result:
     )
 
 
-def settle(truth: Truth, causal: CausalModel, claim: Claim) -> Claim:
-    """The claim, or the planted one that no question tells from it, or the first such variable of the algorithm."""
-    planted = truth.roles.get(claim.node, frozenset())
-    if claim.variable in planted:
-        return claim
+def settle(truth: Truth, causal: CausalModel, tag: Tag) -> Tag:
+    """The tag, or the planted one that no question tells from it, or the first such variable of the algorithm."""
+    planted = truth.roles.get(tag.node, frozenset())
+    if tag.variable in planted:
+        return tag
     for variable in (*sorted(planted, key=str), *causal.by_variable):
-        if are_alike(causal, claim.variable, variable, claim.token):
-            return Claim(claim.node, variable, claim.token)
-    return claim
+        if are_alike(causal, tag.variable, variable, tag.token):
+            return Tag(tag.node, variable, tag.token)
+    return tag
 
 
 def operand_halves(truth: Truth) -> set[tuple[Node, Variable]]:

@@ -24,7 +24,7 @@ from carrylens.arithmetic.pairs import effect_pairs
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import OPR, SGN, Variable
 from carrylens.calibration.baselines.looking import looked_at
-from carrylens.calibration.found import Claim, Found, Given
+from carrylens.calibration.found import Tag, Found, Given
 from carrylens.calibration.writes import asked_variables, knows
 from carrylens.discovery.attention import Pattern, average_pattern, top_places
 from carrylens.discovery.usefulness import ablate_sets
@@ -50,14 +50,14 @@ def search_as_published(given: Given) -> Found:
     useful = [h for h, failed in zip(heads, ablated.failed[:, 0], strict=True) if (failed & ~ablated.clean).any()]
     pattern, names = average_pattern(given.model, questions), place_names(causal.digits)
     looks = {head: [names.index(place) for place in _places(pattern, head, given)] for head in useful}
-    claims: set[Claim] = set()
+    tags: set[Tag] = set()
     for variable in asked_variables(causal):
         if variable in (OPR, SGN):
             at = position_of(variable, causal.digits)
-            claims |= {Claim(head, variable) for head in useful if looks[head][:1] == [at]}
+            tags |= {Tag(head, variable) for head in useful if looks[head][:1] == [at]}
         elif variable.name in _OWN_DIGIT + _ABOVE:
-            claims |= {Claim(head, variable) for head in _passing(given, engine, variable, looks)}
-    return Found(frozenset(claims))
+            tags |= {Tag(head, variable) for head in _passing(given, engine, variable, looks)}
+    return Found(frozenset(tags))
 
 
 def _places(pattern: Pattern, head: Node, given: Given) -> Sequence[str]:
