@@ -10,7 +10,7 @@ import pytest
 from carrylens.arithmetic import Operation, algorithm
 from carrylens.arithmetic.variables import D_PRIME, MD, MV, ND, SA, SGN, ST, SV, A, D, Variable
 from carrylens.calibration.alike import are_alike
-from carrylens.calibration.found import Tag, Found, Scored
+from carrylens.calibration.found import Found, Scored, Tag
 from carrylens.calibration.results import Results
 from carrylens.calibration.scores import Result, operand_halves, score, total
 from carrylens.calibration.settings import DIALS, Setting, quick_settings, scored_settings, training_settings

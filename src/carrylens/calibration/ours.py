@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.calibration.found import Tag, Found, Given
+from carrylens.calibration.found import Found, Given, Tag
 from carrylens.discovery.groups import Group, GroupSettings, find_groups
 from carrylens.discovery.mapping import MapSettings, map_model
 from carrylens.discovery.node_map import Nodes, Role

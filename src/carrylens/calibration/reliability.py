@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from carrylens.calibration.found import Tag, Given
+from carrylens.calibration.found import Given, Tag
 from carrylens.calibration.results import Plain
 from carrylens.calibration.scores import operand_halves, settle
 from carrylens.calibration.scoring import Work

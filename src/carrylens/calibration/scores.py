@@ -24,7 +24,7 @@ from typing import Any
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.variables import D_PRIME, D, Variable
 from carrylens.calibration.alike import are_alike
-from carrylens.calibration.found import Tag, Found, roles_of
+from carrylens.calibration.found import Found, Tag, roles_of
 from carrylens.nodes import Node, print_nodes
 from carrylens.planted.compare import Score, compare, true_groups
 from carrylens.planted.truth import Truth

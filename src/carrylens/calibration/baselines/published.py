@@ -24,7 +24,7 @@ from carrylens.arithmetic.pairs import effect_pairs
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import OPR, SGN, Variable
 from carrylens.calibration.baselines.looking import looked_at
-from carrylens.calibration.found import Tag, Found, Given
+from carrylens.calibration.found import Found, Given, Tag
 from carrylens.calibration.writes import asked_variables, knows
 from carrylens.discovery.attention import Pattern, average_pattern, top_places
 from carrylens.discovery.usefulness import ablate_sets
