@@ -59,5 +59,6 @@ def calibration_records(work: Work, parts: Collection[str], amounts: Amounts) ->
 
 def confidence_rule(work: Work) -> Confidence:
     """The confidence rule, fitted on the training circuits."""
-    made = work.about(command="carrylens calibrate --fit", circuits=[setting.name for setting in work.training])
+    command = f"carrylens calibrate{' --quick' if work.small else ' --light' if work.quick else ''} --fit"
+    made = work.about(command=command, circuits=[setting.name for setting in work.training])
     return fit_confidence(cases_of(work, work.training), made)

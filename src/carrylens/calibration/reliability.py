@@ -4,9 +4,9 @@ Takes  planted circuits: some to fit the confidence rule on, others to hold it a
 Gives  cases (a role's margin and whether it is true), the rule fitted to them, and a table of stated and observed.
 Never  fits on a circuit that is held against the rule.
 
-Cases are all roles of single nodes that the search would give if it asked for next to no evidence, in a circuit and in
-its twin, whose weights are shuffled and in which no role is true: so weak evidence has its place in the rule too.
-Whether a role of the circuit is true is decided as for scores.
+Cases are of two kinds, so that weak evidence has its place in the rule too. In a circuit: all roles of single nodes
+that the search would give if it asked for next to no evidence; whether one is true is decided as for scores. In its
+twin, whose weights are shuffled: what the search measured of nodes and variables that hit at all; there none is true.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ from carrylens.discovery.mapping import MapSettings
 from carrylens.discovery.node_map import Role
 from carrylens.discovery.roles import find_roles
 from carrylens.evidence.confidence import Confidence, margin
+from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.planted.plant import Planted, permuted_twin, plant
 
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
+_MOST_CHANCE = 60  # of a twin, so that twins do not outweigh circuits
 _DOUBT = 1.0  # so many true and so many false cases are supposed besides, spread over all margins
 
 
@@ -52,6 +54,16 @@ def weak_roles(given: Given) -> list[Role]:
     usual = MapSettings.chosen(given.seed, quick=given.quick).roles
     weak = replace(usual, find_level=0.3, least_hit=0.02, level=1.0)
     return find_roles(Engine(given.model), given.causal, [(node,) for node in given.nodes], weak, watch=given.watch)
+
+
+def chance_hits(given: Given) -> list[Fact]:
+    """Some of the nodes and variables that hit at all, as they were measured, before anything is asked of them."""
+    usual, facts = MapSettings.chosen(given.seed, quick=given.quick).roles, list[Fact]()
+    sets = [(node,) for node in given.nodes]
+    find_roles(Engine(given.model), given.causal, sets, replace(usual, find_level=-1.0), note=facts.append)
+    hitting = [fact for fact in facts if fact.effect.hits]
+    order = np.random.default_rng(given.seed).permutation(len(hitting))[:_MOST_CHANCE]
+    return [hitting[at] for at in sorted(order)]
 
 
 def fit_confidence(cases: Sequence[Plain], made: dict[str, Any]) -> Confidence:
@@ -89,14 +101,13 @@ def _cases(work: Work, setting: Setting) -> Plain:
     planted = plant(setting.description)
     given = work.given(planted, setting, setting.name)
     roles = [role for role in weak_roles(given) if not _is_half(planted, role)]
-    shuffled = weak_roles(replace(given, model=permuted_twin(planted.model, setting.seed)))
-    cases = [_case(setting.name, role, _is_true(planted, setting, role)) for role in roles]
-    return {"cases": cases + [_case(f"twin of {setting.name}", role, False) for role in shuffled]}
+    cases = [_case(setting.name, role.hit, role.null, _is_true(planted, setting, role)) for role in roles]
+    facts = chance_hits(replace(given, model=permuted_twin(planted.model, setting.seed)))
+    return {"cases": cases + [_case(f"twin of {setting.name}", fact.effect, fact.null, False) for fact in facts]}
 
 
-def _case(name: str, role: Role, true: bool) -> Plain:
-    rates = {"hit": [role.hit.hits, role.hit.n], "null": [role.null.hits, role.null.n]}
-    return {"setting": name, "role": f"{role.nodes[0]} {role.variable}", "token": role.token, **rates, "true": true}
+def _case(name: str, hit: Rate, null: Rate, true: bool) -> Plain:
+    return {"setting": name, "hit": [hit.hits, hit.n], "null": [null.hits, null.n], "true": true}
 
 
 def _is_true(planted: Planted, setting: Setting, role: Role) -> bool:
