@@ -31,7 +31,7 @@ class Amounts:
     account_digits: int = 3
 
 
-QUICK_AMOUNTS = Amounts(untrained=3, trained_twins=0, account_seeds=1, account_digits=2)
+QUICK_AMOUNTS = Amounts(untrained=3, trained_twins=0, account_seeds=1)
 
 
 def chosen_parts(names: Sequence[str]) -> tuple[str, ...]:

@@ -74,10 +74,13 @@ def calibrate_command(
 
 
 def _command() -> str:
+    # As it was given, without what changes no figure.
     import shlex
     import sys
 
-    return shlex.join(["carrylens", *sys.argv[1:]])
+    given = iter(sys.argv[1:])
+    kept = [word for word in given if word not in ("--out", "--threads") or not next(given, True)]
+    return shlex.join(["carrylens", *kept])
 
 
 def add_commands(app: typer.Typer) -> None:
