@@ -1,7 +1,7 @@
 """Ours: the map of this package, in the form in which methods are scored.
 
 Takes  a model and the algorithm it is supposed to run.
-Gives  the tags and groups of its map.
+Gives  the tags and groups of its map, without groups that only bring an operand's digit: a truth does not list those.
 Never  adds anything to what `discovery/` found.
 """
 
@@ -24,7 +24,8 @@ def map_by_swaps(given: Given) -> Found:
     groups = {(group.nodes, group.variable) for group in map_groups(given) if len(group.nodes) > 1}
     sets = sorted({nodes for nodes, _ in groups})
     together = [role for role in _roles_of(given, sets, settings) if (role.nodes, role.variable) in groups]
-    return found_of([*map_roles(given, settings), *together], {role.nodes for role in together})
+    computed = {role.nodes for role in together if role.variable in given.causal.by_variable}
+    return found_of([*map_roles(given, settings), *together], computed)
 
 
 def found_of(roles: Iterable[Role], groups: Iterable[Nodes]) -> Found:

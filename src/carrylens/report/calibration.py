@@ -28,7 +28,9 @@ nothing of the truth.
 - A group is the set of all copies or partners that make one variable; only the whole set counts. Only `ours` looks for
   groups.
 - `attention`, `probe` and `attribution` need a threshold. Each has the one that is best (highest harmonic mean of
-  precision and recall by role) on training circuits, none of which is scored: {training}.
+  precision and recall by role) on training circuits, none of which is scored.
+
+{n_scored} circuits are scored, with {digits} digits. Training circuits: {training}.
 """
 
 
@@ -59,7 +61,9 @@ def calibration_text(records: Sequence[Record]) -> str:
 
 def calibration_page(records: Sequence[Record], command: str, training: Sequence[str]) -> str:
     """The page of the documentation."""
-    lines = [_INTRODUCTION.format(command=command, training=", ".join(training))]
+    scored = {record["setting"]: str(record["digits"]) for record in records if record["part"] == "scores"}
+    digits, n_scored = ", ".join(dict.fromkeys(scored.values())) or "no", len(scored) or "No"
+    lines = [_INTRODUCTION.format(command=command, n_scored=n_scored, digits=digits, training=", ".join(training))]
     for title, head, body in calibration_tables(records):
         lines += [f"## {title}", "", *([_NOTES[title], ""] if title in _NOTES else []), *markdown_table(head, body), ""]
     return "\n".join(lines).rstrip() + "\n"
