@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from carrylens.arithmetic import Operation, algorithm
+from carrylens.arithmetic.alike import are_alike
 from carrylens.arithmetic.variables import D_PRIME, MD, MV, ND, SA, SGN, ST, SV, A, D, Variable
-from carrylens.calibration.alike import are_alike
 from carrylens.calibration.found import Found, Scored, Tag
 from carrylens.calibration.results import Results
 from carrylens.calibration.scores import Result, operand_halves, score, total
@@ -72,7 +72,8 @@ def test_alike_is_what_swapping_shows_and_not_what_looks_alike() -> None:
     assert not are_alike(ADDITION, ST[1], SV[1], None)
     assert not are_alike(ADDITION, SA[1], A[1], None)
     assert not are_alike(subtraction, MD[1], ND[1], None)
-    assert are_alike(subtraction, MV[1], SGN, None)
+    assert are_alike(subtraction, MV[1], SGN, 0)
+    assert not are_alike(subtraction, MV[1], SGN, None), "digits are made with the sign that stands there"
     assert not are_alike(ADDITION, Variable("MD", 1), SA[1], None)
 
 

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from carrylens.arithmetic.alike import are_alike
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.variables import D_PRIME, D, Variable
-from carrylens.calibration.alike import are_alike
 from carrylens.calibration.found import Found, Tag, roles_of
 from carrylens.nodes import Node, print_nodes
 from carrylens.planted.compare import Score, compare, true_groups
