@@ -161,13 +161,18 @@ def _halvings(count: int) -> Iterator[tuple[int, int]]:
         yield from ((start, min(start + size, count)) for start in range(0, count, size))
 
 
-def proven_groups(groups: Sequence[Group], test: Callable[[list[Nodes]], list[Role]]) -> tuple[list[Group], list[Role]]:
+def proven_groups(groups: Sequence[Group], test: Callable[..., list[Role]]) -> tuple[list[Group], list[Role]]:
     """The groups of several nodes of which sets stand the test, with just those sets; and the sets' roles.
 
-    A set keeps the role for which it was found, not those that some of its members have anyway.
+    A set is tested for every variable that the search found in one of its members, and keeps the one it was found for.
     """
     wanted = {(nodes, group.variable, group.token) for group in groups for nodes in group.sets if len(nodes) > 1}
-    found = test(sorted({nodes for nodes, _, _ in wanted}))
+    of_node: dict[Node, set[Variable]] = {}
+    for group in groups:
+        for node in group.nodes:
+            of_node.setdefault(node, set()).add(group.variable)
+    sets = sorted({nodes for nodes, _, _ in wanted})
+    found = test(sets, only={nodes: set().union(*(of_node[node] for node in nodes)) for nodes in sets})
     roles = {(role.nodes, role.variable, role.token): role for role in found}
     proven = wanted & set(roles)
     kept = [

@@ -20,6 +20,7 @@ import numpy as np
 
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.roles import Note, Settings, Watch, confirming_stimuli, find_roles
 from carrylens.discovery.swaps import swap_rates
@@ -86,11 +87,12 @@ def find_joint_roles(
     store: Path | None = None,
     watch: Watch | None = None,
     note: Note | None = None,
+    only: Mapping[Nodes, Collection[Variable]] | None = None,
 ) -> list[Role]:
-    """The roles that sets have and their members have not."""
+    """The roles that sets have and their members have not; `only` as for `find_roles`."""
     if not sets:
         return []
-    roles = find_roles(engine, model, sets, settings, store=store, watch=watch, note=note)
+    roles = find_roles(engine, model, sets, settings, store=store, watch=watch, note=note, only=only)
     stay: list[Role] = []
     for variable in dict.fromkeys(role.variable for role in roles):
         some = [role for role in roles if role.variable == variable]

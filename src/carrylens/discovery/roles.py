@@ -13,7 +13,7 @@ Never  grants a role on attention, on one split of questions, or because an answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, permutations
 from pathlib import Path
@@ -63,13 +63,14 @@ def find_roles(
     store: Path | None = None,
     watch: Watch | None = None,
     note: Note | None = None,
+    only: Mapping[Nodes, Collection[Variable]] | None = None,
 ) -> list[Role]:
-    """Every role of every set."""
+    """Every role of every set, or of each set those of the variables that `only` names for it."""
     say, keep = watch or (lambda _what, _done, _all: None), note or (lambda _fact: None)
     variables = list(readable_variables(model))
     candidates: list[tuple[Variable, SwapRates]] = []
     for at, variable in enumerate(variables):
-        able = able_sets(model, variable, sets)
+        able = [nodes for nodes in able_sets(model, variable, sets) if only is None or variable in only[nodes]]
         candidates += [(variable, each) for each in _found(engine, model, variable, able, settings, store, keep)]
         say("finding roles", at + 1, len(variables))
     confirmed = _confirm(engine, model, candidates, settings, store, say, keep)

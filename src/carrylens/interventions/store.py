@@ -30,6 +30,9 @@ class Store:
             self._file = sqlite3.connect(path)
             try:
                 self._file.execute("PRAGMA journal_mode = WAL")
+                self._file.execute(
+                    "PRAGMA synchronous = NORMAL"
+                )  # a power cut may cost the last commits, never a record
                 self._file.execute(_MAKE)
             except sqlite3.Error:
                 self._file.close()
