@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.model.transformer import Transformer
     from carrylens.planted.description import CircuitDescription
     from carrylens.planted.plant import Planted
+    from carrylens.report.page.saved import Saved
     from carrylens.training.exam import Result
     from carrylens.training.run import Plan, Run, Watcher
     from carrylens.zoo.exams import Exam
@@ -239,6 +240,33 @@ def claims_beside(where: Path) -> Path:
     from carrylens.hypothesis.skeleton import CLAIMS
 
     return _map_at(where).parent / CLAIMS
+
+
+def read_source(source: str, folder: Path | None) -> tuple[Path, Saved]:
+    """The folder of a model's map, and everything that was saved there and beside the model."""
+    from carrylens.discovery.map_folder import folder_for
+    from carrylens.discovery.node_map import MAP
+    from carrylens.model.hub import HUB
+    from carrylens.report.page.saved import read_saved
+    from carrylens.zoo.about import model_name
+    from carrylens.zoo.find import SHIPPED, find_model
+
+    own = None if source.startswith(HUB) else find_model(source)
+    if folder is None:
+        mapped = own is not None and (own / MAP).exists()
+        folder = own if own is not None and mapped else folder_for(source, str(model_name(own or source)), None)
+    saved = read_saved(source, folder, own)
+    if saved.test is None and (SHIPPED / saved.map.model).is_dir():  # a folder with a map alone
+        saved = read_saved(source, folder, SHIPPED / saved.map.model)
+    return folder, saved
+
+
+def page_of_saved(saved: Saved) -> bytes:
+    """The page about a model, with the questions behind its facts drawn again."""
+    from carrylens.discovery.asked import asked_pairs, asked_questions
+    from carrylens.report.page.render import page_of
+
+    return page_of(saved, asked_pairs(saved.map, saved.facts), asked_questions(saved.map, saved.facts)).encode()
 
 
 def _map_at(where: Path) -> Path:

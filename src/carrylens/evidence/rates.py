@@ -8,7 +8,7 @@ Never  counts one stimulus twice: who repeats a question has one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from scipy.stats import binomtest, hypergeom
 
@@ -39,10 +39,7 @@ class Rate:
     @cached_property
     def interval(self) -> tuple[float, float]:
         """The exact 95% Clopper-Pearson interval; from 0 to 1 where nothing was asked."""
-        if not self.n:
-            return (0.0, 1.0)
-        found = binomtest(self.hits, self.n).proportion_ci(0.95, method="exact")
-        return (float(found.low), float(found.high))
+        return _exact_interval(self.hits, self.n)
 
     def __add__(self, other: Rate) -> Rate:
         return Rate(self.hits + other.hits, self.n + other.n)
@@ -62,3 +59,11 @@ def p_above(effect: Rate, null: Rate) -> float:
     """
     hits, total = effect.hits + null.hits, effect.n + null.n
     return float(min(1.0, hypergeom.sf(effect.hits - 1, total, hits, effect.n))) if effect.n else 1.0
+
+
+@cache  # a page shows thousands of rates, and few different ones
+def _exact_interval(hits: int, n: int) -> tuple[float, float]:
+    if not n:
+        return (0.0, 1.0)
+    found = binomtest(hits, n).proportion_ci(0.95, method="exact")
+    return (float(found.low), float(found.high))
