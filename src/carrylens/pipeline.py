@@ -7,6 +7,8 @@ Never  prints, and never does what a room could do alone.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -34,6 +36,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.training.run import Plan, Run, Watcher
     from carrylens.zoo.exams import Exam
 
+PAGE = "report.html"
 Record = dict[str, Any]
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -267,6 +270,66 @@ def page_of_saved(saved: Saved) -> bytes:
     from carrylens.report.page.render import page_of
 
     return page_of(saved, asked_pairs(saved.map, saved.facts), asked_questions(saved.map, saved.facts)).encode()
+
+
+def explain_source(
+    source: str, out: Path | None, device: str, threads: int, watch: Watch, *, quick: bool, seed: int
+) -> tuple[Path, Saved]:
+    """The whole route for one model: test, map, judge, battery, worked questions, page; only what is not there yet."""
+    from carrylens.discovery.map_folder import folder_for, store_of
+    from carrylens.discovery.worked import WORKED, example_questions, work_questions
+    from carrylens.hypothesis.skeleton import CLAIMS
+    from carrylens.model.hub import HUB
+    from carrylens.model.steps import finish, is_done
+    from carrylens.zoo.about import model_name
+    from carrylens.zoo.find import find_model, load
+
+    name = model_name(source if source.startswith(HUB) else find_model(source))
+    folder = folder_for(source, str(name), out)
+    store_of(folder)  # makes the folder, or says why not
+    _test_if_untested(source, folder, device, threads, watch, quick=quick)
+    _, found = map_source(source, folder, device, threads, watch, quick=quick, seed=seed, pairs=True, restart=False)
+    made_from = {"map": _hash_of_text(found.to_json()), "version": __version__}
+    if not is_done(folder, "judge", made_from):
+        watch("judging claims", 0, 1)
+        finish(folder, "judge", made_from, {CLAIMS: judge_map(folder, None).to_json().encode()})
+    # The battery goes here: run it on (model, found), and finish its step with battery.json.
+    if not is_done(folder, "work", made_from):
+        watch("working a question through", 0, 1)
+        texts = example_questions(found.operation, found.digits)
+        about = {"model": found.model, "sha256": found.stimuli.get("sha256")}
+        worked = work_questions(load(source), found, texts, about)
+        finish(folder, "work", made_from, {WORKED: (json.dumps(worked, indent=1) + "\n").encode()})
+    _, saved = read_source(source, folder)
+    files = {**saved.hashes, "version": __version__}
+    if not is_done(folder, "report", files):
+        watch("writing the page", 0, 1)
+        finish(folder, "report", files, {PAGE: page_of_saved(saved)})
+    return folder, saved
+
+
+def _test_if_untested(source: str, folder: Path, device: str, threads: int, watch: Watch, *, quick: bool) -> None:
+    from carrylens.files import write_whole
+    from carrylens.model.hub import HUB
+    from carrylens.zoo.about import TEST, saved_test
+    from carrylens.zoo.find import find_model
+
+    exam = start_exam(source, *((10_000, 200) if quick else (100_000, 2_000)), device, threads)
+    for where in (folder, *([] if source.startswith(HUB) else [find_model(source)])):
+        if (known := saved_test(where)) is not None and known.get("sha256") == exam.model_hash:
+            return
+    try:
+        for _ in exam.sit():
+            watch("testing", exam.asked, exam.total)
+    except BaseException:  # stopped: what was asked so far is kept
+        exam.keep()
+        raise
+    write_whole(folder / TEST, (json.dumps(exam.record(), indent=1) + "\n").encode())
+    exam.forget()
+
+
+def _hash_of_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _map_at(where: Path) -> Path:

@@ -1,8 +1,8 @@
-"""Commands that end in a page: report.
+"""Commands that end in a page: report and explain.
 
-Takes  a model that was mapped and judged.
-Gives  a page, figures and tables, made from what was saved.
-Never  measures.
+Takes  a model.
+Gives  a page, figures and tables, made from what was saved; explain first measures what is missing.
+Never  imports PyTorch before a command is run.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import JsonOption, ModelArgument
-from carrylens.terminal import print_line, print_record
+from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.cli.watch import Watch
+from carrylens.terminal import Stopped, print_line, print_record
 
 FolderOption = Annotated[
     Path | None,
@@ -34,11 +35,11 @@ def report_command(
     Measures nothing: map and judge the model first, or let explain do all of it.
     """
     from carrylens.files import write_whole
-    from carrylens.pipeline import page_of_saved, read_source
+    from carrylens.pipeline import PAGE, page_of_saved, read_source
     from carrylens.report.page.headline import summary_lines
 
     where, saved = read_source(model, folder)
-    page, path = page_of_saved(saved), out or where / "report.html"
+    page, path = page_of_saved(saved), out or where / PAGE
     write_whole(path, page)
     if as_json:
         print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"]})
@@ -48,6 +49,45 @@ def report_command(
     print_line(f"The page is {path}")
 
 
+def explain_command(
+    model: ModelArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where everything goes, if not the model's folder, or maps/NAME."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
+    seed: SeedOption = 0,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Test, map and judge a model, work a question through it, and make its page.
+
+    What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
+    goes on. Ends with where the page is, and the verdict in five lines.
+    """
+    from carrylens.pipeline import PAGE, explain_source
+    from carrylens.report.page.headline import summary_lines
+
+    with Watch(1, model) as watch:
+
+        def say(what: str, done: int, total: int) -> None:
+            watch.stage(what, done, total)
+            if watch.stop_wanted():
+                raise Stopped(f"Stopped while {what}. The same command goes on from there.")
+
+        folder, saved = explain_source(model, out, device, threads, say, quick=quick, seed=seed)
+    page = folder / PAGE
+    if as_json:
+        claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
+        print_record({"page": str(page), "model": saved.map.model, **claims})
+        return
+    for line in summary_lines(saved):
+        print_line(line)
+    print_line(f"The page is {page}")
+
+
 def add_commands(app: typer.Typer) -> None:
     """Add these commands to the command line."""
+    app.command("explain")(explain_command)
     app.command("report")(report_command)

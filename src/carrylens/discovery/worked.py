@@ -44,7 +44,7 @@ def example_questions(operation: Operation, digits: int) -> list[str]:
     ['5555+4448', '5555-1558']
     """
     adding = f"{'5' * digits}+{'4' * (digits - 1)}8"
-    first = "1" if digits > 1 else "" # 5 over 1 keeps the answer positive
+    first = "1" if digits > 1 else ""  # 5 over 1 keeps the answer positive
     subtracting = f"{'5' * digits}-{first}{'5' * max(0, digits - 2)}8"
     return {Operation.ADD: [adding], Operation.SUB: [subtracting], Operation.MIX: [adding, subtracting]}[operation]
 
@@ -113,7 +113,7 @@ def _swapped(engine: Engine, causal: CausalModel, base: Questions, role: Role, v
         "expected": "".join(VOCABULARY[token] for token in wanted),
         "given": "".join(VOCABULARY[token] for token in given),
         "agrees": bool(given[role.token] == wanted[role.token]),
-        "hit": vars(role.hit) and {"hits": role.hit.hits, "n": role.hit.n},
+        "hit": {"hits": role.hit.hits, "n": role.hit.n},
         "null": {"hits": role.null.hits, "n": role.null.n},
     }
 

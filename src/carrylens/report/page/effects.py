@@ -76,7 +76,7 @@ def percent(share: float) -> str:
         return f"{share:.0%}"
     if 0.01 <= share <= 0.99:
         return f"{share:.0%}"
-    return f"{100 * share:.2g}%" if share < 0.01 else f"{100 * share:.4g}%"
+    return f"{100 * share:.2g}%" if share < 0.01 else f"{100 * share:.3g}%" if share < 0.9995 else f"{100 * share:.6g}%"
 
 
 def chance(p: float | None) -> str:

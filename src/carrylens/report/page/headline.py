@@ -50,7 +50,7 @@ def headline_of(saved: Saved) -> Headline:
     return Headline(
         model=found.model,
         skeleton=claims["skeleton"],
-        sentence=_WORDS[claims["skeleton"]].format(what=f"the {claims['hypothesis']} algorithm"),
+        sentence=_sentence(claims),
         because=_because(claims),
         sure=tuple(_sure(saved)),
         tiles=tuple(_tiles(saved)),
@@ -68,6 +68,15 @@ def summary_lines(saved: Saved) -> list[str]:
         f"Map:      {len(found.useful)} of {len(found.nodes)} nodes are useful; {roles} roles, each with its null.",
         f"Rivals:   {_rivals(saved.claims)}",
     ]
+
+
+def _sentence(claims: Mapping[str, Any]) -> str:
+    # Where a rival meets all of its own claims too, the sentence must not choose.
+    what = f"the {claims['hypothesis']} algorithm"
+    equals = [rival["hypothesis"] for rival in claims["rivals"] if rival["skeleton"] == "present"]
+    if claims["skeleton"] == "present" and equals:
+        return f"This model runs {what}, or {' or '.join(equals)}: what was measured does not tell them apart."
+    return _WORDS[claims["skeleton"]].format(what=what)
 
 
 def _because(claims: Mapping[str, Any]) -> str:

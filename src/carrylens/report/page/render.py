@@ -62,6 +62,7 @@ def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[
         "pairs": pairs,
         "questions": questions,
         "kinds": KINDS,
+        "used": [kind for kind in KINDS if any(box.kind is kind for box in drawn.boxes)],
     }
     return _environment().get_template("report.html").render(context)
 
