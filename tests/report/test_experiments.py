@@ -30,9 +30,34 @@ def outcome() -> dict[str, Any]:
         "settings": {"n": 100, "seed": 3},
         "verdict": "SUPPORTED",
         "says": "It does in 97 of 100.",
-        "facts": [{"kind": "keep", "about": {"set": "map"}, "effect": {"hits": 97, "n": 100}, "null": {"hits": 1, "n": 100}, "stimuli": {}}],
-        "estimates": [{"name": "share", "value": 0.9, "low": 0.8, "high": 0.95, "null": 0.1, "null_low": 0.0, "null_high": 0.2, "n": 90}],
-        "figure": {"x_label": "nodes", "y_label": "right", "series": [series("effect", [0.1, 0.5, 0.9]), series("null", [0, 0, 0.1])], "names": [], "scale": "linear"},
+        "facts": [
+            {
+                "kind": "keep",
+                "about": {"set": "map"},
+                "effect": {"hits": 97, "n": 100},
+                "null": {"hits": 1, "n": 100},
+                "stimuli": {},
+            }
+        ],
+        "estimates": [
+            {
+                "name": "share",
+                "value": 0.9,
+                "low": 0.8,
+                "high": 0.95,
+                "null": 0.1,
+                "null_low": 0.0,
+                "null_high": 0.2,
+                "n": 90,
+            }
+        ],
+        "figure": {
+            "x_label": "nodes",
+            "y_label": "right",
+            "series": [series("effect", [0.1, 0.5, 0.9]), series("null", [0, 0, 0.1])],
+            "names": [],
+            "scale": "linear",
+        },
         "headers": ["a", "b"],
         "rows": [["1", "2"]],
         "beside_paper": [{"what": "share", "paper": "0.943", "ours": "0.97", "agrees": None}],

@@ -67,7 +67,12 @@ def test_what_was_changed_or_lost_is_made_again(folder: Path, name: str) -> None
 def test_a_new_claim_makes_a_new_page(folder: Path) -> None:
     claims = json.loads((folder / "claims.json").read_text())
     claims["rivals"] = []
-    finish(folder, "judge", json.loads((folder / STEPS).read_text())["judge"]["from"], {"claims.json": json.dumps(claims).encode()})
+    finish(
+        folder,
+        "judge",
+        json.loads((folder / STEPS).read_text())["judge"]["from"],
+        {"claims.json": json.dumps(claims).encode()},
+    )
     explain(folder)
     assert "No rival was judged" in (folder / "report.html").read_text()
 

@@ -141,4 +141,4 @@ def _source(causal: CausalModel, base: Questions, role: Role) -> Questions | Non
 
 
 def _repeated(questions: Questions, count: int) -> Questions:
-    return Questions(*(np.repeat(side, count, 0) for side in (questions.first, questions.second, questions.minus)))
+    return questions[np.zeros(count, dtype=np.intp)]

@@ -39,8 +39,8 @@ class Axis:
     def marks(self) -> list[tuple[float, str]]:
         """Round numbers along the axis, and how they are written."""
         if self.log:
-            step = max(1, round((self.high - self.low) / 5))
-            powers = range(int(self.low), int(self.high) + 1, step)
+            every = max(1, round((self.high - self.low) / 5))
+            powers = range(int(self.low), int(self.high) + 1, every)
             return [(10.0**power, f"1e{power}" if abs(power) > 2 else f"{10.0**power:g}") for power in powers]
         width = (self.high - self.low) or 1.0
         power = 10.0 ** floor(log10(width))
@@ -63,7 +63,10 @@ def chart(figure: Mapping[str, Any], title: str, name: str) -> str:
         return ""
     x_axis = _x_axis(xs, figure.get("names") or ())
     y_axis = _y_axis(numbers, log)
-    parts = [*_grid(x_axis, y_axis, figure), *(part for at, each in enumerate(series) for part in _points(each, at, x_axis, y_axis))]
+    parts = [
+        *_grid(x_axis, y_axis, figure),
+        *(part for at, each in enumerate(series) for part in _points(each, at, x_axis, y_axis)),
+    ]
     said = "; ".join(f"{each['label']} ({each['kind']}): {_said(each, figure.get('names') or ())}" for each in series)
     head = (
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}-title {name}-about">'
@@ -103,7 +106,9 @@ def _grid(x_axis: Axis, y_axis: Axis, figure: Mapping[str, Any]) -> list[str]:
     for at, (value, text) in enumerate(marks):
         if at % thin == 0:
             x = x_axis.at(value)
-            parts.append(f'<text class="quiet" x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{escape(text)}</text>')
+            parts.append(
+                f'<text class="quiet" x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{escape(text)}</text>'
+            )
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     parts.append(
         f'<text class="axis" x="{middle:g}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(figure["x_label"])}</text>'

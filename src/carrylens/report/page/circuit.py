@@ -4,7 +4,7 @@ Takes  what was saved.
 Gives  one SVG drawing whose colours come from the style sheet around it, and the same as a list of text.
 Never  draws a role that the claims' own thresholds would not count, or an edge that no supported claim rests on.
 
-A line joins two boxes where a supported claim of order rests on them: what the lower one writes, the upper one can read.
+A line joins two boxes that a supported claim of order rests on: what the lower one writes, the upper one can read.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class _Drawing:
     def _lines(self) -> list[str]:
         parts = []
         for part, whole, variable in self.circuit.edges:
-            x, y, height = self.at[part]
+            x, y, _ = self.at[part]
             to_x, to_y, to_height = self.at[whole]
             start, end = x + _BOX / 2, to_x + _BOX / 2
             low = to_y + to_height

@@ -1,7 +1,7 @@
 """Experiments: every outcome of the battery as a section of the page.
 
 Takes  outcomes as they were saved.
-Gives  what was asked, the figure, effects beside their nulls, the verdict, what would have refuted it, the paper's figure.
+Gives  what was asked, the figure, effects beside their nulls, the verdict, what would refute it, the paper's figure.
 Never  shows a figure, a fact or an estimate that has no null.
 """
 

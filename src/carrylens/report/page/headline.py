@@ -162,4 +162,6 @@ def shape_line(saved: Saved) -> str:
     found = saved.map
     layers = f"{found.n_layers} layer{'s' if found.n_layers > 1 else ''}"
     heads = f"{found.n_heads} head{'s' if found.n_heads > 1 else ''}"
-    return f"A transformer that {_DOES[found.operation.value]} numbers of {found.digits} digits: {layers}, {heads} each."
+    return (
+        f"A transformer that {_DOES[found.operation.value]} numbers of {found.digits} digits: {layers}, {heads} each."
+    )

@@ -244,4 +244,6 @@ def _tried(facts: Sequence[Fact]) -> dict[str, tuple[int, Effect | None]]:
 
 def _nearest(facts: Sequence[Fact]) -> Effect | None:
     best = max(facts, key=lambda fact: (fact.effect.value - fact.null.value, fact.effect.n))
-    return Effect(f"{best.about['variable']}", best.effect, best.null, "same value swapped in") if best.effect.n else None
+    return (
+        Effect(f"{best.about['variable']}", best.effect, best.null, "same value swapped in") if best.effect.n else None
+    )

@@ -21,7 +21,17 @@ from carrylens.evidence.rates import Rate
 from carrylens.report.claims import grouped
 from carrylens.report.kinds import KINDS
 from carrylens.report.map_text import short
-from carrylens.report.page import accuracy, circuit, effects, experiments, headline, node_grid, remake, unsettled, worked
+from carrylens.report.page import (
+    accuracy,
+    circuit,
+    effects,
+    experiments,
+    headline,
+    node_grid,
+    remake,
+    unsettled,
+    worked,
+)
 from carrylens.report.page.chart import chart
 from carrylens.report.page.saved import Saved
 from carrylens.report.trace_rows import Look
@@ -34,6 +44,7 @@ _LOOKS = {
     Look.UNCERTAIN: "column",
     Look.ANSWER: "answer",
 }
+_OPERATIONS = {"add": "addition", "sub": "subtraction"}
 
 
 def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[str] = ()) -> str:
@@ -59,6 +70,7 @@ def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[
         "commands": list(remake.commands(saved)),
         "made_with": list(remake.made_with(saved)),
         "losses": Markup(loss_chart(saved)),
+        "loss_names": [_OPERATIONS[name] for name in _loss_operations(saved)],
         "pairs": pairs,
         "questions": questions,
         "kinds": KINDS,
@@ -71,16 +83,20 @@ def loss_chart(saved: Saved) -> str:
     """How the mean loss fell, for each operation; empty where no history was saved."""
     notes = [line for line in saved.history if "token_losses" in line]
     series = []
-    for operation in dict.fromkeys(name for note in notes for name in note["token_losses"]):
+    for operation in _loss_operations(saved):
         some = [note for note in notes if note["token_losses"].get(operation)]
         losses = [fmean(note["token_losses"][operation]) for note in some]
         steps = [note["step"] for note in some]
-        label = {"add": "addition", "sub": "subtraction"}[operation]
+        label = _OPERATIONS[operation]
         series.append({"label": label, "kind": "loss", "x": steps, "y": losses, "low": losses, "high": losses})
     if not series:
         return ""
     figure = {"x_label": "step", "y_label": "mean loss", "series": series, "scale": "log"}
     return chart(figure, f"Training loss of {saved.map.model}", "losses")
+
+
+def _loss_operations(saved: Saved) -> list[str]:
+    return list(dict.fromkeys(name for line in saved.history for name in line.get("token_losses", ())))
 
 
 @cache

@@ -110,7 +110,7 @@ def _outcomes(given: Any) -> list[Record]:
 def _check_same(saved: Saved) -> None:
     if saved.claims.get("model") != saved.map.model:
         raise CarryLensError(
-            f"claims.json is about {saved.claims.get('model')}, and the map about {saved.map.model}. Judge the map again."
+            f"claims.json is about {saved.claims.get('model')}, the map about {saved.map.model}. Judge the map again."
         )
     for name, record in ((TEST, saved.test), (WORKED, saved.worked)):
         other = None if record is None else record.get("sha256")
