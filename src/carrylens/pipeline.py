@@ -25,18 +25,24 @@ from carrylens.errors import CarryLensError
 from carrylens.names import ModelName
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
+    from carrylens.arithmetic.variables import Variable
+    from carrylens.discovery.behaviours import Clusters
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.roles import Watch
     from carrylens.hypothesis.skeleton import Judgement
     from carrylens.model.transformer import Transformer
     from carrylens.planted.description import CircuitDescription
     from carrylens.planted.plant import Planted
+    from carrylens.nodes import Node
+    from carrylens.report.figures.clouds import Cloud
+    from carrylens.report.figures.collect import Drawn
     from carrylens.report.page.saved import Saved
     from carrylens.training.exam import Result
     from carrylens.training.run import Plan, Run, Watcher
     from carrylens.zoo.exams import Exam
 
 PAGE = "report.html"
+_MOST_CLOUDS = 6
 Record = dict[str, Any]
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -270,6 +276,37 @@ def page_of_saved(saved: Saved) -> bytes:
     from carrylens.report.page.render import page_of
 
     return page_of(saved, asked_pairs(saved.map, saved.facts), asked_questions(saved.map, saved.facts)).encode()
+
+
+def draw_figures(source: str, saved: Saved) -> Drawn:
+    """Every figure for print: from what was saved, and what nodes write from the model itself."""
+    from carrylens.discovery.worked import example_questions
+    from carrylens.report.figures.collect import figures_of
+
+    examples = example_questions(Operation.MIX, saved.map.digits)  # both algorithm figures, whatever the model does
+    return figures_of(saved, examples, _clouds(source, saved.map))
+
+
+def _clouds(source: str, found: NodeMap) -> list[Cloud]:
+    from carrylens.discovery.clusters import cluster_points
+    from carrylens.report.figures.clouds import Cloud
+    from carrylens.zoo.find import load
+
+    settings = found.stimuli.get("settings")
+    if not isinstance(settings, Mapping):
+        return []
+    clearest: dict[Variable, tuple[Node, Clusters]] = {}
+    for seen in found.behaviours:
+        for each in seen.clusters:
+            best = clearest.get(each.variable)
+            if each.are_clear and (best is None or best[1].quality < each.quality):
+                clearest[each.variable] = (seen.node, each)
+    model, clouds = load(source) if clearest else None, []
+    for variable, (node, clusters) in list(clearest.items())[:_MOST_CLOUDS]:
+        assert model is not None
+        points = cluster_points(model, variable, [node], settings["per_class"], settings["seed"])
+        clouds.append(Cloud(node, clusters, *points[node]))
+    return clouds
 
 
 def explain_source(

@@ -7,14 +7,19 @@ Never  imports PyTorch before a command is run.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
 from carrylens.cli.watch import Watch
-from carrylens.terminal import Stopped, print_line, print_record
+from carrylens.errors import CarryLensError
+from carrylens.terminal import Stopped, print_line, print_note, print_record
+
+if TYPE_CHECKING:
+    from carrylens.report.page.saved import Saved
 
 FolderOption = Annotated[
     Path | None,
@@ -28,11 +33,18 @@ def report_command(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to put the page, if not report.html in that folder.")
     ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw the figures for print there, as SVG and PDF.")
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also write the tables there, as LaTeX and Markdown.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make the page about a model from what was saved: its test, map, claims and experiments.
 
-    Measures nothing: map and judge the model first, or let explain do all of it.
+    Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
+    components asks the model again.
     """
     from carrylens.files import write_whole
     from carrylens.pipeline import PAGE, page_of_saved, read_source
@@ -41,12 +53,47 @@ def report_command(
     where, saved = read_source(model, folder)
     page, path = page_of_saved(saved), out or where / PAGE
     write_whole(path, page)
+    written = [*_draw(model, saved, figures), *_tabulate([saved], tables)]
     if as_json:
-        print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"]})
+        more = {"files": written} if written else {}
+        print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"], **more})
         return
     for line in summary_lines(saved):
         print_line(line)
     print_line(f"The page is {path}")
+    if written:
+        print_line(f"Wrote {len(written)} files: {', '.join(written)}")
+
+
+def _draw(model: str, saved: Saved, folder: Path | None) -> list[str]:
+    if folder is None:
+        return []
+    from carrylens.pipeline import draw_figures
+
+    drawn = draw_figures(model, saved)
+    for name, why in drawn.missing.items():
+        print_note(f"No figure {name}: {why}.")
+    return _write_files(folder, drawn.files)
+
+
+def _tabulate(saved: Sequence[Saved], folder: Path | None) -> list[str]:
+    if folder is None:
+        return []
+    from carrylens.report.print_tables import files_of, tables_of
+
+    return _write_files(folder, dict(files_of(tables_of(saved))))
+
+
+def _write_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    from carrylens.files import write_whole
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CarryLensError(f"{folder} cannot be made ({error.strerror}). Give another folder.") from error
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    return list(files)
 
 
 def explain_command(
