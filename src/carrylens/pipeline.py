@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.discovery.roles import Watch
     from carrylens.hypothesis.skeleton import Judgement
     from carrylens.model.transformer import Transformer
+    from carrylens.nodes import Node
     from carrylens.planted.description import CircuitDescription
     from carrylens.planted.plant import Planted
-    from carrylens.nodes import Node
     from carrylens.report.figures.clouds import Cloud
     from carrylens.report.figures.collect import Drawn
     from carrylens.report.page.saved import Saved

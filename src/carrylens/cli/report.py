@@ -1,4 +1,4 @@
-"""Commands that end in a page: report and explain.
+"""Commands that end in a page: report, explain and compare.
 
 Takes  a model.
 Gives  a page, figures and tables, made from what was saved; explain first measures what is missing.
@@ -134,7 +134,39 @@ def explain_command(
     print_line(f"The page is {page}")
 
 
+def compare_command(
+    models: Annotated[
+        list[str], typer.Argument(metavar="MODEL...", help="Two or more models that were explained, or their folders.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to put the page.")] = Path("comparison.html"),
+    tables: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also write the tables there, as LaTeX and Markdown.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a page that says what is the same in several models, and what differs.
+
+    Measures nothing: explain each of them first.
+    """
+    from carrylens.files import write_whole
+    from carrylens.pipeline import read_source
+    from carrylens.report.page.comparison import comparison_lines, comparison_page
+
+    saved = [read_source(model, None)[1] for model in models]
+    page = comparison_page(saved).encode()
+    write_whole(out, page)
+    written = _tabulate(saved, tables)
+    if as_json:
+        skeletons = {each.map.model: each.claims["skeleton"] for each in saved}
+        print_record({"page": str(out), "bytes": len(page), "skeletons": skeletons, "files": written})
+        return
+    for line in comparison_lines(saved):
+        print_line(line)
+    print_line(f"The page is {out}")
+
+
 def add_commands(app: typer.Typer) -> None:
     """Add these commands to the command line."""
+    app.command("compare")(compare_command)
     app.command("explain")(explain_command)
     app.command("report")(report_command)

@@ -98,7 +98,7 @@ def location_map(saved: Saved) -> Table:
     """For each variable the sets that carry it, with the rates of the token at which each hits least."""
     names, tokens = place_names(saved.map.digits), answer_places(saved.map.digits)
     rows = []
-    for (nodes, variable), roles in sorted(shown_roles(saved.map).items(), key=lambda item: _order(saved, item[1][0])):
+    for (nodes, variable), roles in sorted(shown_roles(saved.map).items(), key=lambda item: _order(item[1][0])):
         least = min(roles, key=lambda role: role.hit.interval[0])
         effect = effect_of_role(least)
         low, high = effect.hit.interval
@@ -131,7 +131,7 @@ def coverage_table(saved: Sequence[Saved]) -> Table:
         several = sum(len(some) > 1 for some in kinds)
         if len(letters) > 1:
             rows.append((each.map.model, "more than one of them", str(several), f"{several / len(kinds):.0%}"))
-    caption = "Useful nodes without which some question of a kind fails, alone and by mean or resample ablation."
+    caption = "Useful nodes without which some question of a kind fails, by mean ablation of the node alone."
     return Table("coverage", caption, ("model", "questions", "nodes", "of the useful"), tuple(rows))
 
 
@@ -154,7 +154,7 @@ def files_of(tables: Sequence[Table]) -> Iterator[tuple[str, bytes]]:
         yield f"{table.name}.md", table.markdown().encode()
 
 
-def _order(saved: Saved, role: Role) -> tuple[str, int, tuple[object, ...]]:
+def _order(role: Role) -> tuple[str, int, tuple[object, ...]]:
     return (role.variable.name, -(role.variable.digit or 0), role.nodes)
 
 

@@ -7,6 +7,7 @@ Never  works anything out.
 
 from __future__ import annotations
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -28,8 +29,10 @@ def algorithm_figure(trace: Trace) -> Figure:
     blocks = trace_blocks(trace)
     n_rows = sum(len(block.rows) + 2 for block in blocks)
     n_columns = max(len(block.columns) for block in blocks)
-    figure = Figure(figsize=(0.27 * n_columns + 1.1, 0.2 * n_rows + 0.55), layout="constrained")
-    panel = figure.add_subplot()
+    widest = max(len(block.heading) for block in blocks)
+    width, height = max(0.27 * n_columns + 1.1, 0.052 * widest + 0.2), 0.2 * n_rows + 0.55
+    figure = Figure(figsize=(width, height))
+    panel = figure.add_axes((0.02, 0.02, 0.96, 1 - 0.5 / height))  # fixed: long headings must not squeeze the cells
     y = 0.0
     for block in blocks:
         y = _draw_block(panel, block, y)
@@ -40,8 +43,7 @@ def algorithm_figure(trace: Trace) -> Figure:
     return figure
 
 
-def _draw_block(panel: object, block: Block, y: float) -> float:
-    assert hasattr(panel, "text")
+def _draw_block(panel: Axes, block: Block, y: float) -> float:
     panel.text(-3, y, block.heading, fontsize=6.5, style="italic", va="center")
     for at, name in enumerate(block.columns):
         panel.text(at + 0.5, y + 0.85, name, fontsize=6, color="#555555", ha="center", va="center")
@@ -54,7 +56,7 @@ def _draw_block(panel: object, block: Block, y: float) -> float:
             fill, ink = _LOOKS[cell.look]
             edge, weight = (ink, 1.2) if cell.fresh else ("none", 0.0)
             box = Rectangle((at + 0.06, y + 0.05), 0.88, 0.84, facecolor=fill, edgecolor=edge, linewidth=weight)
-            panel.add_patch(box)  # type: ignore[attr-defined]
+            panel.add_patch(box)
             panel.text(at + 0.5, y + 0.47, cell.text, fontsize=7, color=ink, ha="center", va="center")
         y += 1.0
     return y + 0.65

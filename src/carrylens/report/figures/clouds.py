@@ -45,7 +45,9 @@ def clouds_figure(model: str, clouds: Sequence[Cloud]) -> Figure:
             of_class = cloud.points[cloud.labels == value]
             style = {"color": _COLOURS[value], "marker": _MARKS[value]}
             panel.scatter(*of_class.T, s=9, alpha=0.7, linewidths=0, label=label(variable, value), **style)
-        title = f"{cloud.node} by {short(variable)}\nsilhouette {found.quality:.2f}, shuffled {found.null:.2f}, n {found.n}"
+        title = (
+            f"{cloud.node} by {short(variable)}\nsilhouette {found.quality:.2f}, shuffled {found.null:.2f}, n {found.n}"
+        )
         panel.set_title(title, fontsize=7)
         panel.tick_params(labelsize=6)
         panel.legend(fontsize=6, title=short(variable), title_fontsize=6)

@@ -123,7 +123,9 @@ def _draw(found: NodeMap, title: str, cell: Callable[[Node], Cell], *, heads_onl
     for row, height in zip(rows, heights, strict=True):
         for at in range(len(places)):
             shown = cells[at, row]
-            panel.add_patch(Rectangle((at, y), 1, height + 0.4, facecolor=shown.fill, edgecolor="#c8c8c8", linewidth=0.4))
+            panel.add_patch(
+                Rectangle((at, y), 1, height + 0.4, facecolor=shown.fill, edgecolor="#c8c8c8", linewidth=0.4)
+            )
             for line, text in enumerate(shown.lines):
                 middle = y + (height + 0.4) / 2 + (len(shown.lines) - 1) / 2 - line
                 panel.text(at + 0.5, middle, text, ha="center", va="center", fontsize=6, color=shown.ink)

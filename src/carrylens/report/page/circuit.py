@@ -80,9 +80,9 @@ def circuit_lines(circuit: Circuit, digits: int) -> list[tuple[str, str, str]]:
     return [(names[box.position], print_nodes(box.nodes), ", ".join(map(short, box.variables))) for box in order]
 
 
-def circuit_drawing(circuit: Circuit, found: NodeMap) -> str:
-    """The picture as an SVG element; empty where there is nothing to draw."""
-    return _Drawing(circuit, found).svg() if circuit.boxes else ""
+def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit") -> str:
+    """The picture as an SVG element, called `name` on its page; empty where there is nothing to draw."""
+    return _Drawing(circuit, found).svg(name) if circuit.boxes else ""
 
 
 def _is_sure(role: Role, thresholds: Mapping[str, float]) -> bool:
@@ -141,16 +141,16 @@ class _Drawing:
     def _x(self, place: int) -> float:
         return _LEFT + self.places.index(place) * (_BOX + _GAP)
 
-    def svg(self) -> str:
+    def svg(self, name: str) -> str:
         n_edges = len(self.circuit.edges)
         title = f"Circuit of {self.found.model}: {len(self.circuit.boxes)} boxes, {n_edges} lines between them"
         head = (
             f'<svg class="circuit" viewBox="0 0 {self.width} {self.height}" role="img" '
             f'style="min-width:{min(self.width, 820)}px;max-width:{int(1.25 * self.width)}px" '
-            'aria-labelledby="circuit-title circuit-about">'
+            f'aria-labelledby="{name}-title {name}-about">'
         )
         about = "Places run from left to right, layers from the bottom up. The list after the picture says the same."
-        words = [f'<title id="circuit-title">{escape(title)}</title>', f'<desc id="circuit-about">{about}</desc>']
+        words = [f'<title id="{name}-title">{escape(title)}</title>', f'<desc id="{name}-about">{about}</desc>']
         return "\n".join([head, *words, *self._frame(), *self._lines(), *self._boxes(), "</svg>"])
 
     def _frame(self) -> list[str]:

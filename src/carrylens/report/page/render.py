@@ -76,7 +76,7 @@ def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[
         "kinds": KINDS,
         "used": [kind for kind in KINDS if any(box.kind is kind for box in drawn.boxes)],
     }
-    return _environment().get_template("report.html").render(context)
+    return environment().get_template("report.html").render(context)
 
 
 def loss_chart(saved: Saved) -> str:
@@ -100,15 +100,16 @@ def _loss_operations(saved: Saved) -> list[str]:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """How every page is filled in: escaped, and with nothing left undefined."""
+    made = Environment(
         loader=PackageLoader("carrylens.report.page", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    made.filters |= {
         "percent": effects.percent,
         "chance": effects.chance,
         "short": short,
@@ -116,8 +117,8 @@ def _environment() -> Environment:
         "svg": Markup,
         "family": _family,
     }
-    environment.globals |= {"text_of": _text_of, "looks": _LOOKS, "rate_of": effects.rate_of_record}
-    return environment
+    made.globals |= {"text_of": _text_of, "looks": _LOOKS, "rate_of": effects.rate_of_record}
+    return made
 
 
 def _text_of(name: str) -> Markup:
