@@ -330,7 +330,7 @@ def explain_source(
     if not is_done(folder, "judge", made_from):
         watch("judging claims", 0, 1)
         finish(folder, "judge", made_from, {CLAIMS: judge_map(folder, None).to_json().encode()})
-    # The battery goes here: run it on (model, found), and finish its step with battery.json.
+    # The battery goes here. It keeps its own outcomes in battery.json, which the page shows where it is.
     if not is_done(folder, "work", made_from):
         watch("working a question through", 0, 1)
         texts = example_questions(found.operation, found.digits)

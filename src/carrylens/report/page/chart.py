@@ -63,10 +63,9 @@ def chart(figure: Mapping[str, Any], title: str, name: str) -> str:
         return ""
     x_axis = _x_axis(xs, figure.get("names") or ())
     y_axis = _y_axis(numbers, log)
-    parts = [
-        *_grid(x_axis, y_axis, figure),
-        *(part for at, each in enumerate(series) for part in _points(each, at, x_axis, y_axis)),
-    ]
+    parts, joined = _grid(x_axis, y_axis, figure), not figure.get("names")
+    for at, each in enumerate(series):
+        parts += _points(each, at, x_axis, y_axis, joined=joined)
     said = "; ".join(f"{each['label']} ({each['kind']}): {_said(each, figure.get('names') or ())}" for each in series)
     head = (
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}-title {name}-about">'
@@ -121,13 +120,13 @@ def _grid(x_axis: Axis, y_axis: Axis, figure: Mapping[str, Any]) -> list[str]:
     return parts
 
 
-def _points(series: Mapping[str, Any], at: int, x_axis: Axis, y_axis: Axis) -> list[str]:
+def _points(series: Mapping[str, Any], at: int, x_axis: Axis, y_axis: Axis, *, joined: bool) -> list[str]:
     kind, tone = series["kind"], f"tone{at % 8}"
     points = list(zip(*(series[key] for key in ("x", "y", "low", "high")), strict=True))
     shift = 3.0 * (at % 5 - 2)  # so that intervals at one x do not hide each other
     places = [(x_axis.at(x) + shift, y_axis.at(y), y_axis.at(low), y_axis.at(high)) for x, y, low, high in points]
     parts = []
-    if len(places) > 1:
+    if joined and len(places) > 1:
         line = " L".join(f"{x:.1f} {y:.1f}" for x, y, _, _ in places)
         parts.append(f'<path class="curve {kind} {tone}" d="M{line}"/>')
     if len(places) <= 60:

@@ -91,7 +91,7 @@ def _effects(outcome: Mapping[str, Any]) -> Iterator[Effect]:
     for fact in outcome.get("facts", ()):
         what = ", ".join(f"{name} {value}" for name, value in fact["about"].items())
         rates = {"hit": fact["effect"], "null": fact.get("null")}
-        yield effect_of_record(f"{fact['kind']}: {what}", rates, "matched null")
+        yield effect_of_record(what or fact["kind"], rates, "matched null")
 
 
 def _estimate(given: Mapping[str, Any]) -> EstimateRow:

@@ -34,6 +34,7 @@ class Saved:
     test: Record | None = None
     history: Sequence[Record] = ()
     battery: Sequence[Record] = ()
+    battery_about: Record = field(default_factory=dict)
     worked: Record | None = None
     hashes: Mapping[str, str] = field(default_factory=dict)
 
@@ -48,6 +49,7 @@ def read_saved(source: str, folder: Path, own: Path | None) -> Saved:
     """What is in the map's folder, and in the model's own where the first does not have it."""
     reading = _Reading([folder, *([own] if own is not None else [])])
     found = reading.need(MAP, f"carrylens map {source}", NodeMap.from_json)
+    battery = reading.take(BATTERY, _record) or {"about": {}, "outcomes": ()}
     saved = Saved(
         source=source,
         map=found,
@@ -55,7 +57,8 @@ def read_saved(source: str, folder: Path, own: Path | None) -> Saved:
         claims=reading.need(CLAIMS, f"carrylens judge {folder}", _record),
         test=reading.take(TEST, _record),
         history=reading.take(HISTORY, _lines) or (),
-        battery=_outcomes(reading.take(BATTERY, json.loads)),
+        battery=battery["outcomes"],
+        battery_about=battery["about"],
         worked=reading.take(WORKED, _record),
         hashes=reading.hashes,
     )
@@ -100,19 +103,12 @@ def _facts(text: str) -> tuple[Fact, ...]:
     return tuple(Fact.from_json(line) for line in text.splitlines())
 
 
-def _outcomes(given: Any) -> list[Record]:
-    # A list of outcomes, or a record that has one.
-    if given is None:
-        return []
-    return list(given["outcomes"]) if isinstance(given, dict) else list(given)
-
-
 def _check_same(saved: Saved) -> None:
     if saved.claims.get("model") != saved.map.model:
         raise CarryLensError(
             f"claims.json is about {saved.claims.get('model')}, the map about {saved.map.model}. Judge the map again."
         )
-    for name, record in ((TEST, saved.test), (WORKED, saved.worked)):
+    for name, record in ((TEST, saved.test), (WORKED, saved.worked), (BATTERY, saved.battery_about)):
         other = None if record is None else record.get("sha256")
         if other is not None and saved.weights is not None and other != saved.weights:
             raise CarryLensError(
