@@ -2,7 +2,7 @@
 
     python examples/plant_and_find.py [DIGITS]
 
-Plants an adder, looks for the nodes that carry each variable by swapping, and compares what was found with what was planted.
+Plants an adder, finds by swapping which node carries which variable, and compares that with what was planted.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -100,3 +101,13 @@ def test_report_without_a_map_is_one_clear_line(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["report", "add_d6_l2_h3_w96_t2K_s1"])
     assert "Write carrylens map add_d6_l2_h3_w96_t2K_s1 first" in str(result.exception)
+
+
+def test_the_story_of_the_tutorial_is_refuted_by_a_model_that_adds_right(folder: Path, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "mine.py").write_text(block)
+    given = [str(folder), "--hypothesis", str(tmp_path / "mine.py"), "--out", str(tmp_path / "mine.json")]
+    result = CliRunner().invoke(app, ["judge", *given])
+    assert result.exit_code == 1
+    assert json.loads((tmp_path / "mine.json").read_text())["skeleton"] == "absent"
