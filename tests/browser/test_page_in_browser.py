@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from carrylens.explain import read_source
+from carrylens.report.page.comparison import comparison_page
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
 
@@ -147,4 +150,21 @@ def test_printed_it_is_light_and_shows_every_claim(browser: Browser, address: st
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     assert not page.locator("#claims li").first.is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_comparison_loads_alone_too(
+    browser: Browser, explained: tuple[Path, str], tmp_path: Path, size: ViewportSize
+) -> None:
+    saved = read_source(str(explained[0]), None)[1]
+    (tmp_path / "comparison.html").write_text(comparison_page([saved, saved]))
+    page = browser.new_page(viewport=size)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
+    page.goto((tmp_path / "comparison.html").as_uri())
+    assert said == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert page.locator("svg.circuit").count() == 2
     page.close()

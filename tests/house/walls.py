@@ -21,7 +21,7 @@ ROOMS = (
         "planted",
         "interventions",
     ),
-    *("evidence", "discovery", "hypothesis", "battery", "family", "report", "explorer", "bench", "pipeline"),
+    *("evidence", "discovery", "hypothesis", "battery", "family", "report", "explorer", "bench", "pipeline", "explain"),
     *("terminal", "cli", "__main__"),
 )
 """The rooms of the house: each may import only those before it."""

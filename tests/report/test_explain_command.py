@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from carrylens import pipeline
+from carrylens import explain as explaining
 from carrylens.cli import app
 from carrylens.discovery import mapping
 from carrylens.discovery.mapping import MapSettings
 from carrylens.model.folder import load_model
 from carrylens.model.steps import STEPS, finish, is_done
-from report.explained import small
+from report.explained import SMALL, small
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_explain_ends_with_five_lines_and_the_page(explained: tuple[Path, str]) 
 
 def test_what_is_there_is_not_done_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    for room, name in ((mapping, "map_model"), (pipeline, "judge_map"), (pipeline, "page_of_saved")):
+    for room, name in ((mapping, "map_model"), (explaining, "judge_map"), (explaining, "page_of_saved")):
         monkeypatch.setattr(room, name, None)
     record = json.loads(explain(folder, "--json"))
     assert record["page"].endswith("report.html")
@@ -111,3 +112,15 @@ def test_the_story_of_the_tutorial_is_refuted_by_a_model_that_adds_right(folder:
     result = CliRunner().invoke(app, ["judge", *given])
     assert result.exit_code == 1
     assert json.loads((tmp_path / "mine.json").read_text())["skeleton"] == "absent"
+
+
+def test_a_better_map_is_not_replaced_by_a_quick_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quicker = replace(SMALL, n_questions=32)
+
+    def choose(cls: type[MapSettings], seed: int = 0, *, quick: bool = False) -> MapSettings:
+        return quicker if quick else SMALL
+
+    monkeypatch.setattr(MapSettings, "chosen", classmethod(choose))
+    monkeypatch.setattr(mapping, "map_model", None)
+    explain(folder)
+    assert json.loads((folder / "map.json").read_text())["stimuli"]["settings"]["n_questions"] == SMALL.n_questions

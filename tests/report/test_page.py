@@ -16,7 +16,7 @@ from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.asked import asked_pairs, asked_questions
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
-from carrylens.pipeline import page_of_saved
+from carrylens.explain import page_of_saved
 from carrylens.report.page.accuracy import accuracy_tables
 from carrylens.report.page.circuit import circuit_of
 from carrylens.report.page.effects import Effect

@@ -18,8 +18,8 @@ from carrylens.cli import app
 from carrylens.discovery.behaviours import Clusters
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
+from carrylens.explain import read_source
 from carrylens.nodes import Node
-from carrylens.pipeline import read_source
 from carrylens.report.figures.clouds import Cloud, clouds_figure
 from carrylens.report.figures.collect import figures_of
 from carrylens.report.figures.node_tables import failure_map, impact_map, purpose_map

@@ -46,8 +46,8 @@ def report_command(
     Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
     components asks the model again.
     """
+    from carrylens.explain import PAGE, page_of_saved, read_source
     from carrylens.files import write_whole
-    from carrylens.pipeline import PAGE, page_of_saved, read_source
     from carrylens.report.page.headline import summary_lines
 
     where, saved = read_source(model, folder)
@@ -68,7 +68,7 @@ def report_command(
 def _draw(model: str, saved: Saved, folder: Path | None) -> list[str]:
     if folder is None:
         return []
-    from carrylens.pipeline import draw_figures
+    from carrylens.explain import draw_figures
 
     drawn = draw_figures(model, saved)
     for name, why in drawn.missing.items():
@@ -113,7 +113,7 @@ def explain_command(
     What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
     goes on. Ends with where the page is, and the verdict in five lines.
     """
-    from carrylens.pipeline import PAGE, explain_source
+    from carrylens.explain import PAGE, explain_source
     from carrylens.report.page.headline import summary_lines
 
     with Watch(1, model) as watch:
@@ -148,8 +148,8 @@ def compare_command(
 
     Measures nothing: explain each of them first.
     """
+    from carrylens.explain import read_source
     from carrylens.files import write_whole
-    from carrylens.pipeline import read_source
     from carrylens.report.page.comparison import comparison_lines, comparison_page
 
     saved = [read_source(model, None)[1] for model in models]

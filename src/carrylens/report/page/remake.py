@@ -31,6 +31,14 @@ def commands(saved: Saved) -> Iterator[str]:
     yield f"carrylens report {source} --folder analysis"
 
 
+def all_at_once(saved: Saved) -> str:
+    """The one command that does all of it."""
+    settings = _settings(saved)
+    quick = " --quick" if settings.get("n_questions") == _QUICK_QUESTIONS else ""
+    seed = f" --seed {settings['seed']}" if settings.get("seed") else ""
+    return f"carrylens explain {saved.source}{quick}{seed} --out analysis"
+
+
 def made_with(saved: Saved) -> Iterator[tuple[str, str]]:
     """Versions, seeds and settings, a name and a value each."""
     stimuli = saved.map.stimuli

@@ -68,6 +68,7 @@ def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[
         "limits": list(unsettled.limits(saved, drawn)),
         "open": unsettled.open_claims(saved),
         "commands": list(remake.commands(saved)),
+        "all_at_once": remake.all_at_once(saved),
         "made_with": list(remake.made_with(saved)),
         "losses": Markup(loss_chart(saved)),
         "loss_names": [_OPERATIONS[name] for name in _loss_operations(saved)],
