@@ -54,7 +54,9 @@ def explain_source(
     sha256 = _test_if_untested(source, folder, device, threads, watch, quick=quick)
     if saved_map(folder, MapSettings.chosen(seed), {"version": __version__, "sha256": sha256}):
         quick = False  # more evidence than was asked for is there already
-    _, found = map_source(source, folder, device, threads, watch, quick=quick, seed=seed, pairs=True, restart=False)
+    _, found = map_source(
+        source, folder, device, threads, watch, quick=quick, seed=seed, pairs=True, groups=True, restart=False
+    )
     made_from = {"map": _hash_of_text(found.to_json()), "version": __version__}
     if not is_done(folder, "judge", made_from):
         watch("judging claims", 0, 1)

@@ -168,6 +168,7 @@ def map_source(
     quick: bool,
     seed: int,
     pairs: bool,
+    groups: bool,
     restart: bool,
 ) -> tuple[Path, NodeMap]:
     """The map of a model and its folder: the one that is there if it was made this way, else one made now."""
@@ -182,7 +183,7 @@ def map_source(
     model = load(source).to(device_called(device, threads))
     name = model_name(source if source.startswith(HUB) else find_model(source))
     folder = folder_for(source, str(name), out)
-    settings = replace(MapSettings.chosen(seed, quick=quick), pairs=pairs)
+    settings = replace(MapSettings.chosen(seed, quick=quick), pairs=pairs, groups=groups)
     about = {"version": __version__, "sha256": hash_of(model)}
     if restart:
         drop_store(folder)

@@ -25,5 +25,6 @@ def test_shares_of_peak_belong_to_the_times_measured(monkeypatch: pytest.MonkeyP
         plan = Plan(ModelName.parse(name))
         step = training_step_flops(plan.config, replace(plan.recipe, batch=int(record["batch"])))
         assert record["step_share_of_peak"] == pytest.approx(step / record["step_seconds"] / 1e12)
-        question = answer_pass_flops(plan.config)
+        # Of 256 questions, those of one digit all begin with one of ten digits, an operator and one of ten more.
+        question = answer_pass_flops(plan.config, shared=1 if record["digits"] == 8 else 2)
         assert record["question_share_of_peak"] == pytest.approx(question / record["question_seconds"] / 1e12)

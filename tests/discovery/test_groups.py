@@ -7,13 +7,16 @@ import pytest
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.groups import Group, GroupSettings, find_groups
+from carrylens.discovery.groups import GroupSettings, find_groups
+from carrylens.discovery.mapping import MapSettings, map_model
+from carrylens.discovery.node_map import Group, NodeMap
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import all_nodes, parse_nodes
 from carrylens.planted.dials import Copies, Dials, describe
 from carrylens.planted.plant import plant
+from carrylens.report.map_text import map_text
 
 DIGITS = 2
 
@@ -67,3 +70,20 @@ def test_untrained_weights_have_no_groups(variable: str) -> None:
 
 def test_a_variable_that_no_question_shows_has_none() -> None:
     assert groups_of(planted(), "SGN") == []
+
+
+def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> None:
+    quick = MapSettings.chosen(quick=True)
+    found = map_model(planted(redundancy=3), "planted", Operation.ADD, quick).map
+    fetching = [group for group in found.groups if str(group.variable) == "ST[0]" and group.nodes[0].layer == 0]
+    assert parse_nodes("P4L0H0 P4L0H1 P4L0H2") in [set(group.nodes) for group in fetching]
+    carried = {(role.nodes, role.variable, role.token) for role in found.roles}
+    assert all((nodes, group.variable, group.token) in carried for group in found.groups for nodes in group.sets)
+    assert all(len(nodes) > 1 for group in found.groups for nodes in group.sets)
+    assert NodeMap.from_json(found.to_json()).groups == found.groups
+    assert "1 can be lost" in map_text(found).plain
+
+
+def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:
+    found = map_model(planted(), "planted", Operation.ADD, MapSettings.chosen(quick=True)).map
+    assert found.groups == ()

@@ -5,7 +5,7 @@ import torch
 
 from carrylens.arithmetic import Operation, Stream, StreamKind, answers
 from carrylens.model import ModelConfig, Transformer
-from carrylens.model.answer_pass import answer_logits
+from carrylens.model.answer_pass import answer_logits, many_answer_logits, shared_places
 from carrylens.tokens import answer_positions, encode
 
 
@@ -34,6 +34,27 @@ def test_logits_and_gradients_are_those_of_the_whole_pass(n_layers: int, n_heads
         assert parameter.grad is not None
         assert fast_gradients[name] is not None
         torch.testing.assert_close(fast_gradients[name], parameter.grad, rtol=1e-9, atol=1e-9, msg=name)
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_shared_beginnings_change_nothing(n_layers: int) -> None:
+    model, _ = a_model(n_layers, 3, 3)
+    questions = Stream(StreamKind.ENRICHED, Operation.MIX, 3, seed=3).take(0, 900)
+    tokens = torch.from_numpy(encode(questions, answers(questions)))
+    assert shared_places(model, tokens) == (2 if n_layers > 1 else 0)
+    with torch.no_grad():
+        torch.testing.assert_close(many_answer_logits(model, tokens), answer_logits(model, tokens), rtol=0, atol=1e-12)
+        few = tokens[:5]
+        assert shared_places(model, few) == 0
+        torch.testing.assert_close(many_answer_logits(model, few), answer_logits(model, few), rtol=0, atol=1e-12)
+
+
+def test_sequences_that_are_all_equal_share_the_whole_question() -> None:
+    model, tokens = a_model(2, 3, 2)
+    same = tokens[:1].expand(40, -1)
+    assert shared_places(model, same) == 5
+    with torch.no_grad():
+        torch.testing.assert_close(many_answer_logits(model, same), answer_logits(model, same), rtol=0, atol=1e-12)
 
 
 def test_a_changed_weight_is_noticed() -> None:

@@ -28,7 +28,7 @@ def test_pieces_give_the_logits_of_the_whole_in_order() -> None:
     pieces = in_pieces(partial(answer_logits, model), tokens, rows=7)
     torch.testing.assert_close(pieces, whole.detach(), rtol=0, atol=1e-12)
     assert not pieces.requires_grad
-    torch.testing.assert_close(one_by_one(partial(answer_logits, model), tokens, 7), pieces, rtol=0, atol=1e-12)
+    torch.testing.assert_close(one_by_one(partial(answer_logits, model), tokens, rows=7), pieces, rtol=0, atol=1e-12)
     torch.set_num_threads(1)
     assert torch.equal(in_pieces(partial(answer_logits, model), tokens, rows=7), pieces), "to the bit"
 

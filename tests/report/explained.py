@@ -10,12 +10,17 @@ from typer.testing import CliRunner
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.cli import app
+from carrylens.discovery.groups import GroupSettings
 from carrylens.discovery.mapping import MapSettings
 from carrylens.discovery.roles import Settings
 from carrylens.planted.dials import describe
 from carrylens.planted.plant import plant
 
-SMALL = MapSettings(48, 48, 16, 16, 99, roles=Settings(n_find=16, n_confirm=24, n_compete=8, level=0.01))
+SMALL = MapSettings(
+    *(48, 48, 16, 16, 99),
+    roles=Settings(n_find=16, n_confirm=24, n_compete=8, level=0.01),
+    group_search=GroupSettings(n_find=12, n_orders=2),
+)
 
 
 def small(cls: type[MapSettings], seed: int = 0, *, quick: bool = False) -> MapSettings:

@@ -36,7 +36,7 @@ def test_a_model_that_is_always_right_fails_nothing(monkeypatch: pytest.MonkeyPa
         wanted = tokens[:, -(model.config.digits + 2) :]
         return torch.nn.functional.one_hot(wanted, 15).double()
 
-    monkeypatch.setattr(exam, "answer_logits", oracle)
+    monkeypatch.setattr(exam, "many_answer_logits", oracle)
     parts = exam_parts(Operation.MIX, 3, 300, 50)
     results = blank_results(parts)
     list(sit(a_model(3), parts, results))
@@ -45,12 +45,12 @@ def test_a_model_that_is_always_right_fails_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_one_wrong_token_fails_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slip(_work: object, tokens: torch.Tensor) -> torch.Tensor:
+    def slip(_model: Transformer, tokens: torch.Tensor) -> torch.Tensor:
         wanted = tokens[:, -5:].clone()
         wanted[3, 2] = (wanted[3, 2] + 1) % 10
         return torch.nn.functional.one_hot(wanted, 15).double()
 
-    monkeypatch.setattr(exam, "in_pieces", slip)
+    monkeypatch.setattr(exam, "many_answer_logits", slip)
     parts = exam_parts(Operation.SUB, 3, 200, 0)[:1]
     results = blank_results(parts)
     list(sit(a_model(3), parts, results))

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.causal import CausalModel, Values
 from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import D_PRIME, OPR, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
 from carrylens.errors import CarryLensError
 
 _PROPOSALS = 32  # per base and round
@@ -53,11 +54,37 @@ class Pairs:
         base, source = self.model.run(self.base), self.model.run(self.source)
         return {variable: float((base[variable] == source[variable]).mean()) for variable in self.model.variables}
 
+    def written(self, variable: Variable | str | None = None) -> Answers:
+        """What a reader of the base's right answer must write if it carries `variable`, or the pairs' own."""
+        return written(self.model, self.variable if variable is None else variable, self.base, self.source)
+
     def tells_apart(self, other: Variable | str) -> NDArray[np.bool_]:
         """The pairs in which carrying `other` would give another answer than carrying the pairs' own variable."""
         other = Variable.of(other)
         source = self.model.run(self.source, read=[other])
         return _differ(self.model.answers(self.base, do=source.pick(other)), self.expected)
+
+
+def written(model: CausalModel, variable: Variable | str, base: Questions, source: Questions) -> Answers:
+    """What a reader of the base's right answer must write, token by token, once it has the source's `variable`.
+
+    Once a sign stands there, digits are made with that one, even if the variable would have turned it.
+
+    >>> from carrylens.arithmetic.algorithms import algorithm
+    >>> from carrylens.arithmetic.questions import Operation
+    >>> from carrylens.arithmetic.variables import D
+    >>> base, source = Questions.parse(["53-21"]), Questions.parse(["13-21"])
+    >>> model = algorithm(Operation.SUB, 2)
+    >>> model.answers(base, do=model.run(source).pick(D[1])).text(), written(model, D[1], base, source).text()
+    (['-008'], ['-092'])
+    """
+    variable = Variable.of(variable)
+    do = model.run(source, read=[variable]).pick(variable)
+    plain = model.answers(base, do=do)
+    if variable == SGN or SGN not in model.by_variable:
+        return plain
+    held = model.answers(base, do={**model.run(base, read=[SGN]).pick(SGN), **do})
+    return Answers(plain.negative, held.digits)
 
 
 def effect_pairs(
@@ -86,6 +113,18 @@ def effect_pairs(
     _check_readable(model, variable)
     if count < 0:
         raise CarryLensError(f"{count} pairs cannot be drawn. Ask for 0 or more.")
+    found = _drawn(model, wanted, count, seed)
+    if isinstance(found, Pairs):
+        return found
+    raise CarryLensError(
+        f"{count} pairs that {wanted} were asked for, but only {found} were found in "
+        f"{_ROUNDS * _CHUNK * _PROPOSALS:,} tries. Ask for fewer, or name fewer variables."
+    )
+
+
+@lru_cache(maxsize=1024)
+def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs | int:
+    # The pairs, or how many there were where that was too few. Searching in vain takes longest, so it is done once.
     stream = Stream(StreamKind.ENRICHED, model.operation, model.digits, seed)
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Questions, Questions]] = []
@@ -95,11 +134,10 @@ def effect_pairs(
         found.append((base[rows], source))
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
-            return Pairs(model, variable, bases, sources, _counterfactual(model, variable, bases, sources))
-    raise CarryLensError(
-        f"{count} pairs that {wanted} were asked for, but only {sum(len(kept) for kept, _ in found)} were found in "
-        f"{_ROUNDS * _CHUNK * _PROPOSALS:,} tries. Ask for fewer, or name fewer variables."
-    )
+            return Pairs(
+                model, wanted.variable, bases, sources, _counterfactual(model, wanted.variable, bases, sources)
+            )
+    return sum(len(kept) for kept, _ in found)
 
 
 def null_pairs(

@@ -21,11 +21,12 @@ from torch import Tensor
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.bench.peak import answer_pass_flops, peak_flops
-from carrylens.model.answer_pass import answer_logits
+from carrylens.model.answer_pass import many_answer_logits, shared_places
 from carrylens.model.exchange import to_transformer_lens
 from carrylens.model.pieces import ROWS, Work, in_pieces, one_by_one
 from carrylens.model.transformer import Transformer
 from carrylens.training.batches import sequences
+from carrylens.training.exam import CHUNK
 
 _ROUNDS = 3
 _LENS_ROWS = (32, 64, 128, 256, 512)
@@ -58,9 +59,9 @@ def bench_exam(model: Transformer, operation: Operation, n_questions: int) -> Ex
     first = config.n_ctx - config.digits - 2
 
     def ours(rows: Tensor) -> Tensor:
-        return (answer_logits(model, rows).argmax(-1) == rows[:, first:]).all(1)
+        return (many_answer_logits(model, rows).argmax(-1) == rows[:, first:]).all(1)
 
-    sides = [_Side(ours, in_pieces, ROWS)]
+    sides = [_Side(ours, one_by_one, CHUNK)]
     if find_spec("transformer_lens") is not None:
         lens = to_transformer_lens(model)
 
@@ -78,7 +79,7 @@ def bench_exam(model: Transformer, operation: Operation, n_questions: int) -> Ex
         n_questions=n_questions,
         threads=torch.get_num_threads(),
         rate=best[0],
-        share_of_peak=best[0] * answer_pass_flops(config) / peak_flops(),
+        share_of_peak=best[0] * answer_pass_flops(config, shared_places(model, tokens[:CHUNK])) / peak_flops(),
         rows=ROWS,
         lens_rate=best[1] if len(sides) > 1 else None,
         lens_rows=sides[1].rows if len(sides) > 1 else None,
@@ -89,12 +90,12 @@ def bench_exam(model: Transformer, operation: Operation, n_questions: int) -> Ex
 @dataclass(frozen=True)
 class _Side:
     judge: Work
-    spread: Callable[[Work, Tensor, int], Tensor]
+    spread: Callable[..., Tensor]
     rows: int
 
     def test(self, tokens: Tensor) -> tuple[Tensor, float]:
         started = perf_counter()
-        right = self.spread(self.judge, tokens, self.rows)
+        right = self.spread(self.judge, tokens, rows=self.rows)
         return right, perf_counter() - started
 
 

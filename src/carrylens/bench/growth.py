@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_flops
-from carrylens.model.answer_pass import answer_logits
+from carrylens.model.answer_pass import answer_logits, many_answer_logits, shared_places
 from carrylens.model.config import ModelConfig
-from carrylens.model.pieces import ROWS, in_pieces
+from carrylens.model.pieces import ROWS
 from carrylens.model.transformer import Transformer
 from carrylens.names import ModelName
 from carrylens.training.batches import sequences
@@ -97,12 +96,13 @@ class _Work:
         for _ in range(_STEPS):
             self._step = min(self._step, self._time_step())
         started = perf_counter()
-        in_pieces(partial(answer_logits, self._model), self._tokens[:_TESTED])
+        many_answer_logits(self._model, self._tokens[:_TESTED])
         self._question = min(self._question, (perf_counter() - started) / _TESTED)
 
     def growth(self, peak: float) -> Growth:
         """What was found."""
-        step_flops, question_flops = training_step_flops(self._config, self._recipe), answer_pass_flops(self._config)
+        step_flops = training_step_flops(self._config, self._recipe)
+        question_flops = answer_pass_flops(self._config, shared_places(self._model, self._tokens[:_TESTED]))
         return Growth(
             size=self._size,
             step_seconds=self._step,

@@ -28,8 +28,8 @@ def peak_flops(seconds: float = 1.0) -> float:
     return best
 
 
-def answer_pass_flops(config: ModelConfig) -> float:
-    """Multiplications and additions that the answer pass makes for one question.
+def answer_pass_flops(config: ModelConfig, shared: int = 0) -> float:
+    """Multiplications and additions that the answer pass makes for one question, of which `shared` places are done.
 
     Looking up layer 0's projections costs nothing; norms, softmax and ReLU are left out, as is usual.
     """
@@ -37,9 +37,9 @@ def answer_pass_flops(config: ModelConfig) -> float:
     every, read = config.n_ctx - 1, config.digits + 2
     total = 2.0 * read * d_model * config.d_vocab
     for layer in range(config.n_layers):
-        queries = read if layer == config.n_layers - 1 else every
+        queries = read if layer == config.n_layers - 1 else every - shared
         if layer:
-            total += 2.0 * d_model * inner * (queries + 2 * every)
+            total += 2.0 * d_model * inner * (queries + 2 * (every - shared))
         total += 4.0 * queries * every * inner  # scores and mixing
         total += 2.0 * queries * d_model * (inner + 2 * d_mlp)
     return total

@@ -26,6 +26,9 @@ def map_command(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
     pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Look for roles of pairs of heads.")] = True,
+    groups: Annotated[
+        bool, typer.Option("--groups/--no-groups", help="Look for nodes that carry a variable only together.")
+    ] = True,
     behaviours: Annotated[
         bool, typer.Option("--behaviours", help="Also print what each node does, before any role.")
     ] = False,
@@ -51,7 +54,7 @@ def map_command(
                 raise Stopped(f"Stopped while {what}. The same command goes on from there.")
 
         folder, found = map_source(
-            model, out, device, threads, say, quick=quick, seed=seed, pairs=pairs, restart=restart
+            model, out, device, threads, say, quick=quick, seed=seed, pairs=pairs, groups=groups, restart=restart
         )
     if as_json:
         print_record({"folder": str(folder), **json.loads(found.to_json())})

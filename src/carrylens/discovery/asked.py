@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
@@ -17,6 +19,7 @@ from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.swaps import Stimuli, answer_tokens, draw_stimuli
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
+from carrylens.tokens import decode
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def asked_questions(found: NodeMap, facts: Iterable[Fact]) -> list[str]:
 
 def _check_counts(stimuli: Stimuli, facts: Sequence[Fact]) -> None:
     # How many pairs differ in a token is in the facts: pairs that were drawn otherwise would give other counts.
-    differs = answer_tokens(stimuli.effect.base, stimuli.effect.expected) != answer_tokens(stimuli.effect.base)
+    differs = stimuli.expected != answer_tokens(stimuli.effect.base)
     for fact in facts:
         n_pairs, n_null = int(differs[:, int(str(fact.about["token"]))].sum()), len(stimuli.null.base)
         if (fact.effect.n, fact.null.n) != (n_pairs, n_null):
@@ -72,6 +75,6 @@ def _texts(stimuli: Stimuli) -> AskedPairs:
     return AskedPairs(
         stimuli.variable,
         stimuli.seed,
-        tuple(zip(effect.base.text(), effect.source.text(), effect.expected.text(), strict=True)),
+        tuple(zip(effect.base.text(), effect.source.text(), decode(stimuli.expected.astype(np.int64)), strict=True)),
         tuple(zip(null.base.text(), null.source.text(), strict=True)),
     )

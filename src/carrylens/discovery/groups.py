@@ -9,16 +9,20 @@ Never  guesses who stands in for whom: sets are grown and pruned by swapping the
    differ in nothing but what the variable is computed from, so a node outside the pool knows nothing about it.
 2. Swap the whole pool. Tokens that do not follow the variable then have no group there; for those that follow neither
    the heads nor the MLPs of a layer, both are swapped together.
-3. Prune: leave out one node after the other, in several random orders, and keep it out where the token still follows.
-   What is left is a minimal set; different orders find different ones.
-The pool is the set of all pairs, triples and so on at once, so no number of copies hides from it. The cost is at most
-`n_orders` swaps for each token and member of a pool, on `n_find` pairs.
+3. Swap each node of the pool alone. Where one suffices, there is nothing to search for.
+4. Prune: leave out half of the rest, a quarter, and so on down to single nodes, in several random orders, and keep out
+   what the token follows without. What is left is a minimal set; different orders find different ones.
+5. Each set is then put to the test as a node is (`proven_groups`): found and confirmed on fresh pairs, against other
+   variables, and against its own members alone.
+The pool is the set of all pairs, triples and so on at once, so no number of copies hides from it. With `m` members in a
+minimal set out of a pool of `n`, an order costs about `2 m log2 n` swaps a token on `n_find` pairs, and `2 n` at most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +33,9 @@ from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.node_map import Nodes
+from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.roles import able_sets
-from carrylens.discovery.swaps import Stimuli, draw_stimuli, swap_rates
+from carrylens.discovery.swaps import Stimuli, draw_stimuli, swap_hits, swap_rates
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
@@ -39,6 +43,10 @@ from carrylens.tokens import encode
 
 _RESPONSE = 1e-3  # of a node's own spread: below that a difference is rounding
 _FOLLOWS = 0.8  # of what the whole pool reaches
+
+_Goal = tuple[Nodes, int]  # a pool and a token that follows the variable when the pool is swapped
+_Hits = dict[tuple[Nodes, int], float]
+_Sets = dict[_Goal, list[Nodes]]
 
 
 @dataclass(frozen=True)
@@ -50,25 +58,6 @@ class GroupSettings:
     least: int = 6
     least_hit: float = 0.5
     seed: int = 0
-
-
-@dataclass(frozen=True)
-class Group:
-    """The nodes of one layer that carry a variable for one token; `sets` are minimal, `nodes` all that are in one."""
-
-    variable: Variable
-    token: int
-    sets: tuple[Nodes, ...]
-
-    @property
-    def nodes(self) -> Nodes:
-        """Every node of every minimal set."""
-        return tuple(sorted({node for nodes in self.sets for node in nodes}))
-
-    @property
-    def spare(self) -> int:
-        """How many of the nodes can be left out, at best, and the variable still moves."""
-        return len(self.nodes) - min(len(nodes) for nodes in self.sets)
 
 
 def find_groups(
@@ -85,16 +74,14 @@ def find_groups(
     except CarryLensError:  # a variable whose value no question can show
         return []
     able = [each[0] for each in able_sets(model, variable, [(node,) for node in nodes])]
+    pool = [node for node, responds in zip(able, responses(engine, able, stimuli), strict=True) if responds]
     found = []
-    for layer in sorted({node.layer for node in able}):
-        of_layer = [node for node in able if node.layer == layer]
-        responding = responses(engine, of_layer, stimuli)
-        pool = tuple(node for node, responds in zip(of_layer, responding, strict=True) if responds)
-        heads, mlps = (tuple(node for node in pool if node.is_mlp is kind) for kind in (False, True))
-        groups = [group for part in (heads, mlps) if part for group in _pruned(engine, part, stimuli, settings, store)]
-        carried = {group.token for group in groups}
+    for layer in sorted({node.layer for node in pool}):
+        heads, mlps = (tuple(n for n in pool if n.layer == layer and n.is_mlp is kind) for kind in (False, True))
+        groups = _pruned(engine, [part for part in (heads, mlps) if part], stimuli, settings, store)
         if heads and mlps:
-            groups += _pruned(engine, pool, stimuli, settings, store, without=carried)
+            carried = {group.token for group in groups}
+            groups += _pruned(engine, [heads + mlps], stimuli, settings, store, without=carried)
         found += groups
     return found
 
@@ -118,34 +105,73 @@ def _outputs(engine: Engine, nodes: Sequence[Node], questions: Questions) -> lis
 
 def _pruned(
     engine: Engine,
-    pool: Nodes,
+    pools: Sequence[Nodes],
     stimuli: Stimuli,
     settings: GroupSettings,
     store: Path | None,
     without: Collection[int] = (),
 ) -> list[Group]:
-    whole = {rates.token: rates for rates in swap_rates(engine, [pool], stimuli, settings.least, store)}
     goals = {
-        token: _FOLLOWS * rates.hit.value
-        for token, rates in whole.items()
-        if token not in without and rates.hit.value >= settings.least_hit and rates.hit.value > rates.null.value
+        (whole.nodes, whole.token): _FOLLOWS * whole.hit.value
+        for whole in swap_rates(engine, pools, stimuli, settings.least, store)
+        if whole.token not in without and whole.hit.value >= settings.least_hit and whole.hit.value > whole.null.value
     }
+    if not goals:
+        return []
+    hits = partial(_hits, engine, stimuli, settings.least, store)
+    single = hits([(node,) for pool in dict.fromkeys(pool for pool, _ in goals) for node in pool])
+    enough = {goal: [(node,) for node in goal[0] if single[(node,), goal[1]] >= least] for goal, least in goals.items()}
+    hidden = {goal: least for goal, least in goals.items() if not enough[goal]}
+    sets = enough | _minimal(hidden, hits, settings)
+    return [Group(stimuli.variable, token, tuple(sets[pool, token])) for pool, token in goals]
+
+
+def _hits(engine: Engine, stimuli: Stimuli, least: int, store: Path | None, sets: Sequence[Nodes]) -> _Hits:
+    found = swap_hits(engine, sets, stimuli, least, store) if sets else []
+    return {(nodes, token): hit.value for nodes, hits in zip(sets, found, strict=True) for token, hit in hits.items()}
+
+
+def _minimal(goals: Mapping[_Goal, float], hits: Callable[[list[Nodes]], _Hits], settings: GroupSettings) -> _Sets:
+    # For each goal the sets that are left when nothing more can be left out, one for each order.
     random = np.random.default_rng(settings.seed)
-    orders = [[pool[at] for at in random.permutation(len(pool))] for _ in range(settings.n_orders)]
-    left = {(token, at): set(pool) for token in goals for at in range(len(orders))}
-    for step in range(len(pool)):
-        tried = {key: tuple(sorted(kept - {orders[key[1]][step]})) for key, kept in left.items()}
-        sets = list(dict.fromkeys(nodes for nodes in tried.values() if nodes))
-        rates = swap_rates(engine, sets, stimuli, settings.least, store) if sets else []
-        reached = {(each.nodes, each.token): each.hit.value for each in rates}
-        for key, nodes in tried.items():
-            if nodes and reached.get((nodes, key[0]), 0.0) >= goals[key[0]]:
-                left[key] = set(nodes)
-    return [
-        Group(
-            stimuli.variable,
-            token,
-            tuple(dict.fromkeys(tuple(sorted(left[token, at])) for at in range(len(orders)))),
-        )
-        for token in goals
+    pools = dict.fromkeys(pool for pool, _ in goals)
+    orders = {pool: [random.permutation(len(pool)) for _ in range(settings.n_orders)] for pool in pools}
+    left = {(goal, at): goal[0] for goal in goals for at in range(settings.n_orders)}
+    spans = {pool: list(_halvings(len(pool))) for pool in pools}
+    for step in range(max(map(len, spans.values()), default=0)):
+        tried = {}
+        for (goal, at), kept in left.items():
+            pool = goal[0]
+            start, end = spans[pool][step] if step < len(spans[pool]) else (0, 0)
+            dropped = {pool[place] for place in orders[pool][at][start:end]}.intersection(kept)
+            if dropped and len(dropped) < len(kept):
+                tried[goal, at] = tuple(node for node in kept if node not in dropped)
+        reached = hits(list(dict.fromkeys(tried.values())))
+        for (goal, at), nodes in tried.items():
+            if reached[nodes, goal[1]] >= goals[goal]:
+                left[goal, at] = nodes
+    return {goal: list(dict.fromkeys(left[goal, at] for at in range(settings.n_orders))) for goal in goals}
+
+
+def _halvings(count: int) -> Iterator[tuple[int, int]]:
+    # Spans to leave out: halves, then quarters, and so on; single places last.
+    size = count
+    while size > 1:
+        size = (size + 1) // 2
+        yield from ((start, min(start + size, count)) for start in range(0, count, size))
+
+
+def proven_groups(groups: Sequence[Group], test: Callable[[list[Nodes]], list[Role]]) -> tuple[list[Group], list[Role]]:
+    """The groups of several nodes of which sets stand the test, with just those sets; and the sets' roles.
+
+    A set keeps the role for which it was found, not those that some of its members have anyway.
+    """
+    wanted = {(nodes, group.variable, group.token) for group in groups for nodes in group.sets if len(nodes) > 1}
+    found = test(sorted({nodes for nodes, _, _ in wanted}))
+    roles = {(role.nodes, role.variable, role.token): role for role in found}
+    proven = wanted & set(roles)
+    kept = [
+        replace(group, sets=tuple(nodes for nodes in group.sets if (nodes, group.variable, group.token) in proven))
+        for group in groups
     ]
+    return [group for group in kept if group.sets], [role for key, role in roles.items() if key in proven]

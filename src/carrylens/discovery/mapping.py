@@ -6,7 +6,7 @@ Never  writes a file of its own: `map_folder.py` does.
 
 1. Ablate every node, and every place.
 2. See where heads look, what writes fall into, and what stand-ins hide.
-3. Find the roles of useful nodes, then those of pairs of heads.
+3. Find the roles of useful nodes, then those of pairs of heads, then groups of any nodes and their roles.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from functools import partial
 from pathlib import Path
 
 from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.alike import fingerprints
+from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.discovery.attention import Pattern, average_pattern, operations_of, top_places
 from carrylens.discovery.behaviours import Behaviour, Clusters, PlaceUse, StandIns
 from carrylens.discovery.clusters import class_variables, measure_clusters
-from carrylens.discovery.head_pairs import candidate_pairs, find_pair_roles
-from carrylens.discovery.node_map import NodeMap, Usefulness
-from carrylens.discovery.roles import Settings, Watch, find_roles
+from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups
+from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles
+from carrylens.discovery.node_map import Group, NodeMap, Role, Usefulness
+from carrylens.discovery.roles import Note, Settings, Watch, find_roles, readable_variables
 from carrylens.discovery.usefulness import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
 from carrylens.evidence.facts import Fact
 from carrylens.interventions.engine import Engine
@@ -42,16 +45,19 @@ class MapSettings:
     per_class: int = 64
     n_shuffles: int = 199
     pairs: bool = True
+    groups: bool = True
     roles: Settings = field(default_factory=Settings)
+    group_search: GroupSettings = field(default_factory=GroupSettings)
     seed: int = 0
 
     @classmethod
     def chosen(cls, seed: int = 0, *, quick: bool = False) -> MapSettings:
         """The usual settings, or about a third of the work."""
         if not quick:
-            return cls(roles=Settings(seed=seed), seed=seed)
+            return cls(roles=Settings(seed=seed), group_search=GroupSettings(seed=4 * seed + 1), seed=seed)
         roles = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01, seed=seed)
-        return cls(96, 96, 96, 32, 199, roles=roles, seed=seed)
+        search = GroupSettings(n_find=24, n_orders=3, seed=4 * seed + 1)
+        return cls(96, 96, 96, 32, 199, roles=roles, group_search=search, seed=seed)
 
     def plain(self) -> dict[str, object]:
         """The settings as plain data."""
@@ -84,8 +90,9 @@ def map_model(
     store: Path | None = None,
     watch: Watch | None = None,
     about: Mapping[str, object] | None = None,
+    causal: CausalModel | None = None,
 ) -> Mapped:
-    """The map of a model; `about` is kept beside the settings."""
+    """The map of a model: variables of `causal`, or of the usual algorithm. `about` is kept beside the settings."""
     say: Watch = watch or (lambda _what, _done, _all: None)
     config, engine = model.config, Engine(model)
     shape = (config.n_ctx - 1, config.n_layers, config.n_heads)  # nobody reads the last position
@@ -98,28 +105,63 @@ def map_model(
     useful = sorted({each.node for each in nodes if each.is_useful} | hidden)
     clusters = _clusters(model, operation, useful, settings, say)
     behaviours = [_behaviour(node, asked, clusters, stand_ins, settings.n_attention) for node in useful]
-    causal, facts = algorithm(operation, config.digits), list(_ablation_facts(nodes, places, stand_ins, settings))
-    note = facts.append
-    roles = find_roles(engine, causal, [(node,) for node in useful], settings.roles, store=store, watch=say, note=note)
-    if settings.pairs:
-        both = (asked.questions, asked.reference)
-        pairs = candidate_pairs(
-            engine, all_nodes(*shape), useful, *both, store=store, note=note, drawn=_drawn(settings)
-        )
-        roles += find_pair_roles(
-            engine, causal, pairs, settings.roles, store=store, watch=partial(_of_pairs, say), note=note
-        )
+    causal = causal or algorithm(operation, config.digits)
+    facts = list(_ablation_facts(nodes, places, stand_ins, settings))
+    roles, groups = _carried(engine, causal, useful, asked, settings, store, say, facts.append)
     stimuli = {**(about or {}), "stream": StreamKind.ENRICHED.value, "settings": settings.plain()}
     found = NodeMap(
         *(name, operation, config.digits, config.n_layers, config.n_heads, tuple(nodes), tuple(roles), stimuli),
         behaviours=tuple(behaviours),
         places=tuple(places),
+        groups=tuple(groups),
     )
     return Mapped(found, tuple(facts))
 
 
-def _of_pairs(say: Watch, what: str, done: int, total: int) -> None:
-    say(f"{what} of pairs", done, total)
+def _carried(
+    engine: Engine,
+    causal: CausalModel,
+    useful: list[Node],
+    asked: _Asked,
+    settings: MapSettings,
+    store: Path | None,
+    say: Watch,
+    note: Note,
+) -> tuple[list[Role], list[Group]]:
+    # What nodes carry: alone, then as pairs of heads, then as groups of any nodes.
+    config = engine.model.config
+    every, groups = list(all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)), list[Group]()
+    roles = find_roles(engine, causal, [(node,) for node in useful], settings.roles, store=store, watch=say, note=note)
+    told = partial(find_joint_roles, engine, causal, settings=settings.roles, store=store, note=note)
+    if settings.pairs:
+        both = (asked.questions, asked.reference)
+        pairs = candidate_pairs(engine, every, useful, *both, store=store, note=note, drawn=_drawn(settings))
+        roles += told(pairs, watch=partial(_of, "pairs", say))
+    if settings.groups:
+        found = _groups(engine, causal, every, settings, store, say)
+        groups, together = proven_groups(found, partial(told, watch=partial(_of, "groups", say)))
+        known = {(role.nodes, role.variable, role.token) for role in roles}
+        roles += [role for role in together if (role.nodes, role.variable, role.token) not in known]
+    return roles, groups
+
+
+def _of(whose: str, say: Watch, what: str, done: int, total: int) -> None:
+    say(f"{what} of {whose}", done, total)
+
+
+def _groups(
+    engine: Engine, causal: CausalModel, nodes: list[Node], settings: MapSettings, store: Path | None, say: Watch
+) -> list[Group]:
+    # Of variables that are alike at every token, one is searched for.
+    prints = fingerprints(causal)
+    variables = list({prints[variable]: variable for variable in reversed([*readable_variables(causal)])}.values())[
+        ::-1
+    ]
+    found: list[Group] = []
+    for at, variable in enumerate(variables):
+        found += find_groups(engine, causal, variable, nodes, settings.group_search, store)
+        say("looking for groups", at + 1, len(variables))
+    return found
 
 
 def _ask(model: Transformer, operation: Operation, settings: MapSettings) -> _Asked:

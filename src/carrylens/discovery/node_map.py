@@ -66,6 +66,25 @@ class Role:
 
 
 @dataclass(frozen=True)
+class Group:
+    """The nodes of one layer that carry a variable for one token; `sets` are minimal, `nodes` all that are in one."""
+
+    variable: Variable
+    token: int
+    sets: tuple[Nodes, ...]
+
+    @property
+    def nodes(self) -> Nodes:
+        """Every node of every minimal set."""
+        return tuple(sorted({node for nodes in self.sets for node in nodes}))
+
+    @property
+    def spare(self) -> int:
+        """How many of the nodes can be left out, at best, and the variable still moves."""
+        return len(self.nodes) - min(len(nodes) for nodes in self.sets)
+
+
+@dataclass(frozen=True)
 class NodeMap:
     """All that was found about one model. `stimuli` says how the questions were drawn, so they can be drawn again."""
 
@@ -79,6 +98,7 @@ class NodeMap:
     stimuli: Mapping[str, object] = field(default_factory=dict)
     behaviours: Sequence[Behaviour] = ()
     places: Sequence[PlaceUse] = ()
+    groups: Sequence[Group] = ()
 
     @property
     def useful(self) -> frozenset[Node]:
@@ -100,6 +120,7 @@ class NodeMap:
             given["roles"] = tuple(map(_role, given["roles"]))
             given["behaviours"] = tuple(map(behaviour_of, given.get("behaviours", ())))
             given["places"] = tuple(map(place_of, given.get("places", ())))
+            given["groups"] = tuple(map(_group, given.get("groups", ())))
             return cls(**given)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CarryLensError(f"This is no node map ({error}). Map the model again.") from error
@@ -133,6 +154,11 @@ def _usefulness(given: Mapping[str, Any]) -> Usefulness:
         tokens=tuple(map(rate_of, given["tokens"])),
         classes={name: rate_of(rate) for name, rate in given["classes"].items()},
     )
+
+
+def _group(given: Mapping[str, Any]) -> Group:
+    sets = tuple(tuple(sorted(map(Node.parse, nodes))) for nodes in given["sets"])
+    return Group(Variable.parse(given["variable"]), given["token"], sets)
 
 
 def _role(given: Mapping[str, Any]) -> Role:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, permutations
 from pathlib import Path
 
+from carrylens.arithmetic.alike import are_alike
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.pairs import effect_pairs
 from carrylens.arithmetic.timeline import first_computable
@@ -186,14 +187,15 @@ def _duel(
     keep: Note,
 ) -> list[bool | None]:
     # On pairs of `variable` that tell it from `other`: does each role's token follow `variable` rather than `other`?
+    if all(are_alike(model, variable, other, role.token) for role in roles):
+        return [None] * len(roles)
     try:
         pairs = effect_pairs(model, variable, settings.n_compete, 4 * settings.seed + 3, tell_from=[other])
     except CarryLensError:
         return [None] * len(roles)
     sets = list(dict.fromkeys(role.nodes for role in roles))
     tokens = engine.run([swap(nodes) for nodes in sets], pairs.base, pairs.source, store=store).tokens
-    ours = answer_tokens(pairs.base, pairs.expected)
-    theirs = answer_tokens(pairs.base, model.answers(pairs.base, do=model.run(pairs.source).pick(other)))
+    ours, theirs = (answer_tokens(pairs.base, pairs.written(each)) for each in (variable, other))
     found: list[bool | None] = []
     for role in roles:
         given, at = tokens[sets.index(role.nodes)], role.token

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,11 @@ class Stimuli:
     null: Pairs
     seed: int
 
+    @cached_property
+    def expected(self) -> NDArray[np.int8]:
+        """The tokens that the base's answer must have once the variable is the source's."""
+        return answer_tokens(self.effect.base, self.effect.written())
+
 
 @dataclass(frozen=True)
 class SwapRates:
@@ -57,23 +63,26 @@ def swap_rates(
     engine: Engine, sets: Sequence[Nodes], stimuli: Stimuli, least: int, store: Path | None = None
 ) -> list[SwapRates]:
     """Rates of every set and every token that differs in at least `least` effect pairs."""
-    edits = [swap(nodes) for nodes in sets]
-    effect = engine.run(edits, stimuli.effect.base, stimuli.effect.source, store=store)
-    null = engine.run(edits, stimuli.null.base, stimuli.null.source, store=store)
-    expected = answer_tokens(stimuli.effect.base, stimuli.effect.expected)
-    differs = expected != effect.right
-    hit = ((effect.tokens == expected) & differs).sum(1)
+    hits = swap_hits(engine, sets, stimuli, least, store)
+    null = engine.run([swap(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source, store=store)
     changed = (null.tokens != null.right).sum(1)
     return [
-        SwapRates(
-            nodes,
-            int(token),
-            Rate(int(hit[at, token]), int(differs[:, token].sum())),
-            Rate(int(changed[at, token]), len(stimuli.null.base)),
-        )
+        SwapRates(nodes, token, hit, Rate(int(changed[at, token]), len(stimuli.null.base)))
         for at, nodes in enumerate(sets)
-        for token in np.flatnonzero(differs.sum(0) >= least)
+        for token, hit in hits[at].items()
     ]
+
+
+def swap_hits(
+    engine: Engine, sets: Sequence[Nodes], stimuli: Stimuli, least: int, store: Path | None = None
+) -> list[dict[int, Rate]]:
+    """For every set, how often each token follows the variable, as `swap_rates` but without the null."""
+    effect = engine.run([swap(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source, store=store)
+    expected = stimuli.expected
+    differs = expected != effect.right
+    hit, counts = ((effect.tokens == expected) & differs).sum(1), differs.sum(0)
+    tokens = np.flatnonzero(counts >= least)
+    return [{int(token): Rate(int(hit[at, token]), int(counts[token])) for token in tokens} for at in range(len(sets))]
 
 
 def answer_tokens(questions: Questions, given: Answers | None = None) -> NDArray[np.int8]:

@@ -20,6 +20,7 @@ import torch
 
 from carrylens.arithmetic.algorithms import algorithm, answers
 from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.pairs import written
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.variables import Variable, label
 from carrylens.discovery.node_map import NodeMap, Role
@@ -98,9 +99,8 @@ def _swapped(engine: Engine, causal: CausalModel, base: Questions, role: Role, v
     if source is None:
         return None
     there = causal.run(source)
-    expected = causal.answers(base, do=there.pick(role.variable))
     given = engine.run([swap(role.nodes)], base, source).tokens[0, 0]
-    wanted = answer_tokens(base, expected)[0]
+    wanted = answer_tokens(base, written(causal, role.variable, base, source))[0]
     at = answer_positions(base.digits).start + 1 + role.token
     return {
         "variable": str(role.variable),
@@ -132,7 +132,7 @@ def _source(causal: CausalModel, base: Questions, role: Role) -> Questions | Non
     proposals, bases = Questions(first, second, minus), _repeated(base, _PROPOSALS)
     run = causal.run(proposals)
     differs = run[role.variable] != causal.run(bases)[role.variable]
-    shown = answer_tokens(bases, causal.answers(bases, do=run.pick(role.variable))) != answer_tokens(bases)
+    shown = answer_tokens(bases, written(causal, role.variable, bases, proposals)) != answer_tokens(bases)
     fit = np.flatnonzero(differs & shown[:, role.token])
     if not len(fit):
         return None

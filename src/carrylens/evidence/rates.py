@@ -8,9 +8,10 @@ Never  counts one stimulus twice: who repeats a question has one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
-from scipy.stats import binomtest, hypergeom
+from scipy.special import betaincinv
+from scipy.stats import hypergeom
 
 from carrylens.errors import CarryLensError
 
@@ -39,7 +40,10 @@ class Rate:
     @cached_property
     def interval(self) -> tuple[float, float]:
         """The exact 95% Clopper-Pearson interval; from 0 to 1 where nothing was asked."""
-        return _exact_interval(self.hits, self.n)
+        missed = self.n - self.hits
+        low = betaincinv(self.hits, missed + 1, 0.025) if self.hits else 0.0
+        high = betaincinv(self.hits + 1, missed, 0.975) if missed else 1.0
+        return (float(low), float(high))
 
     def __add__(self, other: Rate) -> Rate:
         return Rate(self.hits + other.hits, self.n + other.n)
@@ -59,11 +63,3 @@ def p_above(effect: Rate, null: Rate) -> float:
     """
     hits, total = effect.hits + null.hits, effect.n + null.n
     return float(min(1.0, hypergeom.sf(effect.hits - 1, total, hits, effect.n))) if effect.n else 1.0
-
-
-@cache  # a page shows thousands of rates, and few different ones
-def _exact_interval(hits: int, n: int) -> tuple[float, float]:
-    if not n:
-        return (0.0, 1.0)
-    found = binomtest(hits, n).proportion_ci(0.95, method="exact")
-    return (float(found.low), float(found.high))

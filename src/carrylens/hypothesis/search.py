@@ -104,6 +104,6 @@ def _visible(model: CausalModel, variable: Variable, count: int, seed: int) -> t
         pairs = effect_pairs(model, variable, count, seed)
     except CarryLensError:
         return None
-    own = model.answers(pairs.base)
-    digits = np.sum(own.digits != pairs.expected.digits, axis=0)[::-1]
-    return (int(np.sum(own.negative != pairs.expected.negative)), *(int(number) for number in digits))
+    own, moved = model.answers(pairs.base), pairs.written()
+    digits = np.sum(own.digits != moved.digits, axis=0)[::-1]
+    return (int(np.sum(own.negative != moved.negative)), *(int(number) for number in digits))

@@ -9,60 +9,152 @@ What is saved, step by step:
 2. Before layer 0 a position's state depends on its token alone: 15 vectors a position, normalised and projected once
    for the whole batch, then looked up.
 3. The last layer's queries, attention and MLP are computed at the n+2 answer positions only.
+4. Many sequences begin alike: among 16,384 questions the first three digits are one of a thousand. Keys and values of
+   such beginnings are computed once (`many_answer_logits`).
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from carrylens.model.layers import Attention, LayerNorm
+from carrylens.model.layers import LayerNorm
+from carrylens.model.pieces import in_pieces
 from carrylens.model.transformer import Block, Transformer
+
+_FEW = 8  # rows that have a beginning in common, on average, for it to be worth keeping
 
 
 def answer_logits(model: Transformer, tokens: Int[Tensor, "batch pos"]) -> Float[Tensor, "batch pos vocab"]:
     """The logits of the sign and of every answer digit, in the order they are written."""
-    config = model.config
-    first, end = 2 * config.digits + 1, config.n_ctx - 1
-    table = (model.pos_embed.W_pos[:end, None] + model.embed.W_E[None]).flatten(0, 1)  # step 2: [pos * vocab, d_model]
-    rows = tokens[:, :end] + torch.arange(0, end * config.d_vocab, config.d_vocab, device=tokens.device)
-    mask = torch.full((end, end), -torch.inf, dtype=table.dtype, device=table.device).triu(1)
-    resid = F.embedding(rows, table)
-    for layer, block in enumerate(model.blocks):
-        assert isinstance(block, Block)
-        start = first if layer == config.n_layers - 1 else 0  # step 3
-        if layer == 0:
-            projected = [F.embedding(rows, part) for part in _project(block.attn, _norm(block.ln1, table))]
-            projected[0] = projected[0][:, start:]
+    return _AnswerPass(model).logits(tokens)
+
+
+@torch.inference_mode()
+def many_answer_logits(model: Transformer, tokens: Int[Tensor, "batch pos"]) -> Float[Tensor, "batch pos vocab"]:
+    """The same for as many sequences as there are, without gradients."""
+    run = _AnswerPass(model)
+    if not shared_places(model, tokens):
+        return in_pieces(run.logits, tokens)
+    rows, which, places = _beginnings(tokens, run.first)
+    return in_pieces(partial(run.logits_after, in_pieces(run.past, tokens[rows, :places])), tokens, which)
+
+
+def shared_places(model: Transformer, tokens: Tensor) -> int:
+    """How many first places are computed only once for all sequences that have them in common."""
+    return _beginnings(tokens, 2 * model.config.digits + 1)[2] if model.config.n_layers > 1 else 0
+
+
+def _beginnings(tokens: Tensor, most: int) -> tuple[Tensor, Tensor, int]:
+    # The longest beginnings, up to `most` places, of which there are few: a row that has each of them, which of them
+    # each row has, and how many places they have.
+    every, key = torch.arange(len(tokens), device=tokens.device), torch.zeros_like(tokens[:, 0])
+    best = (every[:1], torch.zeros_like(every), 0)
+    for places in range(1, most + 1):
+        key = key * (1 + int(tokens.max())) + tokens[:, places - 1]
+        distinct, which = torch.unique(key, return_inverse=True)
+        if len(distinct) * _FEW > len(tokens):
+            break
+        best = (torch.zeros_like(distinct).scatter(0, which, every), which, places)
+        key = which  # as good as the key, and small
+    return best
+
+
+class _AnswerPass:
+    """A model's weights, laid out for the pass, and the pass itself."""
+
+    def __init__(self, model: Transformer) -> None:
+        config = model.config
+        self.first, self._end = 2 * config.digits + 1, config.n_ctx - 1
+        self._layers = [_Layer(block) for block in model.blocks if isinstance(block, Block)]
+        states = model.pos_embed.W_pos[: self._end, None] + model.embed.W_E[None]
+        self._states = states.flatten(0, 1)  # [pos * vocab, d_model]
+        self._offsets = torch.arange(0, self._end * config.d_vocab, config.d_vocab, device=self._states.device)
+        self._looked_up = self._layers[0].project(self._states, 0)  # step 2
+        self._mask = self._states.new_full((self._end, self._end), -torch.inf).triu(1)
+        self._norm, self._w_u, self._b_u = model.ln_final, model.unembed.W_U.T, model.unembed.b_U
+
+    def logits(self, tokens: Tensor) -> Tensor:
+        """The logits at the answer positions."""
+        return self._logits(tokens, [None] * len(self._layers), 0)
+
+    def past(self, beginnings: Tensor) -> Tensor:
+        """Keys and values of all layers but the first: [sequence, layer, keys or values, head, pos, d_head]."""
+        rows = beginnings + self._offsets[: beginnings.shape[1]]
+        stream, kept = F.embedding(rows, self._states), []
+        for number, layer in enumerate(self._layers):
+            q, kv = self._project(number, rows, stream, 0)
+            kept.append(kv.movedim(0, 1))
+            if number < len(self._layers) - 1:
+                stream = layer.leave(stream, q, kv, self._mask[: rows.shape[1], : rows.shape[1]])
+        return torch.stack(kept[1:], 1)
+
+    def logits_after(self, past: Tensor, tokens: Tensor, which: Tensor) -> Tensor:
+        """The logits of sequences of which each begins as row `which` of `past` does."""
+        return self._logits(tokens, [None, *past[which].movedim(0, 2).unbind(0)], past.shape[-2])
+
+    def _logits(self, tokens: Tensor, past: Sequence[Tensor | None], start: int) -> Tensor:
+        rows = tokens[:, : self._end] + self._offsets
+        stream = F.embedding(rows[:, start:], self._states)
+        for number, layer in enumerate(self._layers):
+            first = self.first if number == len(self._layers) - 1 else start  # step 3
+            q, kv = self._project(number, rows, stream, first - start)
+            known = past[number]
+            kv = kv if known is None else torch.cat([known, kv], 3)
+            stream = layer.leave(stream[:, first - start :], q, kv, self._mask[first:])
+        return F.linear(_norm(self._norm, stream), self._w_u, self._b_u)
+
+    def _project(self, number: int, rows: Tensor, stream: Tensor, skipped: int) -> tuple[Tensor, Tensor]:
+        # Queries [sequence, pos, head * d_head], and keys and values [keys or values, sequence, head, pos, d_head].
+        if number:
+            q, kv = self._layers[number].project(stream, skipped)
         else:
-            normalized = _norm(block.ln1, resid)
-            projected = _project(block.attn, normalized, start)
-        resid = resid[:, start:] + _attend(block.attn, projected, mask[start:])
-        resid = resid + _think(block, _norm(block.ln2, resid))
-    return F.linear(_norm(model.ln_final, resid), model.unembed.W_U.T, model.unembed.b_U)
+            first = rows.shape[1] - stream.shape[1] + skipped
+            q, kv = F.embedding(rows[:, first:], self._looked_up[0]), F.embedding(rows, self._looked_up[1])
+        return q, self._layers[number].by_head(kv)
+
+
+class _Layer:
+    """One layer's weights, heads side by side, and what it does."""
+
+    def __init__(self, block: Block) -> None:
+        attention = block.attn
+        self._block, (self._heads, self._d_head) = block, attention.b_Q.shape
+        q, k, v = (w.transpose(1, 2).flatten(0, 1) for w in (attention.W_Q, attention.W_K, attention.W_V))
+        self._w_q, self._w_kv = q, torch.cat([k, v])
+        self._b_q, self._b_kv = attention.b_Q.flatten(), torch.cat([attention.b_K.flatten(), attention.b_V.flatten()])
+        self._w_o = attention.W_O.flatten(0, 1).T
+
+    def project(self, stream: Tensor, skipped: int) -> tuple[Tensor, Tensor]:
+        """Queries of all but the first `skipped` positions; keys and values, side by side, of all."""
+        read = _norm(self._block.ln1, stream)
+        return F.linear(read[..., skipped:, :], self._w_q, self._b_q), F.linear(read, self._w_kv, self._b_kv)
+
+    def by_head(self, kv: Tensor) -> Tensor:
+        """Keys and values with axes [keys or values, sequence, head, pos, d_head], each head's together."""
+        return kv.view(*kv.shape[:2], 2, self._heads, self._d_head).permute(2, 0, 3, 1, 4).contiguous()
+
+    def leave(self, stream: Tensor, q: Tensor, kv: Tensor, mask: Tensor) -> Tensor:
+        """The stream after this layer."""
+        attention, mlp = self._block.attn, self._block.mlp
+        stream = stream + F.linear(self._attend(q, kv, mask), self._w_o, attention.b_O)
+        read = _norm(self._block.ln2, stream)
+        return stream + F.linear(F.relu(F.linear(read, mlp.W_in.T, mlp.b_in), inplace=True), mlp.W_out.T, mlp.b_out)
+
+    def _attend(self, q: Tensor, kv: Tensor, mask: Tensor) -> Tensor:
+        # At these sizes plain products are as fast as the fused kernel, and their gradients twice as fast.
+        q = q.view(*q.shape[:2], self._heads, self._d_head).transpose(1, 2)
+        k, v = kv.flatten(1, 2)
+        wide = mask.expand(len(k), *mask.shape)
+        scores = torch.baddbmm(wide, q.flatten(0, 1), k.transpose(1, 2), alpha=self._d_head**-0.5)
+        z = torch.bmm(scores.softmax(-1), v).view(q.shape)
+        return z.transpose(1, 2).flatten(2)
 
 
 def _norm(norm: LayerNorm, x: Tensor) -> Tensor:
     return F.layer_norm(x, norm.w.shape, norm.w, norm.b, norm.eps)
-
-
-def _project(attention: Attention, x: Tensor, start: int = 0) -> list[Tensor]:
-    # Queries (from position `start` on), keys and values, heads side by side in the last axis.
-    weights = [weight.transpose(1, 2).flatten(0, 1) for weight in (attention.W_Q, attention.W_K, attention.W_V)]
-    biases = [bias.flatten() for bias in (attention.b_Q, attention.b_K, attention.b_V)]
-    if not start:
-        return list(F.linear(x, torch.cat(weights), torch.cat(biases)).chunk(3, dim=-1))
-    queries = F.linear(x[:, start:], weights[0], biases[0])
-    return [queries, *F.linear(x, torch.cat(weights[1:]), torch.cat(biases[1:])).chunk(2, dim=-1)]
-
-
-def _attend(attention: Attention, projected: list[Tensor], mask: Tensor) -> Tensor:
-    heads, d_head = attention.b_Q.shape
-    q, k, v = (part.view(*part.shape[:2], heads, d_head).transpose(1, 2) for part in projected)
-    z = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    return F.linear(z.transpose(1, 2).flatten(2), attention.W_O.flatten(0, 1).T, attention.b_O)
-
-
-def _think(block: Block, x: Tensor) -> Tensor:
-    mlp = block.mlp
-    return F.linear(F.relu(F.linear(x, mlp.W_in.T, mlp.b_in), inplace=True), mlp.W_out.T, mlp.b_out)

@@ -22,16 +22,17 @@ _DEVICE_ROWS = 4096  # off the CPU, where larger is faster
 
 _AHEAD = 2  # pieces a thread may be ahead of what was taken
 
-Work = Callable[[Tensor], Tensor]
+Work = Callable[..., Tensor]
+"""A function of pieces, one of each tensor."""
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 
-def in_pieces(work: Work, sequences: Tensor, rows: int = ROWS) -> Tensor:
-    """What `work` gives for all sequences, though it only ever sees `rows` of them."""
-    if sequences.device.type != "cpu":
-        return one_by_one(work, sequences, max(rows, _DEVICE_ROWS))
-    return torch.cat(list(by_threads(work, torch.split(sequences, rows))))
+def in_pieces(work: Work, *tensors: Tensor, rows: int = ROWS) -> Tensor:
+    """What `work` gives for all rows of the tensors, though it only ever sees `rows` of them."""
+    if tensors[0].device.type != "cpu":
+        return one_by_one(work, *tensors, rows=max(rows, _DEVICE_ROWS))
+    return torch.cat(list(by_threads(lambda pieces: work(*pieces), _split(tensors, rows))))
 
 
 def by_threads(work: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
@@ -60,6 +61,10 @@ def by_threads(work: Callable[[Item], Value], items: Iterable[Item]) -> Iterator
 
 
 @torch.inference_mode()
-def one_by_one(work: Work, sequences: Tensor, rows: int) -> Tensor:
+def one_by_one(work: Work, *tensors: Tensor, rows: int) -> Tensor:
     """The same with PyTorch's own threads: one piece after another, each shared by all."""
-    return torch.cat([work(piece) for piece in torch.split(sequences, rows)])
+    return torch.cat([work(*pieces) for pieces in _split(tensors, rows)])
+
+
+def _split(tensors: tuple[Tensor, ...], rows: int) -> Iterator[tuple[Tensor, ...]]:
+    return zip(*(torch.split(tensor, rows) for tensor in tensors), strict=True)

@@ -18,7 +18,7 @@ from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.layout import equals_position
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour
-from carrylens.discovery.node_map import NodeMap, Nodes, Role
+from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
 from carrylens.nodes import Node, print_nodes
 from carrylens.tokens import answer_positions, place_names
 
@@ -69,6 +69,8 @@ def map_text(found: NodeMap) -> Text:
     for columns in _folds(found.digits):
         lines += [Text(), *_table(found, columns)]
     lines += [Text(), *_legend(found), Text(), *role_lines(found)]
+    if found.groups:
+        lines += [Text(), *group_lines(found)]
     return Text("\n").join(lines)
 
 
@@ -98,6 +100,21 @@ def role_lines(found: NodeMap) -> Iterator[Text]:
             f"p {max(role.p for role in roles):.0e}"
         )
         line.append(f", or {', '.join(others)}" if others else "")
+        yield line
+
+
+def group_lines(found: NodeMap) -> Iterator[Text]:
+    """A line for each group: the tokens it serves, the sets that suffice, and how many members can be lost."""
+    yield Text("Groups: nodes that move a variable together, and none of them alone.", style="italic")
+    names = place_names(found.digits)[answer_positions(found.digits).start + 1 :]
+    tokens: dict[tuple[Variable, tuple[Nodes, ...]], list[str]] = {}
+    for group in found.groups:
+        tokens.setdefault((group.variable, group.sets), []).append(names[group.token])
+    for (variable, sets), served in tokens.items():
+        line = Text(f"{short(variable):<4}", style=_STYLES.get(variable.name, ""))
+        line.append(f" for {' '.join(served):<24} {' or '.join(map(print_nodes, sets))}", style="default")
+        spare = Group(variable, 0, sets).spare
+        line.append(f", {spare} can be lost" if spare else "", style="default")
         yield line
 
 
@@ -152,7 +169,9 @@ def _legend(found: NodeMap) -> Iterator[Text]:
             line = Text()
         line.append_text(entry)
     yield line
-    yield Text(f"{NO_ROLE} is a useful node for which no role was found alone; roles of pairs are listed below.")
+    yield Text(
+        f"{NO_ROLE} is a useful node for which no role was found alone; roles of pairs and groups are listed below."
+    )
 
 
 def behaviour_lines(found: NodeMap) -> Iterator[Text]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 import torch
@@ -22,8 +21,7 @@ from carrylens.arithmetic.classes import QuestionClass
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.targets import Chain, Target, TargetStream, is_possible
-from carrylens.model.answer_pass import answer_logits
-from carrylens.model.pieces import in_pieces
+from carrylens.model.answer_pass import many_answer_logits
 from carrylens.model.transformer import Transformer
 from carrylens.tokens import decode, encode
 from carrylens.training.losses import answered_right
@@ -101,7 +99,7 @@ def blank_results(parts: list[Part]) -> list[Result]:
 
 def _ask(model: Transformer, questions: Questions, result: Result) -> None:
     tokens = torch.from_numpy(encode(questions, answers(questions))).to(model.unembed.W_U.device)
-    logits = in_pieces(partial(answer_logits, model), tokens)
+    logits = many_answer_logits(model, tokens)
     wrong = ~answered_right(logits, tokens).all(1)
     result.asked += len(tokens)
     if bool(wrong.any()):

@@ -50,12 +50,14 @@ class Box:
     @property
     def name(self) -> str:
         """Its nodes without what the picture shows already."""
+        if len({(node.position, node.layer) for node in self.nodes}) > 1:
+            return f"{len(self.nodes)} nodes"
         return "+".join("MLP" if node.is_mlp else f"H{node.head}" for node in sorted(self.nodes))
 
 
 @dataclass(frozen=True)
 class Circuit:
-    """What the picture shows."""
+    """What the picture shows; a set that spans several places stands at the last of them."""
 
     boxes: tuple[Box, ...]
     edges: tuple[tuple[Nodes, Nodes, Variable], ...]

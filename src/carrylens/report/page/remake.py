@@ -23,8 +23,8 @@ def commands(saved: Saved) -> Iterator[str]:
         yield f"carrylens test {source} --questions {counts.get('natural', 0)} --per-class {counts.get('class', 0)}"
     quick = " --quick" if settings.get("n_questions") == _QUICK_QUESTIONS else ""
     seed = f" --seed {settings['seed']}" if settings.get("seed") else ""
-    pairs = "" if settings.get("pairs", True) else " --no-pairs"
-    yield f"carrylens map {source}{quick}{seed}{pairs} --out analysis"
+    left_out = "".join(f" --no-{name}" for name in ("pairs", "groups") if settings.get(name) is False)
+    yield f"carrylens map {source}{quick}{seed}{left_out} --out analysis"
     yield "carrylens judge analysis"
     if saved.battery:
         yield f"carrylens battery {source} --out analysis"

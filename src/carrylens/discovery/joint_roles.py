@@ -1,12 +1,13 @@
-"""Pairs of heads: what two heads of one layer at one position carry together and neither carries alone.
+"""Joint roles: what several nodes carry together and none of them carries alone.
 
-Takes  an engine, usefulness of single nodes, and a causal model.
-Gives  roles of pairs whose swap does clearly more than the swap of either head.
-Never  gives a pair the role that one of its heads has.
+Takes  an engine, a causal model, and sets of nodes, such as pairs of heads.
+Gives  roles of sets whose swap does clearly more than the swap of any member.
+Never  gives a set the role that one of its members has.
 
-1. Candidates are pairs of heads that are both useful, and pairs that fail on questions on which neither head does.
+1. Candidates among pairs of heads of one layer at one position: both are useful, or both together fail on questions on
+   which neither does. `groups.py` finds other sets.
 2. Their roles are found and confirmed as those of single nodes are.
-3. Both heads are swapped alone on the confirming pairs: a role stays where the pair hits clearly more often.
+3. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node, print_nodes
 
 CLEARLY = 0.01
-"""The chance below which a pair hits more often than its heads."""
+"""The chance below which a set hits more often than its members."""
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look
 
 
@@ -76,30 +77,30 @@ def candidate_pairs(
     return chosen
 
 
-def find_pair_roles(
+def find_joint_roles(
     engine: Engine,
     model: CausalModel,
-    pairs: Sequence[Nodes],
+    sets: Sequence[Nodes],
     settings: Settings,
     *,
     store: Path | None = None,
     watch: Watch | None = None,
     note: Note | None = None,
 ) -> list[Role]:
-    """The roles that pairs have and their heads have not."""
-    if not pairs:
+    """The roles that sets have and their members have not."""
+    if not sets:
         return []
-    roles = find_roles(engine, model, pairs, settings, store=store, watch=watch, note=note)
+    roles = find_roles(engine, model, sets, settings, store=store, watch=watch, note=note)
     stay: list[Role] = []
     for variable in dict.fromkeys(role.variable for role in roles):
         some = [role for role in roles if role.variable == variable]
         stimuli = confirming_stimuli(model, variable, settings)
-        heads = sorted({node for role in some for node in role.nodes})
-        rates = swap_rates(engine, [(head,) for head in heads], stimuli, 1, store)
+        members = sorted({node for role in some for node in role.nodes})
+        rates = swap_rates(engine, [(node,) for node in members], stimuli, 1, store)
         alone = {(each.nodes[0], each.token): each.hit for each in rates}
         stay += [
             role
             for role in some
-            if all(p_above(role.hit, alone.get((head, role.token), Rate(0, 1))) <= CLEARLY for head in role.nodes)
+            if all(p_above(role.hit, alone.get((node, role.token), Rate(0, 1))) <= CLEARLY for node in role.nodes)
         ]
     return stay
