@@ -14,9 +14,11 @@ import pytest
 
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.asked import asked_pairs, asked_questions
+from carrylens.discovery.node_map import Group
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.explain import page_of_saved
+from carrylens.nodes import Node
 from carrylens.report.page.accuracy import accuracy_tables
 from carrylens.report.page.circuit import circuit_of
 from carrylens.report.page.effects import Effect
@@ -149,6 +151,16 @@ def test_a_role_without_its_null_cannot_be_rendered(saved: Saved) -> None:
     roles = [replace(saved.map.roles[0], null=Rate(0, 0)), *saved.map.roles[1:]]
     with pytest.raises(CarryLensError, match="no null"):
         page_of(replace(saved, map=replace(saved.map, roles=roles)))
+
+
+def test_a_group_without_a_role_cannot_be_rendered(saved: Saved) -> None:
+    role = next(role for role in saved.map.roles if role.variable == Variable("ST", 0))
+    known = Group(role.variable, role.token, (role.nodes,))
+    page = page_of(replace(saved, map=replace(saved.map, groups=(known,))))
+    assert "carry something only together (1)" in page
+    lie = replace(known, sets=((*role.nodes, Node(0, 0, 0)),))
+    with pytest.raises(CarryLensError, match="no role with its null"):
+        page_of(replace(saved, map=replace(saved.map, groups=(lie,))))
 
 
 @pytest.mark.parametrize("how", ["null taken out", "null never asked", "no evidence"])

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour, Clusters
-from carrylens.discovery.node_map import NodeMap, Role, Usefulness
+from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
 from carrylens.discovery.published_map import answer_places, hit_classes, hit_places
+from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.nodes import Node, print_nodes
 from carrylens.report.kinds import kind_of
@@ -64,6 +65,16 @@ class RoleRow:
     effect: Effect
     same_as: str
     pairs: str
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group: what it carries for which tokens, the sets that suffice, and how many nodes can be lost."""
+
+    variable: Chip
+    tokens: str
+    sets: str
+    spare: int
 
 
 @dataclass(frozen=True)
@@ -118,6 +129,24 @@ def grid_of(saved: Saved) -> Grid:
 def role_table(found: NodeMap) -> list[RoleRow]:
     """Every role of every set, of variables that no question tells apart the first."""
     return [row for _, row in _role_rows(found)]
+
+
+def group_table(found: NodeMap) -> list[GroupRow]:
+    """Every group; a set that no role stands for, with its null, is an error."""
+    known = {(role.nodes, role.variable) for role in found.roles}
+    tokens: dict[tuple[Variable, tuple[Nodes, ...]], list[str]] = {}
+    for group in found.groups:
+        for nodes in group.sets:
+            if (nodes, group.variable) not in known:
+                raise CarryLensError(
+                    f"The group {print_nodes(nodes)} for {group.variable} has no role with its null, so it cannot be "
+                    "shown. Map the model again."
+                )
+        tokens.setdefault((group.variable, group.sets), []).append(answer_places(found.digits)[group.token])
+    return [
+        GroupRow(_chip(variable), " ".join(served), " or ".join(map(print_nodes, sets)), Group(variable, 0, sets).spare)
+        for (variable, sets), served in tokens.items()
+    ]
 
 
 def _rows(found: NodeMap, useful: frozenset[Node], places: Sequence[int]) -> Iterator[GridRow]:

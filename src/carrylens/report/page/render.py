@@ -62,6 +62,7 @@ def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[
         "n_edges": len(drawn.edges),
         "grid": node_grid.grid_of(saved),
         "roles": node_grid.role_table(saved.map),
+        "groups_found": node_grid.group_table(saved.map),
         "groups": grouped(saved.claims["claims"]),
         "worked": worked.worked_questions(saved),
         "experiments": experiments.experiments_of(saved.battery),
