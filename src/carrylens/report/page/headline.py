@@ -96,7 +96,7 @@ def _sure(saved: Saved) -> Iterator[str]:
     if level is not None:
         yield (
             "Every role was found on one set of questions and confirmed on another, and stands beside the rate of its "
-            f"matched null. Of all roles named here, at most {percent(float(level))} are expected to be false."
+            f"matched null. Of the roles a search names, at most {percent(float(level))} are expected to be false."
         )
     if weakest := _weakest(saved.claims):
         name, hit, null = weakest
