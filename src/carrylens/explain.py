@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,7 @@ def explain_source(
     source: str, out: Path | None, device: str, threads: int, watch: Watch, *, quick: bool, seed: int
 ) -> tuple[Path, Saved]:
     """The whole route for one model: test, map, judge, battery, worked questions, page; only what is not there yet."""
-    from carrylens.discovery.map_folder import folder_for, saved_map, store_of
-    from carrylens.discovery.mapping import MapSettings
+    from carrylens.discovery.map_folder import folder_for, store_of
     from carrylens.discovery.worked import WORKED, example_questions, work_questions
     from carrylens.hypothesis.skeleton import CLAIMS
     from carrylens.model.hub import HUB
@@ -52,15 +51,17 @@ def explain_source(
     folder = folder_for(source, str(name), out)
     store_of(folder)  # makes the folder, or says why not
     sha256 = _test_if_untested(source, folder, device, threads, watch, quick=quick)
-    if saved_map(folder, MapSettings.chosen(seed), {"version": __version__, "sha256": sha256}):
-        quick = False  # more evidence than was asked for is there already
-    _, found = map_source(
-        source, folder, device, threads, watch, quick=quick, seed=seed, pairs=True, groups=True, restart=False
+    own = folder if source.startswith(HUB) else find_model(source)
+    place, found = _map_there([folder, own], {"version": __version__, "sha256": sha256}, quick=quick, seed=seed) or (
+        map_source(
+            *(source, folder, device, threads, watch),
+            quick=quick, seed=seed, pairs=True, groups=True, restart=False,
+        )
     )
     made_from = {"map": _hash_of_text(found.to_json()), "version": __version__}
     if not is_done(folder, "judge", made_from):
         watch("judging claims", 0, 1)
-        finish(folder, "judge", made_from, {CLAIMS: judge_map(folder, None).to_json().encode()})
+        finish(folder, "judge", made_from, {CLAIMS: judge_map(place, None).to_json().encode()})
     # The battery goes here. It keeps its own outcomes in battery.json, which the page shows where it is.
     if not is_done(folder, "work", made_from):
         watch("working a question through", 0, 1)
@@ -87,7 +88,7 @@ def read_source(source: str, folder: Path | None) -> tuple[Path, Saved]:
 
     own = None if source.startswith(HUB) else find_model(source)
     if folder is None:
-        mapped = own is not None and (own / MAP).exists()
+        mapped = own is not None and (own / MAP).exists() and SHIPPED.resolve() not in own.resolve().parents
         folder = own if own is not None and mapped else folder_for(source, str(model_name(own or source)), None)
     saved = read_saved(source, folder, own)
     if saved.test is None and (SHIPPED / saved.map.model).is_dir():  # a folder with a map alone
@@ -132,6 +133,20 @@ def _clouds(source: str, found: NodeMap) -> list[Cloud]:
         points = cluster_points(model, variable, [node], settings["per_class"], settings["seed"])
         clouds.append(Cloud(node, clusters, *points[node]))
     return clouds
+
+
+def _map_there(
+    places: Sequence[Path], about: Mapping[str, object], *, quick: bool, seed: int
+) -> tuple[Path, NodeMap] | None:
+    # A map of these weights in one of the places. One with more evidence than was asked for will do.
+    from carrylens.discovery.map_folder import saved_map
+    from carrylens.discovery.mapping import MapSettings
+
+    for settings in (MapSettings.chosen(seed), *([MapSettings.chosen(seed, quick=True)] if quick else [])):
+        for place in places:
+            if found := saved_map(place, settings, about):
+                return place, found
+    return None
 
 
 def _test_if_untested(source: str, folder: Path, device: str, threads: int, watch: Watch, *, quick: bool) -> str:

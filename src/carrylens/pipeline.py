@@ -23,8 +23,10 @@ from carrylens.errors import CarryLensError
 from carrylens.names import ModelName
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
+    from carrylens.calibration.scoring import Work
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.roles import Watch
+    from carrylens.evidence.confidence import Confidence
     from carrylens.hypothesis.skeleton import Judgement
     from carrylens.model.transformer import Transformer
     from carrylens.planted.description import CircuitDescription
@@ -34,6 +36,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.zoo.exams import Exam
 
 Record = dict[str, Any]
+_SHIPPED = Path(__file__).parent / "zoo" / "models"  # as in zoo/find.py, which would import PyTorch
 Choice = TypeVar("Choice", bound=Enum)
 
 
@@ -187,12 +190,59 @@ def map_source(
     about = {"version": __version__, "sha256": hash_of(model)}
     if restart:
         drop_store(folder)
-    elif found := saved_map(folder, settings, about):
-        return folder, found
+    else:
+        kept = [folder] if source.startswith(HUB) or out else [folder, find_model(source)]  # it may have come with one
+        for place in kept:
+            if found := saved_map(place, settings, about):
+                return place, found
     mapped = map_model(model, str(name), name.operation, settings, store=store_of(folder), watch=watch, about=about)
     save_mapped(folder, mapped)
     drop_store(folder)
     return folder, mapped.map
+
+
+def calibration_work(
+    chosen: Mapping[str, Any],
+    methods: Sequence[str],
+    out: Path | None,
+    watch: Watch,
+    *,
+    quick: bool,
+    light: bool,
+    threads: int,
+) -> Work:
+    """What the calibrate command was asked to do."""
+    from carrylens.calibration.methods import chosen_methods
+    from carrylens.calibration.results import Results
+    from carrylens.calibration.scoring import Work
+    from carrylens.calibration.settings import quick_settings, scored_settings, training_settings
+    from carrylens.training.devices import device_called
+
+    if quick and any(chosen[name] for name in ("dials", "operations", "digits")):
+        raise CarryLensError("--quick has circuits of its own. Leave out --quick, or --dial, --operation and --digits.")
+    device_called("cpu", threads)
+    table = scored_settings(**chosen)
+    settings = quick_settings() if quick else table
+    training, names = list(training_settings(quick=quick)), chosen_methods(methods)
+    return Work(settings, training, names, quick or light, Results(out), watch, small=quick)
+
+
+def calibrate_circuits(work: Work, parts: Sequence[str]) -> Iterator[Record]:
+    """The records of a calibration, one after another."""
+    from carrylens.calibration.parts import QUICK_AMOUNTS, Amounts, calibration_records, chosen_parts
+
+    return calibration_records(work, chosen_parts(parts), QUICK_AMOUNTS if work.small else Amounts())
+
+
+def fit_rule(work: Work, out: Path | None) -> tuple[Path, Confidence]:
+    """The confidence rule, fitted anew and written: into `out`, or where the package reads it."""
+    from carrylens.calibration.parts import confidence_rule
+    from carrylens.evidence.confidence import FILE
+    from carrylens.files import write_whole
+
+    rule, path = confidence_rule(work), FILE if out is None else out / FILE.name
+    write_whole(path, rule.to_json().encode())
+    return path, rule
 
 
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLensError]:
@@ -236,18 +286,20 @@ def judge_map(where: Path, own: Path | None) -> Judgement:
 
 
 def claims_beside(where: Path) -> Path:
-    """Where the claims about a map are written: beside it."""
+    """Where the claims about a map are written: beside it, or in `maps/NAME` if it came with carrylens."""
     from carrylens.hypothesis.skeleton import CLAIMS
 
-    return _map_at(where).parent / CLAIMS
+    folder = _map_at(where).parent
+    return (Path("maps", where) if folder == _SHIPPED / where else folder) / CLAIMS
 
 
 def _map_at(where: Path) -> Path:
     from carrylens.discovery.node_map import MAP
 
-    path = where / MAP if where.is_dir() else where
+    folders = (where, Path("maps", where), _SHIPPED / where)
+    path = next((folder / MAP for folder in folders if (folder / MAP).is_file()), where)
     if not path.is_file():
-        raise CarryLensError(f"{path} is not there. Map the model first, then give its folder or its {MAP}.")
+        raise CarryLensError(f"{path} is no map and no folder with one. Map the model first: carrylens map MODEL.")
     return path
 
 

@@ -21,8 +21,8 @@ ROOMS = (
         "planted",
         "interventions",
     ),
-    *("evidence", "discovery", "hypothesis", "battery", "family", "report", "explorer", "bench", "pipeline", "explain"),
-    *("terminal", "cli", "__main__"),
+    *("evidence", "discovery", "hypothesis", "battery", "family", "calibration", "report", "explorer", "bench"),
+    *("pipeline", "explain", "terminal", "cli", "__main__"),
 )
 """The rooms of the house: each may import only those before it."""
 

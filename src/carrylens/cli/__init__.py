@@ -17,6 +17,7 @@ import typer
 from carrylens import __version__
 from carrylens.cli.arithmetic import add_commands as add_arithmetic_commands
 from carrylens.cli.bench import bench_commands
+from carrylens.cli.calibration import add_commands as add_calibration_commands
 from carrylens.cli.discovery import add_commands as add_discovery_commands
 from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
@@ -40,6 +41,7 @@ add_model_commands(app)
 add_planted_commands(app)
 add_discovery_commands(app)
 add_judge_commands(app)
+add_calibration_commands(app)
 add_report_commands(app)
 app.add_typer(bench_commands(), name="bench")
 

@@ -17,13 +17,17 @@ from carrylens.terminal import print_line, print_note, print_record
 
 
 def judge_command(
-    where: Annotated[Path, typer.Argument(metavar="FOLDER_OR_MAP", help="A folder with a map.json, or such a file.")],
+    where: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="A shipped or mapped model's name, a folder with a map.json, or a map."),
+    ],
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states another hypothesis.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="List supported claims too.")] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to write the claims, if not claims.json beside the map.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write the claims, if not beside the map or in maps/NAME."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -38,6 +42,7 @@ def judge_command(
 
     judgement = judge_map(where, hypothesis)
     path = out or claims_beside(where)
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, judgement.to_json().encode())
     record = judgement.record()
     if as_json:

@@ -42,7 +42,7 @@ from carrylens.nodes import Node
 from carrylens.tokens import encode
 
 _RESPONSE = 1e-3  # of a node's own spread: below that a difference is rounding
-_FOLLOWS = 0.8  # of what the whole pool reaches
+_FOLLOWS = 0.9  # of what the whole pool reaches
 
 _Goal = tuple[Nodes, int]  # a pool and a token that follows the variable when the pool is swapped
 _Hits = dict[tuple[Nodes, int], float]

@@ -17,6 +17,7 @@ from typing import Any
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact
+from carrylens.nodes import print_nodes
 
 TEST, HISTORY, CLAIMS, BATTERY, WORKED = "test.json", "training.jsonl", "claims.json", "battery.json", "worked.json"
 
@@ -53,7 +54,7 @@ def read_saved(source: str, folder: Path, own: Path | None) -> Saved:
     saved = Saved(
         source=source,
         map=found,
-        facts=reading.need(FACTS, f"carrylens map {source}", _facts),
+        facts=reading.take(FACTS, _facts) or _facts_of_roles(found),
         claims=reading.need(CLAIMS, f"carrylens judge {folder}", _record),
         test=reading.take(TEST, _record),
         history=reading.take(HISTORY, _lines) or (),
@@ -101,6 +102,23 @@ def _lines(text: str) -> list[Record]:
 
 def _facts(text: str) -> tuple[Fact, ...]:
     return tuple(Fact.from_json(line) for line in text.splitlines())
+
+
+def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
+    # A map that came without its facts still says of each role how it was confirmed.
+    settings = found.stimuli.get("settings")
+    roles = settings.get("roles") if isinstance(settings, Mapping) else None
+    if not isinstance(roles, Mapping):
+        return ()
+    drawn = {"pairs": roles["n_confirm"], "seed": 4 * roles["seed"] + 2}
+    return tuple(
+        Fact(
+            "swap",
+            {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "token": role.token, "split": "confirm"},
+            *(role.hit, role.null, drawn),
+        )
+        for role in found.roles
+    )
 
 
 def _check_same(saved: Saved) -> None:

@@ -1,0 +1,111 @@
+"""Nothing there: how often roles are found in models that have none.
+
+Takes  models of which it is known that no node carries anything: untrained ones, and twins with shuffled weights.
+Gives  how many roles were tested and how many confirmed, and in how many models any was, beside the stated level.
+Never  leaves out a test: every node that could know a variable is asked, whether it is useful or not.
+
+The level is that of the correction: of all roles confirmed in a model, at most that share is false on average. Where
+nothing is true, that is the chance of confirming any at all, so it stands beside the share of models with any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.questions import Operation
+from carrylens.calibration.found import Given
+from carrylens.calibration.results import Plain
+from carrylens.calibration.scoring import Work
+from carrylens.discovery.mapping import MapSettings
+from carrylens.discovery.roles import find_roles
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate
+from carrylens.interventions.engine import Engine
+from carrylens.model.config import ModelConfig
+from carrylens.model.transformer import Transformer
+from carrylens.planted.plant import permuted_twin, plant
+from carrylens.zoo.about import model_name
+from carrylens.zoo.find import find_model, load
+
+UNTRAINED, PLANTED_TWIN, TRAINED_TWIN = "untrained", "twins of planted", "twins of trained"
+TRAINED = "add_d6_l2_h3_w96_t3K_s1"
+"""The shipped model whose twins are asked."""
+
+
+@dataclass(frozen=True)
+class Empty:
+    """One model in which there is nothing to find."""
+
+    kind: str
+    name: str
+    operation: Operation
+    seed: int
+    source: str = ""
+
+
+def empty_models(work: Work, n_untrained: int, n_trained: int) -> list[Empty]:
+    """Untrained models of each operation in turn, a twin of each circuit of the work, twins of a trained model."""
+    operations = list(Operation)
+    found = [Empty(UNTRAINED, f"untrained_s{s}", operations[s % len(operations)], s) for s in range(n_untrained)]
+    found += [Empty(PLANTED_TWIN, f"twin_{each.name}", each.operation, each.seed, each.name) for each in work.settings]
+    name = model_name(find_model(TRAINED)) if n_trained else None
+    return found + [
+        Empty(TRAINED_TWIN, f"twin_{TRAINED}_{s}", name.operation, s, TRAINED) for s in range(n_trained) if name
+    ]
+
+
+def empty_records(work: Work, models: list[Empty]) -> Iterator[Plain]:
+    """For each model how many roles were tested, and how many confirmed."""
+    for at, model in enumerate(models):
+        work.say(f"nothing there: {model.name}", at, len(models))
+        about = work.about(model=model.name, seed=model.seed)
+        kept = work.results.once(f"nothing_there/{model.name}", about, partial(_tested, work, model))
+        yield {"part": "nothing there", "kind": model.kind, "model": model.name, **kept}
+
+
+def empty_summary(records: list[Plain]) -> list[Plain]:
+    """For each kind of model: roles confirmed of roles tested, models with any of all models, and the level."""
+    rows = []
+    for kind in dict.fromkeys(record["kind"] for record in records):
+        some = [record for record in records if record["kind"] == kind]
+        roles = Rate(sum(each["confirmed"] for each in some), sum(each["tested"] for each in some))
+        models = Rate(sum(each["confirmed"] > 0 for each in some), len(some))
+        rates = {
+            name: {"hits": rate.hits, "n": rate.n, "interval": list(rate.interval)}
+            for name, rate in (("roles", roles), ("models", models))
+        }
+        rows.append({"part": "nothing there, summary", "kind": kind, "level": some[0]["level"], **rates})
+    return rows
+
+
+def count_roles(given: Given) -> Plain:
+    """How many roles of single nodes are tested in a model, and which are confirmed."""
+    tested: list[Fact] = []
+    settings = MapSettings.chosen(given.seed, quick=given.quick).roles
+    sets = [(node,) for node in given.nodes]
+    roles = find_roles(Engine(given.model), given.causal, sets, settings, watch=given.watch, note=tested.append)
+    found = sorted(f"{role.nodes[0]} {role.variable} token {role.token}" for role in roles)
+    n_tested = sum(fact.about.get("split") == "find" for fact in tested)
+    return {"tested": n_tested, "confirmed": len(found), "found": found, "level": settings.level}
+
+
+def _tested(work: Work, empty: Empty) -> Plain:
+    model = _model(work, empty)
+    causal = algorithm(empty.operation, model.config.digits)
+
+    def say(step: str, done: int, total: int) -> None:
+        work.say(f"{empty.name}: {step}", done, total)
+
+    return count_roles(Given(model, causal, empty.seed, work.quick, watch=say))
+
+
+def _model(work: Work, empty: Empty) -> Transformer:
+    if empty.kind == UNTRAINED:
+        return Transformer(ModelConfig.of_width(3, n_layers=2, n_heads=3, width=48, seed=empty.seed)).eval()
+    if empty.kind == TRAINED_TWIN:
+        return permuted_twin(load(empty.source), empty.seed)
+    setting = next(each for each in work.settings if each.name == empty.source)
+    return permuted_twin(plant(setting.description).model, empty.seed)

@@ -1,0 +1,81 @@
+"""Confidence: how probable it is that a role is true, from how often its swap hit and how often its null moved.
+
+Takes  the rates of a role, and coefficients that `carrylens calibrate --fit` found on planted circuits.
+Gives  a probability.
+Never  has a coefficient typed by hand: they are read from `confidence.json`, which says how it was made.
+
+The rule: the margin is the lower end of the hit rate's interval less the upper end of the null's, so that few stimuli
+make a small margin. The probability is the logistic function of `intercept + slope * margin`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from carrylens.errors import CarryLensError
+from carrylens.evidence.rates import Rate
+
+FILE = Path(__file__).parent / "confidence.json"
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """The rule with its coefficients; `made` says from what.
+
+    >>> rule = Confidence(intercept=0.0, slope=4.0)
+    >>> rule.of(Rate(0, 0), Rate(0, 0)) < 0.05 < 0.95 < rule.of(Rate(128, 128), Rate(0, 128))
+    True
+    """
+
+    intercept: float
+    slope: float
+    made: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, hit: Rate, null: Rate) -> float:
+        """The probability that a role with these rates is true."""
+        return logistic(self.intercept + self.slope * margin(hit, null))
+
+    def to_json(self) -> str:
+        """The text of `confidence.json`."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Confidence:
+        """The rule that `to_json` wrote."""
+        try:
+            given = json.loads(text)
+            return cls(float(given["intercept"]), float(given["slope"]), dict(given["made"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise CarryLensError(
+                f"This is no confidence rule ({error}). Write carrylens calibrate --fit to make one."
+            ) from error
+
+
+@cache
+def shipped_confidence() -> Confidence:
+    """The rule that comes with the package."""
+    try:
+        return Confidence.from_json(FILE.read_bytes())
+    except OSError as error:
+        raise CarryLensError(f"{FILE} cannot be read ({error.strerror}). Write carrylens calibrate --fit.") from error
+
+
+@lru_cache(maxsize=1 << 16)
+def margin(hit: Rate, null: Rate) -> float:
+    """How far the hit rate surely is above the null: from -1 to 1.
+
+    >>> round(margin(Rate(128, 128), Rate(0, 128)), 3)
+    0.943
+    """
+    return hit.interval[0] - null.interval[1]
+
+
+def logistic(x: float) -> float:
+    """The logistic function, safe for any number."""
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))

@@ -1,0 +1,196 @@
+"""Calibration in tables: how right each method is, what it finds where nothing is, and how sure a role may be called.
+
+Takes  the records of a calibration.
+Gives  text for a terminal, and the page `docs/calibration.md`.
+Never  computes more than sums and shares of counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from carrylens.report.tables import align, markdown_table
+
+Record = Mapping[str, Any]
+Table = tuple[str, list[str], list[list[str]]]
+
+_INTRODUCTION = """# How right the map is, where the truth is known
+
+Made by `{command}`. Every circuit here was planted: its
+weights were computed, so what each node carries is known. A role is a node and a variable. Precision is the share of
+roles found that are planted, recall the share of planted roles that were found. Every method gets the same models, and
+nothing of the truth.
+
+- Variables that no question tells apart (ST[0] and SV[0] in an addition) count as one; `strict` is precision without
+  that.
+- A head that fetches one digit of a column, for another head to complete, carries that digit; saying so is not counted.
+- A group is the set of all copies or partners that make one variable; only the whole set counts. Only `ours` looks for
+  groups.
+- `attention`, `probe` and `attribution` need a threshold. Each has the one that is best (highest harmonic mean of
+  precision and recall by role) on training circuits, none of which is scored.
+
+{n_scored} circuits are scored, with {digits} digits. Training circuits: {training}.
+"""
+
+
+def calibration_tables(records: Sequence[Record]) -> list[Table]:
+    """Every table that the records have rows for: title, head and body."""
+    scores = [record for record in records if record["part"] == "scores"]
+    tables = [
+        ("All settings together", _SCORE_HEAD, _score_rows(scores, ("method",))),
+        ("By dial", ["dial", *_SCORE_HEAD], _score_rows(scores, ("dial", "method"))),
+        ("By operation and digits", ["operation", "digits", *_SCORE_HEAD], _score_rows(scores, _SHAPE)),
+        ("Recall and precision by variable", ["variable", *_methods(scores)], _variable_rows(scores)),
+        ("Thresholds", ["method", "threshold"], _threshold_rows(scores)),
+        ("Where ours falls short", ["setting", "wrong", "missed", "groups"], _short_rows(scores)),
+        ("Where nothing is", _EMPTY_HEAD, _empty_rows(records)),
+        ("Accounts", ["circuit runs", "account", "right", "wrong", "open"], _account_rows(records)),
+        ("Tri-state asked of binary carries", ["heads asked", "given ST", "which"], _binary_rows(records)),
+        ("Stated and observed", ["stated", "mean stated", "true", "interval"], _reliability_rows(records)),
+    ]
+    return [table for table in tables if table[2]]
+
+
+def calibration_text(records: Sequence[Record]) -> str:
+    """The tables for a terminal."""
+    return "\n".join(
+        line for title, head, body in calibration_tables(records) for line in (title, *align(head, body), "")
+    )
+
+
+def calibration_page(records: Sequence[Record], command: str, training: Sequence[str]) -> str:
+    """The page of the documentation."""
+    scored = {record["setting"]: str(record["digits"]) for record in records if record["part"] == "scores"}
+    digits, n_scored = ", ".join(dict.fromkeys(scored.values())) or "no", len(scored) or "No"
+    lines = [_INTRODUCTION.format(command=command, n_scored=n_scored, digits=digits, training=", ".join(training))]
+    for title, head, body in calibration_tables(records):
+        lines += [f"## {title}", "", *([_NOTES[title], ""] if title in _NOTES else []), *markdown_table(head, body), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+_SHAPE = ("operation", "digits", "method")
+_SCORE_HEAD = ["method", "precision", "strict", "recall", "roles", "group precision", "group recall", "decoys tagged"]
+_EMPTY_HEAD = ["models", "roles confirmed of tested", "interval", "models with any", "interval", "stated level"]
+_NOTES = {
+    "Where nothing is": "Untrained models, and models with the entries of every weight shuffled. The level bounds the "
+    "chance of confirming any role at all in such a model.",
+    "Accounts": "Planted additions of three kinds, each judged under every account on the same map. An account that "
+    "the circuit runs must be present, any other absent; open is neither.",
+    "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST.",
+    "Stated and observed": "Roles of single nodes on next to no evidence, on scored circuits, by the probability that "
+    "the confidence rule states; and nodes of their twins, where none is true. The rule was fitted on the training "
+    "circuits. Between the false cases, far below, and the true ones there are few, so there the rule interpolates.",
+}
+
+
+def _score_rows(scores: Sequence[Record], keys: Sequence[str]) -> list[list[str]]:
+    rows = []
+    for names, some in _by(scores, keys):
+        roles, groups, strict, decoys = (_sum(some, kind) for kind in ("roles", "groups", "strict", "decoys"))
+        cells = [_share(roles[2], roles[1]), _share(strict[2], strict[1]), _share(roles[2], roles[0]), f"{roles[0]:,}"]
+        cells += [_share(groups[2], groups[1]), _share(groups[2], groups[0]), f"{decoys[1]} of {decoys[0]}"]
+        rows.append([*names, *cells])
+    return rows
+
+
+def _variable_rows(scores: Sequence[Record]) -> list[list[str]]:
+    methods = _methods(scores)
+    names = sorted({name for record in scores for name in record["result"]["by_variable"]})
+    rows = []
+    for name in names:
+        cells = []
+        for method in methods:
+            counts = [
+                record["result"]["by_variable"][name]
+                for record in scores
+                if record["method"] == method and name in record["result"]["by_variable"]
+            ]
+            true, found, both = (sum(each[kind] for each in counts) for kind in ("n_true", "n_found", "n_both"))
+            cells.append(f"{_share(both, true)} / {_share(both, found)}")
+        rows.append([name, *cells])
+    return rows
+
+
+def _threshold_rows(scores: Sequence[Record]) -> list[list[str]]:
+    found = {record["method"]: record["threshold"] for record in scores if record["threshold"] is not None}
+    return [[method, f"{value:.3g}"] for method, value in found.items()]
+
+
+def _short_rows(scores: Sequence[Record]) -> list[list[str]]:
+    rows = []
+    for record in scores:
+        result = record["result"]
+        groups = [*(f"not {each}" for each in result["missed_groups"]), *result["wrong_groups"]]
+        if record["method"] == "ours" and (result["wrong"] or result["missed"] or groups):
+            rows.append([record["setting"], *(_some(names) for names in (result["wrong"], result["missed"], groups))])
+    return rows
+
+
+def _empty_rows(records: Sequence[Record]) -> list[list[str]]:
+    rows = []
+    for each in records:
+        if each["part"] == "nothing there, summary":
+            roles, models = each["roles"], each["models"]
+            row = [each["kind"], f"{roles['hits']} of {roles['n']:,}", _interval(roles["interval"])]
+            rows.append(
+                [*row, f"{models['hits']} of {models['n']}", _interval(models["interval"]), f"{each['level']:g}"]
+            )
+    return rows
+
+
+def _account_rows(records: Sequence[Record]) -> list[list[str]]:
+    rows = []
+    accounts = [record for record in records if record["part"] == "accounts"]
+    for names, some in _by(accounts, ("runs", "account")):
+        counts = [sum(each["verdict"] == verdict for each in some) for verdict in ("right", "wrong", "open")]
+        rows.append([*names, *map(str, counts)])
+    return rows
+
+
+def _binary_rows(records: Sequence[Record]) -> list[list[str]]:
+    found = [each for each in records if each["part"] == "tri-state asked of binary carries"]
+    return [[str(each["tested"]), str(len(each["given"])), _some(each["given"])] for each in found]
+
+
+def _reliability_rows(records: Sequence[Record]) -> list[list[str]]:
+    return [
+        [
+            f"{each['low']:g} to {each['high']:g}",
+            f"{each['stated']:.3f}",
+            f"{each['hits']:,} of {each['n']:,}",
+            _interval(each["interval"]),
+        ]
+        for each in records
+        if each["part"] == "reliability" and each["n"]
+    ]
+
+
+def _by(records: Iterable[Record], keys: Sequence[str]) -> list[tuple[list[str], list[Record]]]:
+    found: dict[tuple[str, ...], list[Record]] = {}
+    for record in records:
+        found.setdefault(tuple(str(record[key]) for key in keys), []).append(record)
+    return [(list(names), some) for names, some in found.items()]
+
+
+def _methods(scores: Iterable[Record]) -> list[str]:
+    return list(dict.fromkeys(record["method"] for record in scores))
+
+
+def _sum(records: Iterable[Record], kind: str) -> tuple[int, int, int]:
+    counts = [record["result"][kind] for record in records]
+    true, found, both = (sum(each[name] for each in counts) for name in ("n_true", "n_found", "n_both"))
+    return true, found, both
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else "-"
+
+
+def _interval(bounds: Sequence[float]) -> str:
+    return f"{bounds[0]:.3g} to {bounds[1]:.3g}"
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    more = f", {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more if names else "-"
