@@ -55,7 +55,11 @@ def explain_source(
     place, found = _map_there([folder, own], {"version": __version__, "sha256": sha256}, quick=quick, seed=seed) or (
         map_source(
             *(source, folder, device, threads, watch),
-            quick=quick, seed=seed, pairs=True, groups=True, restart=False,
+            quick=quick,
+            seed=seed,
+            pairs=True,
+            groups=True,
+            restart=False,
         )
     )
     made_from = {"map": _hash_of_text(found.to_json()), "version": __version__}

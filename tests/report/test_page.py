@@ -251,3 +251,13 @@ def test_files_of_two_models_are_not_mixed(folder: Path, tmp_path: Path) -> None
 def test_without_a_map_the_error_says_what_to_write(tmp_path: Path) -> None:
     with pytest.raises(CarryLensError, match="carrylens map model first, or carrylens explain"):
         read_saved("model", tmp_path, None)
+
+
+def test_a_map_that_came_without_its_facts_still_makes_a_page(folder: Path, tmp_path: Path) -> None:
+    for name in ("map.json", "claims.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    bare = read_saved("model", tmp_path, None)
+    assert {fact.about["variable"] for fact in bare.facts} == {str(role.variable) for role in bare.map.roles}
+    page = page_of_saved(bare).decode()
+    assert "The map came without its facts" in page
+    assert 'id="pairs-ST0"' in page

@@ -55,7 +55,7 @@ def read_saved(source: str, folder: Path, own: Path | None) -> Saved:
         source=source,
         map=found,
         facts=reading.take(FACTS, _facts) or _facts_of_roles(found),
-        claims=reading.need(CLAIMS, f"carrylens judge {folder}", _record),
+        claims=reading.need(CLAIMS, f"carrylens judge {folder if (folder / MAP).is_file() else source}", _record),
         test=reading.take(TEST, _record),
         history=reading.take(HISTORY, _lines) or (),
         battery=battery["outcomes"],
