@@ -10,6 +10,7 @@ demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
 	$(BIN)/carrylens trace 325-329
 	$(BIN)/carrylens ask mix_d6_l3_h4_w96_t4K_s1 555555+444448 000325-000329
+	$(BIN)/carrylens explain add_d6_l2_h3_w96_t2K_s1 --quick --out out/demo
 
 test: lint types unit parity
 
@@ -38,6 +39,7 @@ docs: .venv/ready
 	$(BIN)/carrylens models --markdown > docs/models.md
 	$(BIN)/carrylens losses --svg docs/losses.svg
 	$(BIN)/carrylens losses mix_d6_l3_h4_w96_t4K_s1 --svg docs/losses_by_digit.svg
+	$(BIN)/python -c "from carrylens.report.api_page import api_page; print(api_page(), end='')" > docs/api.md
 	rm -rf out/planted && $(BIN)/carrylens plant mix --digits 3 --decoys 1 --out out/planted --svg docs/planted.svg
 
 # The file `ready` is touched last, so an interrupted set-up starts again.

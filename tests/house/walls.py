@@ -22,7 +22,7 @@ ROOMS = (
         "interventions",
     ),
     *("evidence", "discovery", "hypothesis", "battery", "family", "calibration", "report", "explorer", "bench"),
-    *("pipeline", "terminal", "cli", "__main__"),
+    *("pipeline", "explain", "terminal", "cli", "__main__"),
 )
 """The rooms of the house: each may import only those before it."""
 

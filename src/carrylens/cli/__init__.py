@@ -22,6 +22,7 @@ from carrylens.cli.discovery import add_commands as add_discovery_commands
 from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
+from carrylens.cli.report import add_commands as add_report_commands
 from carrylens.errors import CarryLensError
 from carrylens.terminal import BAD_INPUT, INTERRUPTED, Stopped, print_error, print_line
 
@@ -41,6 +42,7 @@ add_planted_commands(app)
 add_discovery_commands(app)
 add_judge_commands(app)
 add_calibration_commands(app)
+add_report_commands(app)
 app.add_typer(bench_commands(), name="bench")
 
 

@@ -79,6 +79,14 @@ def measure_clusters(
     return found
 
 
+def cluster_points(
+    model: Transformer, variable: Variable, nodes: Sequence[Node], per_class: int, seed: int
+) -> dict[Node, tuple[Points, Labels]]:
+    """For each node the points that its clusters were measured on, and the class of each, to be drawn."""
+    questions, labels = balanced_questions(variable, model.config.digits, per_class, seed)
+    return {node: (principal_components(write), labels) for node, write in _writes(model, questions, nodes)}
+
+
 def principal_components(write: Points) -> Points:
     """The first two principal components of each row, or zeros where the rows do not vary."""
     centred = write - write.mean(0)

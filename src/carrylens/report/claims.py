@@ -49,12 +49,13 @@ def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
 def _table(claims: Sequence[Record]) -> Iterator[str]:
     body = [
         [what, str(len(some)), *(str(sum(claim["verdict"] == verdict for claim in some)) for verdict in _VERDICTS)]
-        for what, some in _grouped(claims).items()
+        for what, some in grouped(claims).items()
     ]
     yield from align(["claim", "claims", *(verdict.lower() for verdict in _VERDICTS)], body)
 
 
-def _grouped(claims: Sequence[Record]) -> dict[str, list[Record]]:
+def grouped(claims: Sequence[Record]) -> dict[str, list[Record]]:
+    """The claims by what they say of which family, in the order they are read."""
     groups: dict[str, list[Record]] = {}
     for kind in _KINDS:
         for claim in claims:
@@ -81,7 +82,7 @@ def _listed(title: str, claims: Sequence[Record], every: bool) -> Iterator[str]:
         yield ""
         yield f"{title}:"
     for verdict in ("REFUTED", "INCONCLUSIVE", "UNTESTED", "SUPPORTED"):
-        for some in _grouped([claim for claim in claims if claim["verdict"] == verdict]).values():
+        for some in grouped([claim for claim in claims if claim["verdict"] == verdict]).values():
             shown = some if every else some[:_MOST_LISTED]
             yield from (f"  {verdict:<12}  {claim['sentence']} {_sentence(claim['why'])}" for claim in shown)
             if len(shown) < len(some):

@@ -28,6 +28,12 @@ _TITLES = {"add": "addition", "sub": "subtraction"}
 
 def losses_svg(name: str, lines: Sequence[Line]) -> str:
     """One model: a panel for each operation, a curve for each answer token."""
+    with rc_context(FIXED):
+        return as_svg(losses_figure(name, lines), f"Training losses of {name}")
+
+
+def losses_figure(name: str, lines: Sequence[Line]) -> Figure:
+    """The same as a figure, to be written in any form."""
     notes = _notes(lines)
     operations = [operation for operation in _TITLES if any(operation in note["token_losses"] for note in notes)]
     with rc_context(FIXED):
@@ -40,7 +46,7 @@ def losses_svg(name: str, lines: Sequence[Line]) -> str:
             title="answer token", fontsize=7, title_fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1)
         )
         figure.suptitle(name, fontsize=10)
-        return as_svg(figure, f"Training losses of {name}")
+        return figure
 
 
 def all_losses_svg(histories: Mapping[str, Sequence[Line]]) -> str:

@@ -1,0 +1,172 @@
+"""Commands that end in a page: report, explain and compare.
+
+Takes  a model.
+Gives  a page, figures and tables, made from what was saved; explain first measures what is missing.
+Never  imports PyTorch before a command is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.cli.watch import Watch
+from carrylens.errors import CarryLensError
+from carrylens.terminal import Stopped, print_line, print_note, print_record
+
+if TYPE_CHECKING:
+    from carrylens.report.page.saved import Saved
+
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Where its map and claims are, if not the model's folder or maps/NAME."),
+]
+
+
+def report_command(
+    model: ModelArgument,
+    folder: FolderOption = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to put the page, if not report.html in that folder.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw the figures for print there, as SVG and PDF.")
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also write the tables there, as LaTeX and Markdown.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the page about a model from what was saved: its test, map, claims and experiments.
+
+    Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
+    components asks the model again.
+    """
+    from carrylens.explain import PAGE, page_of_saved, read_source
+    from carrylens.files import write_whole
+    from carrylens.report.page.headline import summary_lines
+
+    where, saved = read_source(model, folder)
+    page, path = page_of_saved(saved), out or where / PAGE
+    write_whole(path, page)
+    written = [*_draw(model, saved, figures), *_tabulate([saved], tables)]
+    if as_json:
+        more = {"files": written} if written else {}
+        print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"], **more})
+        return
+    for line in summary_lines(saved):
+        print_line(line)
+    print_line(f"The page is {path}")
+    if written:
+        print_line(f"Wrote {len(written)} files: {', '.join(written)}")
+
+
+def _draw(model: str, saved: Saved, folder: Path | None) -> list[str]:
+    if folder is None:
+        return []
+    from carrylens.explain import draw_figures
+
+    drawn = draw_figures(model, saved)
+    for name, why in drawn.missing.items():
+        print_note(f"No figure {name}: {why}.")
+    return _write_files(folder, drawn.files)
+
+
+def _tabulate(saved: Sequence[Saved], folder: Path | None) -> list[str]:
+    if folder is None:
+        return []
+    from carrylens.report.print_tables import files_of, tables_of
+
+    return _write_files(folder, dict(files_of(tables_of(saved))))
+
+
+def _write_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    from carrylens.files import write_whole
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CarryLensError(f"{folder} cannot be made ({error.strerror}). Give another folder.") from error
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    return list(files)
+
+
+def explain_command(
+    model: ModelArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where everything goes, if not the model's folder, or maps/NAME."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
+    seed: SeedOption = 0,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Test, map and judge a model, work a question through it, and make its page.
+
+    What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
+    goes on. Ends with where the page is, and the verdict in five lines.
+    """
+    from carrylens.explain import PAGE, explain_source
+    from carrylens.report.page.headline import summary_lines
+
+    with Watch(1, model) as watch:
+
+        def say(what: str, done: int, total: int) -> None:
+            watch.stage(what, done, total)
+            if watch.stop_wanted():
+                raise Stopped(f"Stopped while {what}. The same command goes on from there.")
+
+        folder, saved = explain_source(model, out, device, threads, say, quick=quick, seed=seed)
+    page = folder / PAGE
+    if as_json:
+        claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
+        print_record({"page": str(page), "model": saved.map.model, **claims})
+        return
+    for line in summary_lines(saved):
+        print_line(line)
+    print_line(f"The page is {page}")
+
+
+def compare_command(
+    models: Annotated[
+        list[str], typer.Argument(metavar="MODEL...", help="Two or more models that were explained, or their folders.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to put the page.")] = Path("comparison.html"),
+    tables: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also write the tables there, as LaTeX and Markdown.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a page that says what is the same in several models, and what differs.
+
+    Measures nothing: explain each of them first.
+    """
+    from carrylens.explain import read_source
+    from carrylens.files import write_whole
+    from carrylens.report.page.comparison import comparison_lines, comparison_page
+
+    saved = [read_source(model, None)[1] for model in models]
+    page = comparison_page(saved).encode()
+    write_whole(out, page)
+    written = _tabulate(saved, tables)
+    if as_json:
+        skeletons = {each.map.model: each.claims["skeleton"] for each in saved}
+        print_record({"page": str(out), "bytes": len(page), "skeletons": skeletons, "files": written})
+        return
+    for line in comparison_lines(saved):
+        print_line(line)
+    print_line(f"The page is {out}")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("compare")(compare_command)
+    app.command("explain")(explain_command)
+    app.command("report")(report_command)

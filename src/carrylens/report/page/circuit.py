@@ -1,0 +1,219 @@
+"""The circuit as a picture: places across, layers up, a box for every set of nodes that surely carries something.
+
+Takes  what was saved.
+Gives  one SVG drawing whose colours come from the style sheet around it, and the same as a list of text.
+Never  draws a role that the claims' own thresholds would not count, or an edge that no supported claim rests on.
+
+A line joins two boxes that a supported claim of order rests on: what the lower one writes, the upper one can read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.node_map import NodeMap, Nodes, Role
+from carrylens.nodes import Node, parse_nodes, print_nodes
+from carrylens.report.kinds import KINDS, Kind, kind_of
+from carrylens.report.map_text import short, shown_roles
+from carrylens.report.page.saved import Saved
+from carrylens.tokens import place_names
+
+_BOX, _GAP, _LINE, _BAND, _LEFT, _TOP = 66, 12, 14, 34, 62, 16
+_CARRIES = ("column", "resolved")
+
+
+@dataclass(frozen=True)
+class Box:
+    """A set of nodes at one place and stage, and what it surely carries."""
+
+    nodes: Nodes
+    variables: tuple[Variable, ...]
+
+    @property
+    def position(self) -> int:
+        """Where it stands."""
+        return max(node.position for node in self.nodes)
+
+    @property
+    def stage(self) -> int:
+        """How far up: heads of layer 0, MLP of layer 0, heads of layer 1, and so on."""
+        return max(2 * node.layer + node.is_mlp for node in self.nodes)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of what it carries; of several, that which is computed last."""
+        return max((kind_of(variable) for variable in self.variables), key=KINDS.index)
+
+    @property
+    def name(self) -> str:
+        """Its nodes without what the picture shows already."""
+        if len({(node.position, node.layer) for node in self.nodes}) > 1:
+            return f"{len(self.nodes)} nodes"
+        return "+".join("MLP" if node.is_mlp else f"H{node.head}" for node in sorted(self.nodes))
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """What the picture shows; a set that spans several places stands at the last of them."""
+
+    boxes: tuple[Box, ...]
+    edges: tuple[tuple[Nodes, Nodes, Variable], ...]
+
+
+def circuit_of(saved: Saved) -> Circuit:
+    """The boxes and lines of a model's circuit."""
+    thresholds = saved.claims["thresholds"]
+    sure: dict[Nodes, list[Variable]] = {}
+    for (nodes, variable), roles in shown_roles(saved.map).items():
+        if any(_is_sure(role, thresholds) for role in roles):
+            sure.setdefault(nodes, []).append(variable)
+    boxes = [Box(nodes, tuple(kept)) for nodes, some in sure.items() if (kept := _new_in(nodes, some, sure))]
+    shown = {box.nodes for box in boxes}
+    return Circuit(tuple(boxes), tuple(dict.fromkeys(_edges(saved.claims, shown))))
+
+
+def circuit_lines(circuit: Circuit, digits: int) -> list[tuple[str, str, str]]:
+    """The picture as text: what stands at each place, from the first to the last."""
+    names = place_names(digits)
+    order = sorted(circuit.boxes, key=lambda box: (box.position, box.stage, box.nodes))
+    return [(names[box.position], print_nodes(box.nodes), ", ".join(map(short, box.variables))) for box in order]
+
+
+def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit") -> str:
+    """The picture as an SVG element, called `name` on its page; empty where there is nothing to draw."""
+    return _Drawing(circuit, found).svg(name) if circuit.boxes else ""
+
+
+def _is_sure(role: Role, thresholds: Mapping[str, float]) -> bool:
+    low = role.hit.interval[0]
+    return low > max(thresholds["least_hit"], role.null.value) and role.p <= thresholds["level"]
+
+
+def _new_in(nodes: Nodes, variables: Sequence[Variable], sure: Mapping[Nodes, Sequence[Variable]]) -> list[Variable]:
+    # What a set carries that no smaller set inside it surely carries as well.
+    inside = [some for smaller, some in sure.items() if set(smaller) < set(nodes)]
+    return [variable for variable in variables if not any(variable in some for some in inside)]
+
+
+def _edges(claims: Mapping[str, object], shown: set[Nodes]) -> list[tuple[Nodes, Nodes, Variable]]:
+    found = []
+    for claim in claims["claims"]:  # type: ignore[attr-defined]
+        if claim["kind"] == "order" and claim["verdict"] == "SUPPORTED":
+            part, whole = (tuple(sorted(parse_nodes(each["nodes"]))) for each in claim["evidence"][:2])
+            variable = Variable.parse(claim["evidence"][0]["variable"])
+            if part in shown and whole in shown:
+                found.append((part, whole, variable))
+    return found
+
+
+class _Drawing:
+    def __init__(self, circuit: Circuit, found: NodeMap) -> None:
+        self.circuit, self.found = circuit, found
+        self.places = sorted({box.position for box in circuit.boxes})
+        self.width = _LEFT + len(self.places) * (_BOX + _GAP) + 8
+        self._stack()
+
+    def _stack(self) -> None:
+        piles: dict[tuple[int, int], list[Box]] = {}
+        for box in sorted(self.circuit.boxes, key=lambda box: box.nodes):
+            piles.setdefault((box.stage, box.position), []).append(box)
+        stages = sorted({stage for stage, _ in piles})
+        heights = {
+            stage: max(sum(_height(box) + 5 for box in pile) for (at, _), pile in piles.items() if at == stage)
+            for stage in stages
+        }
+        self.bottom = _TOP + sum(heights[stage] + _BAND for stage in stages)
+        self.height = self.bottom + 40
+        self.at: dict[Nodes, tuple[float, float, int]] = {}
+        self.bands: list[tuple[int, float]] = []
+        y = float(self.bottom)
+        for stage in stages:
+            y -= heights[stage]
+            self.bands.append((stage, y + heights[stage] / 2))
+            for place in self.places:
+                top = y
+                for box in piles.get((stage, place), []):
+                    self.at[box.nodes] = (self._x(place), top, _height(box))
+                    top += _height(box) + 5
+            y -= _BAND
+
+    def _x(self, place: int) -> float:
+        return _LEFT + self.places.index(place) * (_BOX + _GAP)
+
+    def svg(self, name: str) -> str:
+        n_edges = len(self.circuit.edges)
+        title = f"Circuit of {self.found.model}: {len(self.circuit.boxes)} boxes, {n_edges} lines between them"
+        head = (
+            f'<svg class="circuit" viewBox="0 0 {self.width} {self.height}" role="img" '
+            f'style="min-width:{min(self.width, 820)}px;max-width:{int(1.25 * self.width)}px" '
+            f'aria-labelledby="{name}-title {name}-about">'
+        )
+        about = "Places run from left to right, layers from the bottom up. The list after the picture says the same."
+        words = [f'<title id="{name}-title">{escape(title)}</title>', f'<desc id="{name}-about">{about}</desc>']
+        return "\n".join([head, *words, *self._frame(), *self._lines(), *self._boxes(), "</svg>"])
+
+    def _frame(self) -> list[str]:
+        names, parts = place_names(self.found.digits), []
+        for stage, y in self.bands:
+            for at, word in enumerate((f"layer {stage // 2}", "MLP" if stage % 2 else "heads")):
+                parts.append(f'<text class="quiet" x="0" y="{y + 13 * at:g}">{word}</text>')
+        for place in self.places:
+            middle = self._x(place) + _BOX / 2
+            parts.append(
+                f'<text class="place" x="{middle:g}" y="{self.bottom + 20}" text-anchor="middle">'
+                f"{escape(names[place])}</text>"
+                f'<text class="quiet" x="{middle:g}" y="{self.bottom + 34}" text-anchor="middle">P{place}</text>'
+            )
+        return parts
+
+    def _lines(self) -> list[str]:
+        parts = []
+        for part, whole, variable in self.circuit.edges:
+            x, y, _ = self.at[part]
+            to_x, to_y, to_height = self.at[whole]
+            start, end = x + _BOX / 2, to_x + _BOX / 2
+            low = to_y + to_height
+            bend = max(18.0, (y - low) / 2)
+            kind = kind_of(variable).name
+            strength = "carry" if kind in _CARRIES else "other"
+            parts.append(
+                f'<path class="line {kind} {strength}" d="M{start:g} {y:g} C{start:g} {y - bend:g} {end:g} '
+                f'{low + bend:g} {end:g} {low:g}"/>'
+            )
+        return parts
+
+    def _boxes(self) -> list[str]:
+        parts = []
+        for box in self.circuit.boxes:
+            x, y, height = self.at[box.nodes]
+            middle = x + _BOX / 2
+            parts.append(
+                f'<g class="{box.kind.name}"><rect class="box" x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" '
+                f'rx="6"/><text class="node" x="{middle:g}" y="{y + 13:g}" text-anchor="middle">{box.name}</text>'
+            )
+            for at, words in enumerate(_rows(box)):
+                parts.append(
+                    f'<text class="role" x="{middle:g}" y="{y + 27 + _LINE * at:g}" text-anchor="middle">'
+                    f"{escape(words)}</text>"
+                )
+            parts.append("</g>")
+        return parts
+
+
+def _rows(box: Box) -> list[str]:
+    # Two names on a line, four lines at most.
+    names = [short(variable) for variable in box.variables]
+    rows = [" ".join(names[at : at + 2]) for at in range(0, len(names), 2)]
+    return rows if len(rows) <= 4 else [*rows[:3], f"+{len(names) - 6} more"]
+
+
+def _height(box: Box) -> int:
+    return 20 + _LINE * len(_rows(box))
+
+
+def nodes_of(circuit: Circuit) -> frozenset[Node]:
+    """Every node that is in some box."""
+    return frozenset(node for box in circuit.boxes for node in box.nodes)

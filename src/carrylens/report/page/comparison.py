@@ -1,0 +1,155 @@
+"""Comparison: several models on one page, what is the same and what differs.
+
+Takes  what was saved about two or more models.
+Gives  the text of an HTML file that needs nothing but itself.
+Never  calls a claim the same where one model has no such claim.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from carrylens.arithmetic.variables import Variable
+from carrylens.errors import CarryLensError
+from carrylens.nodes import Node
+from carrylens.report.claims import grouped
+from carrylens.report.kinds import KINDS
+from carrylens.report.page import effects
+from carrylens.report.page.circuit import Box, Circuit, circuit_drawing, circuit_of
+from carrylens.report.page.headline import headline_of, summary_lines
+from carrylens.report.page.render import environment
+from carrylens.report.page.saved import Saved
+from carrylens.report.print_tables import coverage_table, model_table
+from carrylens.tokens import place_names
+
+_NO_CLAIM = "no such claim"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row: what is compared, and a cell for each model."""
+
+    what: str
+    cells: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether all models have the same."""
+        return len(set(self.cells)) == 1
+
+    @property
+    def shared(self) -> bool:
+        """Whether all models have something of the kind."""
+        return _NO_CLAIM not in self.cells
+
+
+def comparison_page(saved: Sequence[Saved]) -> str:
+    """The page about several models."""
+    if len(saved) < 2:
+        raise CarryLensError("One model cannot be compared. Give two or more.")
+    for each in saved:
+        effects.check_claims(each.claims["claims"])
+    circuits = [circuit_of(each) for each in saved]
+    groups, layouts = list(claim_lines(saved)), list(layout_lines(saved, circuits))
+    context = {
+        "saved": saved,
+        "sentence": comparison_sentence(saved),
+        "heads": [headline_of(each) for each in saved],
+        "same": [line for line in (*groups, *layouts) if line.same],
+        "differs": [line for line in (*groups, *layouts) if not line.same and line.shared],
+        "apart": [line for line in groups if not line.shared],
+        "claims": list(differing_claims(saved)),
+        "tables": [model_table(saved), coverage_table(saved)],
+        "circuits": [
+            Markup(circuit_drawing(circuit, each.map, f"circuit-{at}"))
+            for at, (circuit, each) in enumerate(zip(circuits, saved, strict=True))
+        ],
+        "kinds": KINDS,
+    }
+    return environment().get_template("compare.html").render(context)
+
+
+def comparison_sentence(saved: Sequence[Saved]) -> str:
+    """What the models have in common, in a sentence."""
+    counts = Counter(each.claims["skeleton"] for each in saved)
+    said = []
+    for skeleton, one, many in (
+        ("present", "runs the algorithm that was looked for", "run the algorithm that was looked for"),
+        ("absent", "does not run it as it is stated", "do not run it as it is stated"),
+        ("unclear", "is not settled", "are not settled"),
+    ):
+        if n := counts[skeleton]:
+            said.append(f"{n} {one if n == 1 else many}")
+    return f"Of {len(saved)} models {', '.join(said)}."
+
+
+def comparison_lines(saved: Sequence[Saved]) -> list[str]:
+    """The same for a terminal: a sentence, then a line for each model."""
+    return [comparison_sentence(saved), *(summary_lines(each)[0] + " " + headline_of(each).because for each in saved)]
+
+
+def claim_lines(saved: Sequence[Saved]) -> Iterator[Line]:
+    """For each kind of claim how many of its claims each model bears out."""
+    groups = [grouped([claim for claim in each.claims["claims"] if claim["required"]]) for each in saved]
+    for what in dict.fromkeys(name for group in groups for name in group):
+        yield Line(what, tuple(_borne_out(group.get(what, ())) for group in groups))
+
+
+def layout_lines(saved: Sequence[Saved], circuits: Sequence[Circuit]) -> Iterator[Line]:
+    """For each family where its digits stand, counted from the digit's own column."""
+    layouts = [_layout(each, circuit) for each, circuit in zip(saved, circuits, strict=True)]
+    for family in dict.fromkeys(name for layout in layouts for name in layout):
+        yield Line(f"where {family}[k] is carried", tuple(_places(layout.get(family)) for layout in layouts))
+
+
+def differing_claims(saved: Sequence[Saved]) -> Iterator[Line]:
+    """The required claims that all models have, on which their verdicts differ."""
+    verdicts = [{c["claim"]: c["verdict"] for c in each.claims["claims"] if c["required"]} for each in saved]
+    for name in verdicts[0]:
+        if all(name in some for some in verdicts) and len({some[name] for some in verdicts}) > 1:
+            yield Line(name, tuple(some[name].lower() for some in verdicts))
+
+
+def _borne_out(claims: Sequence[Mapping[str, object]]) -> str:
+    if not claims:
+        return _NO_CLAIM
+    counts = Counter(str(claim["verdict"]).lower() for claim in claims)
+    if set(counts) == {"supported"}:
+        return "all supported"
+    return ", ".join(
+        f"{counts[name]} {name}" for name in ("supported", "refuted", "inconclusive", "untested") if counts[name]
+    )
+
+
+def _layout(saved: Saved, circuit: Circuit) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    for box in circuit.boxes:
+        for variable in box.variables:
+            found.setdefault(variable.name, Counter())[_stand(box, variable, saved.map.digits)] += 1
+    return found
+
+
+def _stand(box: Box, variable: Variable, digits: int) -> str:
+    # Where a box stands, told from the variable's own column: at D'k, A(k+1) and so on.
+    node: Node = max(box.nodes)
+    place = place_names(digits)[node.position]
+    kind = "MLP" if node.is_mlp else "heads" if len(box.nodes) > 1 else "a head"
+    letters = place.rstrip("0123456789")
+    if variable.digit is not None and letters != place:
+        away = int(place[len(letters) :]) - variable.digit
+        place = f"{letters}k" if not away else f"{letters}(k{away:+d})"
+    return f"{place}, layer {node.layer}, {kind}"
+
+
+def _most_first(counted: tuple[str, int]) -> tuple[int, str]:
+    return (-counted[1], counted[0])
+
+
+def _places(counts: Counter[str] | None) -> str:
+    if not counts:
+        return "nowhere surely"
+    return "; ".join(f"{place} ({n})" if n > 1 else place for place, n in sorted(counts.items(), key=_most_first))

@@ -1,0 +1,111 @@
+"""Experiments: every outcome of the battery as a section of the page.
+
+Takes  outcomes as they were saved.
+Gives  what was asked, the figure, effects beside their nulls, the verdict, what would refute it, the paper's figure.
+Never  shows a figure, a fact or an estimate that has no null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from carrylens.errors import CarryLensError
+from carrylens.report.page.chart import chart
+from carrylens.report.page.effects import Effect, effect_of_record
+
+_MOST_FACTS = 40
+
+
+@dataclass(frozen=True)
+class EstimateRow:
+    """A measured number beside that of its null."""
+
+    name: str
+    ours: str
+    null: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment, ready to be shown."""
+
+    name: str
+    title: str
+    question: str
+    method: tuple[str, ...]
+    refuted_if: str
+    paper: str
+    verdict: str
+    says: str
+    drawing: str
+    legend: tuple[tuple[int, str, str], ...]
+    effects: tuple[Effect, ...]
+    n_more: int
+    estimates: tuple[EstimateRow, ...]
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    beside_paper: tuple[Mapping[str, Any], ...]
+    settings: tuple[tuple[str, str], ...]
+
+
+def experiments_of(outcomes: Sequence[Mapping[str, Any]]) -> list[Experiment]:
+    """Every outcome, in the order they were saved."""
+    return [_experiment(outcome, at) for at, outcome in enumerate(outcomes)]
+
+
+def _experiment(outcome: Mapping[str, Any], at: int) -> Experiment:
+    card = outcome["card"]
+    effects, figure = tuple(_effects(outcome)), outcome.get("figure")
+    estimates = tuple(_estimate(each) for each in outcome.get("estimates", ()))
+    verdict = str(outcome["verdict"]).upper()
+    if verdict in ("SUPPORTED", "REFUTED") and not (effects or estimates or figure):
+        raise CarryLensError(
+            f"The experiment {card['name']!r} is {verdict.lower()} and has no effect with its null, so it cannot be "
+            "shown. Run the battery again."
+        )
+    return Experiment(
+        name=str(card["name"]),
+        title=card["title"],
+        question=card["question"],
+        method=_words(card["method"]),
+        refuted_if=card.get("refuted_if") or card.get("refuted_by", ""),
+        paper=_paper(card),
+        verdict=verdict,
+        says=outcome["says"],
+        drawing=chart(figure, card["title"], f"experiment-{at}") if figure else "",
+        legend=tuple((i % 8, each["kind"], each["label"]) for i, each in enumerate(figure["series"])) if figure else (),
+        effects=effects[:_MOST_FACTS],
+        n_more=max(0, len(effects) - _MOST_FACTS),
+        estimates=estimates,
+        headers=tuple(outcome.get("headers", ())),
+        rows=tuple(tuple(map(str, row)) for row in outcome.get("rows", ())),
+        beside_paper=tuple(outcome.get("beside_paper", ())),
+        settings=tuple((name, str(value)) for name, value in outcome.get("settings", {}).items()),
+    )
+
+
+def _effects(outcome: Mapping[str, Any]) -> Iterator[Effect]:
+    for fact in outcome.get("facts", ()):
+        what = ", ".join(f"{name} {value}" for name, value in fact["about"].items())
+        rates = {"hit": fact["effect"], "null": fact.get("null")}
+        yield effect_of_record(what or fact["kind"], rates, "matched null")
+
+
+def _estimate(given: Mapping[str, Any]) -> EstimateRow:
+    if any(given.get(name) is None for name in ("null", "null_low", "null_high")):
+        raise CarryLensError(f"The estimate {given.get('name')!r} has no null, so it cannot be shown.")
+    ours = f"{given['value']:.3g} [{given['low']:.3g}, {given['high']:.3g}]"
+    null = f"{given['null']:.3g} [{given['null_low']:.3g}, {given['null_high']:.3g}]"
+    return EstimateRow(given["name"], ours, null, given["n"])
+
+
+def _words(method: str | Sequence[str]) -> tuple[str, ...]:
+    return (method,) if isinstance(method, str) else tuple(method)
+
+
+def _paper(card: Mapping[str, Any]) -> str:
+    said, where = card.get("paper", ""), card.get("where", "")
+    return f"{said} ({where})" if said and where else str(said)

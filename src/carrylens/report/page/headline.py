@@ -1,0 +1,167 @@
+"""Headline: the verdict in a sentence, and how sure it is.
+
+Takes  what was saved.
+Gives  the first lines of a page, and the five lines that `explain` ends with.
+Never  says more than the claims do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from carrylens.evidence.rates import Rate
+from carrylens.report.page.effects import percent, rate_of_record
+from carrylens.report.page.saved import Saved
+from carrylens.report.tables import short
+
+_DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
+_WORDS = {
+    "present": "This model runs {what}.",
+    "absent": "This model does not run {what}, as it is stated.",
+    "unclear": "Whether this model runs {what} is not settled.",
+}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One number that people look for, and what it is."""
+
+    number: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The top of a page."""
+
+    model: str
+    skeleton: str
+    sentence: str
+    because: str
+    sure: tuple[str, ...]
+    tiles: tuple[Tile, ...]
+
+
+def headline_of(saved: Saved) -> Headline:
+    """The verdict of a model, and how sure it is."""
+    claims, found = saved.claims, saved.map
+    return Headline(
+        model=found.model,
+        skeleton=claims["skeleton"],
+        sentence=_sentence(claims),
+        because=_because(claims),
+        sure=tuple(_sure(saved)),
+        tiles=tuple(_tiles(saved)),
+    )
+
+
+def summary_lines(saved: Saved) -> list[str]:
+    """Five lines for a terminal: verdict, claims, accuracy, map, rivals."""
+    head, found = headline_of(saved), saved.map
+    roles = len({(role.nodes, role.variable) for role in found.roles})
+    return [
+        f"{found.model}: {head.sentence}",
+        f"Claims:   {head.because}",
+        f"Accuracy: {_accuracy(saved)}",
+        f"Map:      {len(found.useful)} of {len(found.nodes)} nodes are useful; {roles} roles, each with its null.",
+        f"Rivals:   {_rivals(saved.claims)}",
+    ]
+
+
+def _sentence(claims: Mapping[str, Any]) -> str:
+    # Where a rival meets all of its own claims too, the sentence must not choose.
+    what = f"the {claims['hypothesis']} algorithm"
+    equals = [rival["hypothesis"] for rival in claims["rivals"] if rival["skeleton"] == "present"]
+    if claims["skeleton"] == "present" and equals:
+        return f"This model runs {what}, or {' or '.join(equals)}: what was measured does not tell them apart."
+    return _WORDS[claims["skeleton"]].format(what=what)
+
+
+def _because(claims: Mapping[str, Any]) -> str:
+    counts = claims["required"]
+    said = [f"{counts[name]} {name}" for name in ("supported", "refuted", "inconclusive", "untested") if counts[name]]
+    return f"Of {sum(counts.values())} claims that it must meet, {_listed(said)}."
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "none was judged"
+
+
+def _sure(saved: Saved) -> Iterator[str]:
+    settings = saved.map.stimuli.get("settings")
+    roles = settings.get("roles", {}) if isinstance(settings, Mapping) else {}
+    level = roles.get("level") if isinstance(roles, Mapping) else None
+    if level is not None:
+        yield (
+            "Every role was found on one set of questions and confirmed on another, and stands beside the rate of its "
+            f"matched null. Of the roles a search names, at most {percent(float(level))} are expected to be false."
+        )
+    if weakest := _weakest(saved.claims):
+        name, hit, null = weakest
+        yield (
+            f"The weakest evidence that a supported claim rests on: {name} makes the predicted token in {hit.hits} of "
+            f"{hit.n} questions (95% interval {percent(hit.interval[0])} to {percent(hit.interval[1])}), and moves it "
+            f"in {null.hits} of {null.n} where it should not."
+        )
+    yield _accuracy(saved)
+
+
+def _weakest(claims: Mapping[str, Any]) -> tuple[str, Rate, Rate] | None:
+    # Of each supported claim its best evidence, and of those the weakest.
+    best = []
+    for claim in claims["claims"]:
+        shown = [each for each in claim["evidence"] if "hit" in each]
+        if claim["required"] and claim["kind"] == "carried" and claim["verdict"] == "SUPPORTED" and shown:
+            rates = [(rate_of_record(each["hit"]), each) for each in shown]
+            hit, each = max(rates, key=lambda pair: pair[0].interval[0])
+            best.append((f"{each['nodes']} for {each['variable']}", hit, rate_of_record(each["null"])))
+    return min(best, key=lambda each: each[1].interval[0], default=None)
+
+
+def _accuracy(saved: Saved) -> str:
+    if saved.test is None:
+        return "It was not tested for failures."
+    said = []
+    for part in saved.test["parts"]:
+        if part["name"] in ("natural", "enriched"):
+            high = short(1e6 * part["interval"][1])
+            said.append(
+                f"{part['failed']:,} of {part['asked']:,} {part['name']} {part['operation']} questions fail "
+                f"(at most {high} per million, 95%)"
+            )
+    return f"{'; '.join(said)}." if said else "No stream of questions was asked."
+
+
+def _rivals(claims: Mapping[str, Any]) -> str:
+    said = [f"{rival['hypothesis']} is {rival['skeleton']}" for rival in claims["rivals"]]
+    return f"{'; '.join(said)}." if said else "none was judged."
+
+
+def _tiles(saved: Saved) -> Iterator[Tile]:
+    counts, found = saved.claims["required"], saved.map
+    total = sum(counts.values())
+    yield Tile(f"{counts['supported']} of {total}", f"required claims supported, {counts['refuted']} refuted")
+    if saved.test is not None:
+        parts = [part for part in saved.test["parts"] if part["name"] in ("natural", "enriched")]
+        if parts:
+            failed, asked = sum(part["failed"] for part in parts), sum(part["asked"] for part in parts)
+            yield Tile(f"{failed:,}", f"failures in {asked:,} natural and enriched questions")
+    yield Tile(f"{len(found.useful)} of {len(found.nodes)}", "nodes are useful: some question fails without them")
+    rivals = saved.claims["rivals"]
+    gone = sum(rival["skeleton"] == "absent" for rival in rivals)
+    yield Tile(f"{gone} of {len(rivals)}", "rival algorithms refuted on the same facts")
+    if saved.battery:
+        supported = sum(str(each["verdict"]).upper() == "SUPPORTED" for each in saved.battery)
+        yield Tile(f"{supported} of {len(saved.battery)}", "experiments support what they test")
+
+
+def shape_line(saved: Saved) -> str:
+    """What the model is, in a line."""
+    found = saved.map
+    layers = f"{found.n_layers} layer{'s' if found.n_layers > 1 else ''}"
+    heads = f"{found.n_heads} head{'s' if found.n_heads > 1 else ''}"
+    return (
+        f"A transformer that {_DOES[found.operation.value]} numbers of {found.digits} digits: {layers}, {heads} each."
+    )

@@ -1,0 +1,137 @@
+"""Render: everything saved about a model, as one page.
+
+Takes  what was saved, and the questions behind it, drawn again.
+Gives  the text of an HTML file that needs nothing but itself.
+Never  writes a date or a path, so that the same facts make the same page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from statistics import fmean
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from carrylens.discovery.asked import AskedPairs
+from carrylens.evidence.rates import Rate
+from carrylens.report.claims import grouped
+from carrylens.report.kinds import KINDS
+from carrylens.report.map_text import short
+from carrylens.report.page import (
+    accuracy,
+    circuit,
+    effects,
+    experiments,
+    headline,
+    node_grid,
+    remake,
+    unsettled,
+    worked,
+)
+from carrylens.report.page.chart import chart
+from carrylens.report.page.saved import Saved
+from carrylens.report.trace_rows import Look
+
+_LOOKS = {
+    Look.EMPTY: "",
+    Look.DIGIT: "input",
+    Look.ZERO: "digit",
+    Look.ONE: "resolved",
+    Look.UNCERTAIN: "column",
+    Look.ANSWER: "answer",
+}
+_OPERATIONS = {"add": "addition", "sub": "subtraction"}
+
+
+def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[str] = ()) -> str:
+    """The page about one model."""
+    effects.check_claims([*saved.claims["claims"], *(c for rival in saved.claims["rivals"] for c in rival["refuted"])])
+    drawn = circuit.circuit_of(saved)
+    context = {
+        "head": headline.headline_of(saved),
+        "shape": headline.shape_line(saved),
+        "saved": saved,
+        "accuracy": accuracy.accuracy_tables(saved.test),
+        "marks": accuracy.scale_marks(),
+        "circuit": Markup(circuit.circuit_drawing(drawn, saved.map)),
+        "circuit_lines": circuit.circuit_lines(drawn, saved.map.digits),
+        "n_edges": len(drawn.edges),
+        "grid": node_grid.grid_of(saved),
+        "roles": node_grid.role_table(saved.map),
+        "groups_found": node_grid.group_table(saved.map),
+        "groups": grouped(saved.claims["claims"]),
+        "worked": worked.worked_questions(saved),
+        "experiments": experiments.experiments_of(saved.battery),
+        "limits": list(unsettled.limits(saved, drawn)),
+        "open": unsettled.open_claims(saved),
+        "commands": list(remake.commands(saved)),
+        "all_at_once": remake.all_at_once(saved),
+        "made_with": list(remake.made_with(saved)),
+        "losses": Markup(loss_chart(saved)),
+        "loss_names": [_OPERATIONS[name] for name in _loss_operations(saved)],
+        "pairs": pairs,
+        "questions": questions,
+        "kinds": KINDS,
+        "used": [kind for kind in KINDS if any(box.kind is kind for box in drawn.boxes)],
+    }
+    return environment().get_template("report.html").render(context)
+
+
+def loss_chart(saved: Saved) -> str:
+    """How the mean loss fell, for each operation; empty where no history was saved."""
+    notes = [line for line in saved.history if "token_losses" in line]
+    series = []
+    for operation in _loss_operations(saved):
+        some = [note for note in notes if note["token_losses"].get(operation)]
+        losses = [fmean(note["token_losses"][operation]) for note in some]
+        steps = [note["step"] for note in some]
+        label = _OPERATIONS[operation]
+        series.append({"label": label, "kind": "loss", "x": steps, "y": losses, "low": losses, "high": losses})
+    if not series:
+        return ""
+    figure = {"x_label": "step", "y_label": "mean loss", "series": series, "scale": "log"}
+    return chart(figure, f"Training loss of {saved.map.model}", "losses")
+
+
+def _loss_operations(saved: Saved) -> list[str]:
+    return list(dict.fromkeys(name for line in saved.history for name in line.get("token_losses", ())))
+
+
+@cache
+def environment() -> Environment:
+    """How every page is filled in: escaped, and with nothing left undefined."""
+    made = Environment(
+        loader=PackageLoader("carrylens.report.page", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "percent": effects.percent,
+        "chance": effects.chance,
+        "short": short,
+        "share": _share,
+        "svg": Markup,
+        "family": _family,
+    }
+    made.globals |= {"text_of": _text_of, "looks": _LOOKS, "rate_of": effects.rate_of_record}
+    return made
+
+
+def _text_of(name: str) -> Markup:
+    # Our own style sheet and script, as they are.
+    return Markup(files("carrylens.report.page").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _share(rate: Rate) -> Mapping[str, Any]:
+    low, high = rate.interval
+    return {"value": 100 * rate.value, "low": 100 * low, "high": 100 * high}
+
+
+def _family(text: str) -> str:
+    return text.split("[")[0]

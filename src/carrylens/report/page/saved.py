@@ -1,0 +1,134 @@
+"""Saved: everything that is known of one model, read from its folders.
+
+Takes  the folder of a map, and the model's own.
+Gives  `Saved`, with the hash of every file it came from.
+Never  mixes two models: a test or a claim about other weights is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.errors import CarryLensError
+from carrylens.evidence.facts import FACTS, Fact
+from carrylens.nodes import print_nodes
+
+TEST, HISTORY, CLAIMS, BATTERY, WORKED = "test.json", "training.jsonl", "claims.json", "battery.json", "worked.json"
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What was saved about one model; `hashes` has the SHA-256 of each file that was read."""
+
+    source: str
+    map: NodeMap
+    facts: tuple[Fact, ...]
+    claims: Record
+    test: Record | None = None
+    history: Sequence[Record] = ()
+    battery: Sequence[Record] = ()
+    battery_about: Record = field(default_factory=dict)
+    worked: Record | None = None
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def weights(self) -> str | None:
+        """The hash of the weights that were mapped, if the map says."""
+        said = self.map.stimuli.get("sha256")
+        return None if said is None else str(said)
+
+
+def read_saved(source: str, folder: Path, own: Path | None) -> Saved:
+    """What is in the map's folder, and in the model's own where the first does not have it."""
+    reading = _Reading([folder, *([own] if own is not None else [])])
+    found = reading.need(MAP, f"carrylens map {source}", NodeMap.from_json)
+    battery = reading.take(BATTERY, _record) or {"about": {}, "outcomes": ()}
+    saved = Saved(
+        source=source,
+        map=found,
+        facts=reading.take(FACTS, _facts) or _facts_of_roles(found),
+        claims=reading.need(CLAIMS, f"carrylens judge {folder if (folder / MAP).is_file() else source}", _record),
+        test=reading.take(TEST, _record),
+        history=reading.take(HISTORY, _lines) or (),
+        battery=battery["outcomes"],
+        battery_about=battery["about"],
+        worked=reading.take(WORKED, _record),
+        hashes=reading.hashes,
+    )
+    _check_same(saved)
+    return saved
+
+
+class _Reading:
+    # Files looked for in one folder after another, and what their hashes are.
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = folders
+        self.hashes: dict[str, str] = {}
+
+    def take(self, name: str, read: Callable[[str], Any]) -> Any:
+        for folder in self.folders:
+            path = folder / name
+            if path.is_file():
+                content = path.read_bytes()
+                self.hashes[name] = hashlib.sha256(content).hexdigest()
+                try:
+                    return read(content.decode())
+                except (ValueError, KeyError, TypeError) as error:
+                    raise CarryLensError(f"{path} cannot be read ({error}). Make it again.") from error
+        return None
+
+    def need(self, name: str, command: str, read: Callable[[str], Any]) -> Any:
+        found = self.take(name, read)
+        if found is None:
+            raise CarryLensError(f"{self.folders[0] / name} is not there. Write {command} first, or carrylens explain.")
+        return found
+
+
+def _record(text: str) -> Record:
+    return dict(json.loads(text))
+
+
+def _lines(text: str) -> list[Record]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def _facts(text: str) -> tuple[Fact, ...]:
+    return tuple(Fact.from_json(line) for line in text.splitlines())
+
+
+def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
+    # A map that came without its facts still says of each role how it was confirmed.
+    settings = found.stimuli.get("settings")
+    roles = settings.get("roles") if isinstance(settings, Mapping) else None
+    if not isinstance(roles, Mapping):
+        return ()
+    drawn = {"pairs": roles["n_confirm"], "seed": 4 * roles["seed"] + 2}
+    return tuple(
+        Fact(
+            "swap",
+            {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "token": role.token, "split": "confirm"},
+            *(role.hit, role.null, drawn),
+        )
+        for role in found.roles
+    )
+
+
+def _check_same(saved: Saved) -> None:
+    if saved.claims.get("model") != saved.map.model:
+        raise CarryLensError(
+            f"claims.json is about {saved.claims.get('model')}, the map about {saved.map.model}. Judge the map again."
+        )
+    for name, record in ((TEST, saved.test), (WORKED, saved.worked), (BATTERY, saved.battery_about)):
+        other = None if record is None else record.get("sha256")
+        if other is not None and saved.weights is not None and other != saved.weights:
+            raise CarryLensError(
+                f"{name} is of other weights ({other[:12]}) than the map ({saved.weights[:12]}). Make both again."
+            )

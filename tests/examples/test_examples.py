@@ -1,0 +1,62 @@
+"""The example scripts run, and say what is so."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def example(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_example_is_tested_here() -> None:
+    names = set(re.findall(r'example\("(\w+)"\)', Path(__file__).read_text()))
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == names
+
+
+def test_a_swapped_carry_moves_the_planted_answer(explained: tuple[Path, str]) -> None:
+    lines = example("swap_one_carry").main(str(explained[0]), "ST[0]", 24)
+    assert "ST[0]" in lines[0]
+    assert len(lines) > 1
+    assert all(re.search(r"predicted (\d+)/\1 = 1.000 .* null 0/24", line) for line in lines[1:])
+    assert "Nothing was found" in example("swap_one_carry").main(str(explained[0]), "D[0]")[0]
+
+
+def test_what_is_planted_is_found() -> None:
+    *lines, last = example("plant_and_find").main(1)
+    assert lines
+    assert last == f"{len(lines)} of {len(lines)} planted roles were found, each beside its null."
+
+
+def test_a_rival_is_refuted_from_saved_facts(explained: tuple[Path, str]) -> None:
+    lines = example("refute_a_rival").main(str(explained[0]))
+    assert lines[0].startswith("left-to-right add: skeleton")
+    assert "one-layer add: skeleton absent" in lines
+    after = lines[lines.index("one-layer add: skeleton absent") + 1 :]
+    assert any("refuted: Untouched, the model is wrong as often as 'one-layer add'" in line for line in after)
+
+
+def test_an_example_is_a_script(explained: tuple[Path, str]) -> None:
+    command = [sys.executable, str(EXAMPLES / "refute_a_rival.py"), str(explained[0])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "skeleton absent" in done.stdout
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_says_how_to_run_it(path: Path) -> None:
+    assert f"python examples/{path.name}" in path.read_text()

@@ -1,0 +1,38 @@
+"""A planted two-digit model that was explained once, for every test that looks at its page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from carrylens.arithmetic.questions import Operation
+from carrylens.cli import app
+from carrylens.discovery.groups import GroupSettings
+from carrylens.discovery.mapping import MapSettings
+from carrylens.discovery.roles import Settings
+from carrylens.planted.dials import describe
+from carrylens.planted.plant import plant
+
+SMALL = MapSettings(
+    *(48, 48, 16, 16, 99),
+    roles=Settings(n_find=16, n_confirm=24, n_compete=8, level=0.01),
+    group_search=GroupSettings(n_find=12, n_orders=2),
+)
+
+
+def small(cls: type[MapSettings], seed: int = 0, *, quick: bool = False) -> MapSettings:
+    return SMALL
+
+
+def explain_plant(folder: Path) -> str:
+    """Plant a model in the folder and explain it; what the command printed."""
+    plant(describe(Operation.ADD, 2)).save(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MapSettings, "chosen", classmethod(small))
+        patch.setitem(os.environ, "XDG_CACHE_HOME", str(folder.parent))
+        result = CliRunner().invoke(app, ["explain", str(folder), "--quick"])
+    assert result.exit_code == 0, result.output
+    return result.stdout

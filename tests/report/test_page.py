@@ -1,0 +1,263 @@
+"""The page about a model: what it says, and what it refuses to say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.asked import asked_pairs, asked_questions
+from carrylens.discovery.node_map import Group
+from carrylens.errors import CarryLensError
+from carrylens.evidence.rates import Rate
+from carrylens.explain import page_of_saved
+from carrylens.nodes import Node
+from carrylens.report.page.accuracy import accuracy_tables
+from carrylens.report.page.circuit import circuit_of
+from carrylens.report.page.effects import Effect
+from carrylens.report.page.headline import headline_of, summary_lines
+from carrylens.report.page.node_grid import grid_of
+from carrylens.report.page.render import page_of
+from carrylens.report.page.saved import Saved, read_saved
+from carrylens.report.page.unsettled import limits
+
+VOID = {"meta", "link", "br", "rect", "path", "circle", "img", "input"}
+
+
+class Outline(HTMLParser):
+    """Checks that tags nest, and gathers ids and links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.headings: list[int] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if "id" in given:
+            self.ids.append(str(given["id"]))
+        if tag == "a":
+            self.links.append(str(given["href"]))
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+
+@pytest.fixture(scope="module")
+def folder(explained: tuple[Path, str]) -> Path:
+    return explained[0]
+
+
+@pytest.fixture(scope="module")
+def saved(folder: Path) -> Saved:
+    return read_saved("model", folder, None)
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> str:
+    return (folder / "report.html").read_text()
+
+
+def changed_claims(saved: Saved, change: Callable[[dict[str, Any]], None]) -> Saved:
+    claims = json.loads(json.dumps(saved.claims))
+    change(claims)
+    return replace(saved, claims=claims)
+
+
+def test_the_page_is_well_formed_and_its_links_lead_somewhere(page: str) -> None:
+    outline = Outline()
+    outline.feed(page)
+    assert outline.open == []
+    assert len(outline.ids) == len(set(outline.ids))
+    assert {link[1:] for link in outline.links} <= set(outline.ids)
+    assert outline.headings[0] == 1
+    assert outline.headings.count(1) == 1
+    steps = zip(outline.headings, outline.headings[1:], strict=False)
+    assert all(after <= before + 1 for before, after in steps), "no heading is skipped"
+
+
+def test_the_page_needs_nothing_but_itself(page: str) -> None:
+    assert len(page.encode()) < 5_000_000
+    assert re.findall(r"""(?:src|href)=["'](?!#|data:,)""", page) == []
+    assert "@import" not in page
+    assert "url(" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_the_same_facts_make_the_same_page(saved: Saved, folder: Path, page: str) -> None:
+    assert page_of_saved(replace(saved, source=str(folder))).decode() == page
+
+
+def test_every_figure_has_text(page: str) -> None:
+    drawings = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert len(drawings) >= 1
+    for drawing in drawings:
+        assert 'role="img"' in drawing
+        assert re.search(r"<title id=[^>]*>[^<]{10,}</title>", drawing)
+        assert re.search(r"<desc id=[^>]*>[^<]{10,}</desc>", drawing)
+
+
+def test_every_cell_of_the_map_leads_to_its_evidence_with_nulls(saved: Saved) -> None:
+    grid = grid_of(saved)
+    cells = [cell.node for row in grid.rows for cell in row.cells]
+    assert sorted(cells) == sorted(each.node for each in grid.evidence)
+    assert {each.node for each in grid.evidence if each.useful} == set(map(str, saved.map.useful))
+    for each in grid.evidence:
+        assert all(effect.null.n for effect in (*each.without, *each.tokens))
+        assert all(row.effect.null.n for row in (*each.roles, *each.groups))
+
+
+def test_the_questions_on_the_page_are_those_that_were_used(saved: Saved, page: str) -> None:
+    pairs = asked_pairs(saved.map, saved.facts)
+    confirmed = {role.variable for role in saved.map.roles}
+    assert confirmed <= {each.variable for each in pairs}
+    for each in pairs:
+        assert len(each.effect) == len(each.null) == 24
+        assert f"{each.effect[0][0]} {each.effect[0][1]} {each.effect[0][2]}" in page
+    assert len(asked_questions(saved.map, saved.facts)) == 48
+
+
+def test_pairs_that_do_not_fit_the_facts_are_refused(saved: Saved) -> None:
+    lie = [
+        replace(fact, stimuli={**fact.stimuli, "pairs": 23}) if fact.about.get("split") == "confirm" else fact
+        for fact in saved.facts
+    ]
+    with pytest.raises(CarryLensError, match="cannot be drawn again"):
+        asked_pairs(saved.map, lie)
+
+
+def test_an_effect_without_its_null_cannot_be_made() -> None:
+    with pytest.raises(CarryLensError, match="no null"):
+        Effect("ST[1]", Rate(9, 9), Rate(0, 0), "")
+
+
+def test_a_role_without_its_null_cannot_be_rendered(saved: Saved) -> None:
+    roles = [replace(saved.map.roles[0], null=Rate(0, 0)), *saved.map.roles[1:]]
+    with pytest.raises(CarryLensError, match="no null"):
+        page_of(replace(saved, map=replace(saved.map, roles=roles)))
+
+
+def test_a_group_without_a_role_cannot_be_rendered(saved: Saved) -> None:
+    role = next(role for role in saved.map.roles if role.variable == Variable("ST", 0))
+    known = Group(role.variable, role.token, (role.nodes,))
+    page = page_of(replace(saved, map=replace(saved.map, groups=(known,))))
+    assert "carry something only together (1)" in page
+    lie = replace(known, sets=((*role.nodes, Node(0, 0, 0)),))
+    with pytest.raises(CarryLensError, match="no role with its null"):
+        page_of(replace(saved, map=replace(saved.map, groups=(lie,))))
+
+
+@pytest.mark.parametrize("how", ["null taken out", "null never asked", "no evidence"])
+def test_a_claim_without_its_null_cannot_be_rendered(saved: Saved, how: str) -> None:
+    def lie(claims: dict[str, Any]) -> None:
+        claim = next(c for c in claims["claims"] if c["kind"] == "carried" and c["verdict"] == "SUPPORTED")
+        if how == "null taken out":
+            del claim["evidence"][0]["null"]
+        elif how == "null never asked":
+            claim["evidence"][0]["null"] = {"hits": 0, "n": 0}
+        else:
+            claim["evidence"] = []
+
+    page_of(saved)
+    with pytest.raises(CarryLensError, match="cannot be shown"):
+        page_of(changed_claims(saved, lie))
+
+
+def test_the_headline_follows_the_skeleton(saved: Saved) -> None:
+    both = {"skeleton": "present", "rivals": [{**saved.claims["rivals"][-1], "skeleton": "present"}]}
+    present = changed_claims(saved, lambda claims: claims.update(both))
+    assert headline_of(present).sentence.startswith("This model runs the left-to-right add algorithm, or ripple add")
+    absent = changed_claims(saved, lambda claims: claims.update(skeleton="absent"))
+    assert "does not run" in headline_of(absent).sentence
+    unclear = changed_claims(saved, lambda claims: claims.update(skeleton="unclear"))
+    assert "not settled" in headline_of(unclear).sentence
+    alone = changed_claims(saved, lambda claims: claims.update(skeleton="present", rivals=[]))
+    assert headline_of(alone).sentence == "This model runs the left-to-right add algorithm."
+    assert len(summary_lines(saved)) == 5
+
+
+def test_the_circuit_has_what_was_planted_and_edges_of_supported_claims_only(saved: Saved) -> None:
+    circuit = circuit_of(saved)
+    carried = {variable for box in circuit.boxes for variable in box.variables}
+    assert {Variable("ST", 0), Variable("ST", 1), Variable("SA", 1)} <= carried
+    assert circuit.edges
+
+    def refute(claims: dict[str, Any]) -> None:
+        for claim in claims["claims"]:
+            claim["verdict"] = "REFUTED" if claim["kind"] == "order" else claim["verdict"]
+
+    assert circuit_of(changed_claims(saved, refute)).edges == ()
+
+
+def test_a_role_below_the_thresholds_is_not_in_the_circuit(saved: Saved) -> None:
+    weak = [replace(role, hit=Rate(role.hit.n // 2, role.hit.n)) for role in saved.map.roles]
+    assert circuit_of(replace(saved, map=replace(saved.map, roles=weak))).boxes == ()
+
+
+def test_the_worked_question_agrees_in_a_planted_model(page: str, folder: Path) -> None:
+    worked = json.loads((folder / "worked.json").read_text())["questions"]
+    assert [each["given"] for each in worked] == ["55+48"]
+    assert worked[0]["answer"] == worked[0]["right"] == "+103"
+    assert len(worked[0]["swaps"]) >= 5
+    assert all(swap["agrees"] for swap in worked[0]["swaps"])
+    assert "55+48=+103" in page
+
+
+def test_accuracy_rows_have_all_that_was_tested(saved: Saved) -> None:
+    assert saved.test is not None
+    (table,) = accuracy_tables(saved.test)
+    assert [row.name for row in table.rows] == [part["name"] for part in saved.test["parts"]]
+    assert all(0 <= row.left <= row.right <= 100 for row in table.rows)
+    assert accuracy_tables(None) == []
+
+
+def test_what_was_not_done_is_said(saved: Saved) -> None:
+    bare = replace(saved, test=None, battery=(), worked=None)
+    said = " ".join(limits(bare, circuit_of(bare)))
+    for words in ("failures were not counted", "battery of experiments was not run", "No question was worked"):
+        assert words in said
+    assert "No test was saved" in page_of(bare)
+
+
+def test_files_of_two_models_are_not_mixed(folder: Path, tmp_path: Path) -> None:
+    for name in ("map.json", "facts.jsonl", "claims.json", "test.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    read_saved("model", tmp_path, None)
+    claims, test = (json.loads((folder / name).read_text()) for name in ("claims.json", "test.json"))
+    (tmp_path / "test.json").write_text(json.dumps({**test, "sha256": "0" * 64}))
+    with pytest.raises(CarryLensError, match="other weights"):
+        read_saved("model", tmp_path, None)
+    (tmp_path / "claims.json").write_text(json.dumps({**claims, "model": "another"}))
+    with pytest.raises(CarryLensError, match="Judge the map again"):
+        read_saved("model", tmp_path, None)
+
+
+def test_without_a_map_the_error_says_what_to_write(tmp_path: Path) -> None:
+    with pytest.raises(CarryLensError, match="carrylens map model first, or carrylens explain"):
+        read_saved("model", tmp_path, None)
+
+
+def test_a_map_that_came_without_its_facts_still_makes_a_page(folder: Path, tmp_path: Path) -> None:
+    for name in ("map.json", "claims.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    bare = read_saved("model", tmp_path, None)
+    assert {fact.about["variable"] for fact in bare.facts} == {str(role.variable) for role in bare.map.roles}
+    page = page_of_saved(bare).decode()
+    assert "The map came without its facts" in page
+    assert 'id="pairs-ST0"' in page
