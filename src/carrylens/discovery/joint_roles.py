@@ -7,7 +7,9 @@ Never  gives a set the role that one of its members has.
 1. Candidates among pairs of heads of one layer at one position: both are useful, or both together fail on questions on
    which neither does. `groups.py` finds other sets.
 2. Their roles are found and confirmed as those of single nodes are.
-3. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often.
+3. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often. Where a
+   member was tested alone and did not get the role, because another variable explains its hits better, more often will
+   do.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from carrylens.nodes import Node, print_nodes
 
 CLEARLY = 0.01
 """The chance below which a set hits more often than its members."""
+_MORE = 0.1  # how much more often a set must hit than a member that has been shown not to have the role
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look
 
 
@@ -88,10 +91,16 @@ def find_joint_roles(
     watch: Watch | None = None,
     note: Note | None = None,
     only: Mapping[Nodes, Collection[Variable]] | None = None,
+    tested: Collection[Node] = (),
+    single: Collection[Role] = (),
 ) -> list[Role]:
-    """The roles that sets have and their members have not; `only` as for `find_roles`."""
+    """The roles that sets have and their members have not.
+
+    `only` is as for `find_roles`. `tested` are nodes whose own roles were looked for, and `single` all that were found.
+    """
     if not sets:
         return []
+    held = {(*role.nodes, role.variable, role.token) for role in single if len(role.nodes) == 1}
     roles = find_roles(engine, model, sets, settings, store=store, watch=watch, note=note, only=only)
     stay: list[Role] = []
     for variable in dict.fromkeys(role.variable for role in roles):
@@ -100,9 +109,13 @@ def find_joint_roles(
         members = sorted({node for role in some for node in role.nodes})
         rates = swap_rates(engine, [(node,) for node in members], stimuli, 1, store)
         alone = {(each.nodes[0], each.token): each.hit for each in rates}
-        stay += [
-            role
-            for role in some
-            if all(p_above(role.hit, alone.get((node, role.token), Rate(0, 1))) <= CLEARLY for node in role.nodes)
-        ]
+        for role in some:
+            lost = [node for node in role.nodes if node in tested and (node, variable, role.token) not in held]
+            hits = {node: alone.get((node, role.token), Rate(0, 1)) for node in role.nodes}
+            if all(_adds(role.hit, hit, lost=node in lost) for node, hit in hits.items()):
+                stay.append(role)
     return stay
+
+
+def _adds(together: Rate, alone: Rate, *, lost: bool) -> bool:
+    return p_above(together, alone) <= CLEARLY or (lost and together.value - alone.value >= _MORE)

@@ -133,6 +133,7 @@ def _carried(
     every, groups = list(all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)), list[Group]()
     roles = find_roles(engine, causal, [(node,) for node in useful], settings.roles, store=store, watch=say, note=note)
     told = partial(find_joint_roles, engine, causal, settings=settings.roles, store=store, note=note)
+    told = partial(told, tested=frozenset(useful), single=tuple(roles))
     if settings.pairs:
         both = (asked.questions, asked.reference)
         pairs = candidate_pairs(engine, every, useful, *both, store=store, note=note, drawn=_drawn(settings))
