@@ -2,7 +2,7 @@
 
 Takes  a branch of the algorithm, digits, a seed.
 Gives  `ColumnPairs`: swapping what depends on the column must change the answer's digits above it to the source's.
-Never  changes the sign of the answer, and never gives one pair twice.
+Never  changes the sign of the answer unless that is what is asked for, and never gives one pair twice.
 
 Above column k, digits of the answer depend on it through its carry alone. So where base and source differ in nothing
 but column k, the right answer of the source says what the base must become there, and a source with other digits in
@@ -108,6 +108,15 @@ def deciding_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, 
     return _draw(branch, digits, digit - depth - 1, fixed, (before, 1 - before), n, seed, random)
 
 
+def sign_pairs(digits: int, depth: int, n: int, seed: int) -> ColumnPairs:
+    """Pairs of subtractions in which the column that decides the sign, below `depth` equal ones, is turned."""
+    random = np.random.default_rng([seed, 13])
+    before = random.integers(0, 2, _CHUNK)
+    fixed = {k: np.full(_CHUNK, U) for k in range(digits - depth, digits)}
+    column, values = digits - depth - 1, (before, 1 - before)
+    return _draw(Branch.POSITIVE, digits, column, fixed, values, n, seed, random, turns_sign=True)
+
+
 def _draw(
     branch: Branch,
     digits: int,
@@ -117,6 +126,8 @@ def _draw(
     n: int,
     seed: int,
     random: np.random.Generator,
+    *,
+    turns_sign: bool = False,
 ) -> ColumnPairs:
     stream = Stream(StreamKind.ENRICHED, branch.operation, digits, seed)
     found: list[NDArray[np.int8]] = []
@@ -128,7 +139,7 @@ def _draw(
         base, source, null = (
             _with_column(plain, branch, column, wanted, random) for wanted in (values[0], values[1], values[0])
         )
-        good = _fits(ColumnPairs(branch, column, base, source, null))
+        good = (_turns_sign if turns_sign else _fits)(ColumnPairs(branch, column, base, source, null))
         rows = np.stack([base.first, base.second, source.first, source.second, null.first, null.second], axis=1)
         for row in rows[good]:
             if (key := row[:4].tobytes()) not in seen:
@@ -146,9 +157,17 @@ def _fits(pairs: ColumnPairs) -> NDArray[np.bool_]:
     good = np.asarray(pairs.above.any(1))
     for side in (pairs.base, pairs.source, pairs.null):
         good &= is_negative(side) == (pairs.branch is Branch.NEGATIVE)
-    for ours, theirs in ((pairs.base.first, pairs.null.first), (pairs.base.second, pairs.null.second)):
-        good &= ours[:, pairs.column] != theirs[:, pairs.column]
-    return good
+    return good & _null_differs(pairs)
+
+
+def _turns_sign(pairs: ColumnPairs) -> NDArray[np.bool_]:
+    base, source, null = (is_negative(side) for side in (pairs.base, pairs.source, pairs.null))
+    return np.asarray((base != source) & (base == null)) & _null_differs(pairs)
+
+
+def _null_differs(pairs: ColumnPairs) -> NDArray[np.bool_]:
+    base, null, k = pairs.base, pairs.null, pairs.column
+    return np.asarray((base.first[:, k] != null.first[:, k]) & (base.second[:, k] != null.second[:, k]))
 
 
 def _with_column(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from carrylens.battery import make_carry
+from carrylens.battery import make_carry, patching
 from carrylens.battery.outcome import Card, Outcome
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.errors import CarryLensError, quote
@@ -24,7 +24,10 @@ class Experiment:
     run: Callable[[Subject, Settings, Watch], Outcome]
 
 
-EXPERIMENTS = (Experiment(make_carry.CARD, make_carry.run),)
+EXPERIMENTS = (
+    Experiment(make_carry.CARD, make_carry.run),
+    Experiment(patching.CARD, patching.run),
+)
 
 
 def experiments_called(only: str | None) -> tuple[Experiment, ...]:
