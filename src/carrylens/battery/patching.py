@@ -52,7 +52,7 @@ SIGN = "sign"
 
 @dataclass(frozen=True)
 class _Cell:
-    """What was measured at one digit (the sign has none) and depth: at the place that predicts it, and at the source."""
+    """What was measured at one digit (the sign has none) and depth: at the answer, and at the source."""
 
     branch: str
     digit: int | None
