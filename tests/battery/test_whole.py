@@ -10,9 +10,15 @@ from battery.plants import SMALL, outcome_of, planted_subject, subject_of, untra
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.alignment import Moved, predict, random_pairs, sites_of
+from carrylens.battery.outcome import Outcome
 from carrylens.discovery.swaps import answer_tokens
 from carrylens.hypothesis.verdicts import Verdict
 from carrylens.planted.dials import Dials, one_layer
+
+
+def held(outcome: Outcome, site: str) -> str:
+    return next(row[1] for row in outcome.rows if row[0] == site)
+
 
 FEW = replace(SMALL, n_draws=8)
 
@@ -22,13 +28,13 @@ def test_a_planted_algorithm_predicts_every_answer() -> None:
     assert outcome.verdict is Verdict.SUPPORTED
     assert outcome.facts[0].effect.value == 1
     assert outcome.facts[0].null.value < 0.5
-    assert dict(outcome.rows)["D'0"] == "MB[0], NB[0]"
+    assert held(outcome, "D'0") == "MB[0], NB[0]"
 
 
 def test_values_held_a_place_late_are_found_there() -> None:
     outcome = outcome_of("whole-algorithm", planted_subject(Operation.ADD, 2, Dials(delay=1)), FEW)
     assert outcome.facts[0].effect.value == 1
-    assert dict(outcome.rows)["D'0"] == "ST[1]"
+    assert held(outcome, "D'0") == "ST[1]"
 
 
 def test_scrubbing_keeps_the_answer_and_scrambling_loses_it() -> None:

@@ -109,7 +109,7 @@ def parts_of(model: CausalModel, site: Site, last_read: int) -> list[Group]:
             parts.append(tuple(v for v in able if v.name in names and first_computable(model, v) == last_read))
     if SGN in model.by_variable and model.by_variable[SGN].parents and site.position > last_read:
         parts.append((SGN,))
-    if site.digit is None and site.columns:
+    if site.digit is None and site.columns and not any(parts):  # an account that names nothing but the digits
         parts.append((D[site.columns[0]], D_PRIME[site.columns[0]]))
     return [part for part in dict.fromkeys(parts) if part]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from carrylens.battery import make_carry, patching, whole
+from carrylens.battery import make_carry, necessity, patching, sufficiency, whole
 from carrylens.battery.outcome import Card, Outcome
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.errors import CarryLensError, quote
@@ -28,6 +28,8 @@ EXPERIMENTS = (
     Experiment(make_carry.CARD, make_carry.run),
     Experiment(patching.CARD, patching.run),
     Experiment(whole.CARD, whole.run),
+    Experiment(necessity.CARD, necessity.run),
+    Experiment(sufficiency.CARD, sufficiency.run),
 )
 
 
