@@ -11,22 +11,24 @@ that column and the same carry says what must not move: the deciding-matched nul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.algorithms import algorithm, subtasks
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import MB, NB, ST, Family, U
+from carrylens.arithmetic.variables import MB, MV, NB, NV, ST, SV, Family, U, Variable
 from carrylens.discovery.swaps import answer_tokens
 
 _ROUNDS = 40
 _CHUNK = 512
+
+_EQUAL = 3  # asked of a column: equal digits, at the units too
 
 Values = NDArray[np.int64]
 
@@ -47,6 +49,11 @@ class Branch(Enum):
     def family(self) -> Family:
         """What a column says about its carry, or its borrow, on this branch."""
         return {Branch.ADD: ST, Branch.POSITIVE: MB, Branch.NEGATIVE: NB}[self]
+
+    @property
+    def resolved(self) -> Family:
+        """The carry, or borrow, out of a column once those below it are resolved."""
+        return {Branch.ADD: SV, Branch.POSITIVE: MV, Branch.NEGATIVE: NV}[self]
 
     def top(self, digits: int) -> int:
         """The highest digit of the answer that can be anything but 0."""
@@ -108,6 +115,24 @@ def deciding_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, 
     return _draw(branch, digits, digit - depth - 1, fixed, (before, 1 - before), n, seed, random)
 
 
+def pure_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, seed: int) -> ColumnPairs:
+    """As `deciding_pairs`, but what the other two branches would carry into the digit stays as it is.
+
+    Where D<D' becomes D>D', one branch's borrow goes and the other's comes. So for a subtraction the deciding column
+    goes between a borrow and equal digits, with nothing but equal digits below it.
+    """
+    random = np.random.default_rng([seed, 14])
+    column, agree = digit - depth - 1, tuple(each.resolved[digit - 1] for each in Branch if each is not branch)
+    fixed = {k: np.full(_CHUNK, U) for k in range(column + 1, digit)}
+    values = (0, 1)
+    if branch is not Branch.ADD:
+        fixed |= {k: np.full(_CHUNK, _EQUAL) for k in range(column)}
+        values = (_EQUAL, 1)
+    back = random.random(_CHUNK) < 0.5
+    ends = np.where(back, values[1], values[0]), np.where(back, values[0], values[1])
+    return _draw(branch, digits, column, fixed, ends, n, seed, random, agree=agree)
+
+
 def sign_pairs(digits: int, depth: int, n: int, seed: int) -> ColumnPairs:
     """Pairs of subtractions in which the column that decides the sign, below `depth` equal ones, is turned."""
     random = np.random.default_rng([seed, 13])
@@ -115,6 +140,17 @@ def sign_pairs(digits: int, depth: int, n: int, seed: int) -> ColumnPairs:
     fixed = {k: np.full(_CHUNK, U) for k in range(digits - depth, digits)}
     column, values = digits - depth - 1, (before, 1 - before)
     return _draw(Branch.POSITIVE, digits, column, fixed, values, n, seed, random, turns_sign=True)
+
+
+def own_carry(pairs: ColumnPairs, side: Questions) -> Values:
+    """The carry, or borrow, that the pairs' column makes by itself: 0 or 1."""
+    first, second = side.first[:, pairs.column], side.second[:, pairs.column]
+    made = {
+        Branch.ADD: first + second >= 10,
+        Branch.POSITIVE: first < second,
+        Branch.NEGATIVE: second < first,
+    }[pairs.branch]
+    return np.asarray(made).astype(np.int64)
 
 
 def _draw(
@@ -128,6 +164,7 @@ def _draw(
     random: np.random.Generator,
     *,
     turns_sign: bool = False,
+    agree: Sequence[Variable] = (),
 ) -> ColumnPairs:
     stream = Stream(StreamKind.ENRICHED, branch.operation, digits, seed)
     found: list[NDArray[np.int8]] = []
@@ -140,6 +177,8 @@ def _draw(
             _with_column(plain, branch, column, wanted, random) for wanted in (values[0], values[1], values[0])
         )
         good = (_turns_sign if turns_sign else _fits)(ColumnPairs(branch, column, base, source, null))
+        if agree:
+            good &= _all_agree((base, source, null), agree)
         rows = np.stack([base.first, base.second, source.first, source.second, null.first, null.second], axis=1)
         for row in rows[good]:
             if (key := row[:4].tobytes()) not in seen:
@@ -151,6 +190,11 @@ def _draw(
     minus = np.full(len(kept), branch is not Branch.ADD)
     sides = [Questions(kept[:, at], kept[:, at + 1], minus) for at in (0, 2, 4)]
     return ColumnPairs(branch, column, *sides)
+
+
+def _all_agree(sides: Sequence[Questions], agree: Sequence[Variable]) -> NDArray[np.bool_]:
+    base, *others = (subtasks(side) for side in sides)
+    return np.all([other[variable] == base[variable] for other in others for variable in agree], axis=0)
 
 
 def _fits(pairs: ColumnPairs) -> NDArray[np.bool_]:
@@ -181,6 +225,7 @@ def _with_column(
     first, second = np.array(questions.first), np.array(questions.second)
     for value in np.unique(wanted):
         rows = np.flatnonzero(wanted == value)
-        picks = random.choice(np.flatnonzero(classes == value), len(rows))
+        fitting = left == right if value == _EQUAL else classes == value
+        picks = random.choice(np.flatnonzero(fitting), len(rows))
         first[rows, column], second[rows, column] = left[picks], right[picks]
     return Questions(first, second, questions.minus)

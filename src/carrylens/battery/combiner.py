@@ -223,7 +223,8 @@ def _says(found: Sequence[_Digit], facts: Sequence[Fact]) -> str:
         logits, output, turned = facts[at : at + 3]
         parts.append(
             f"{logits.about['branch']}: the digit turns in {turned.effect.value:.2f} of pairs, null "
-            f"{turned.null.value:.2f}, by a step in {logits.effect} as to logits and {output.effect.value:.2f} as to the MLP's output"
+            f"{turned.null.value:.2f}, by a step in {logits.effect} as to logits and "
+            f"{output.effect.value:.2f} as to the MLP's output"
         )
     return "; ".join(parts) + "."
 

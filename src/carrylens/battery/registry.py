@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from carrylens.battery import combiner, make_carry, necessity, patching, sufficiency, whole
+from carrylens.battery import axes, combiner, make_carry, necessity, patching, probes, sufficiency, whole
 from carrylens.battery.outcome import Card, Outcome
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.errors import CarryLensError, quote
@@ -31,6 +31,8 @@ EXPERIMENTS = (
     Experiment(necessity.CARD, necessity.run),
     Experiment(sufficiency.CARD, sufficiency.run),
     Experiment(combiner.CARD, combiner.run),
+    Experiment(probes.CARD, probes.run),
+    Experiment(axes.CARD, axes.run),
 )
 
 

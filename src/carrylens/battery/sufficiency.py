@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.classes import classify, is_negative
-from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.battery.columns import Branch, branches_of
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
@@ -86,7 +86,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         figure=_figure(found, tagged) if found else None,
         headers=("branch", *(f"{fill.value}, null" for fill in FILLS), "sign and digits from the top, mean"),
         rows=tuple(map(_row, found)),
-        beside_paper=tuple(_beside(each) for each in found),
+        beside_paper=tuple(_beside(each, subject.operation) for each in found),
     )
 
 
@@ -150,13 +150,11 @@ def _says(found: Sequence[_Kept], tagged: Tagged, subject: Subject) -> str:
     )
 
 
-def _beside(each: _Kept) -> BesidePaper:
-    mean = each.whole[0]
-    low, high = mean.interval
-    paper = 0.943 if each.branch is Branch.ADD else _PAPER[each.branch]
-    shown = "add .943 (d5), .893 (mix d6)" if each.branch is Branch.ADD else f"{paper} (mix d6)"
-    agrees = low <= paper <= high or (each.branch is Branch.ADD and low <= _PAPER[Branch.ADD] <= high)
-    return BesidePaper(f"{each.branch.value} answers kept, mean ablation", shown, str(mean), agrees)
+def _beside(each: _Kept, operation: Operation) -> BesidePaper:
+    paper, of = (0.943, "add d5") if operation is Operation.ADD else (_PAPER[each.branch], "mix d6")
+    low, high = each.whole[0].interval
+    what = f"{each.branch.value} answers kept, mean ablation"
+    return BesidePaper(what, f"{paper} ({of})", str(each.whole[0]), low <= paper <= high)
 
 
 def _figure(found: Sequence[_Kept], tagged: Tagged) -> Figure:
