@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from battery.plants import outcome_of, planted_subject, untrained_subject
+from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.questions import Operation
-from carrylens.battery.tagging import matched_set
+from carrylens.battery.subject import Subject
+from carrylens.battery.tagging import matched_set, tagged_nodes
+from carrylens.discovery.node_map import NodeMap, Usefulness
+from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.verdicts import Verdict
 from carrylens.nodes import Node, all_nodes
 from carrylens.planted.dials import Dials
@@ -50,6 +53,18 @@ def test_nodes_that_only_matter_together_are_missed_one_by_one() -> None:
 @pytest.mark.parametrize("name", ["necessity", "sufficiency"])
 def test_untrained_weights_are_not_tested(name: str) -> None:
     assert outcome_of(name, untrained_subject(Operation.ADD)).verdict is Verdict.UNTESTED
+
+
+def test_a_map_says_which_nodes_are_tagged() -> None:
+    subject = planted_subject(Operation.ADD, 2, PLAIN)
+    alone = tagged_nodes(subject, SMALL)
+    kept = sorted(alone.nodes)[:3]
+    hit, none = Rate(5, 9), Rate(0, 9)
+    nodes = [Usefulness(node, hit if node in kept else none, none, none, (), {}) for node in subject.nodes]
+    found = NodeMap(subject.name, Operation.ADD, 2, 2, subject.model.config.n_heads, nodes, ())
+    mapped = tagged_nodes(Subject(subject.name, subject.model, Operation.ADD, found), SMALL)
+    assert (mapped.by, alone.by) == ("the node map", "ablation of each node alone")
+    assert mapped.nodes == frozenset(kept)
 
 
 def test_a_matched_set_has_the_same_sorts_of_nodes() -> None:

@@ -7,6 +7,7 @@ Never  runs again what was run with the same settings.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from carrylens.battery.outcome import Outcome
@@ -30,7 +31,8 @@ def run_experiments(
 
 def full_settings(subject: Subject, settings: Settings) -> Mapping[str, object]:
     """The settings, and what of the subject an outcome depends on beside its weights."""
-    return {**settings.plain(), "mapped": subject.map is not None}
+    found = None if subject.map is None else hashlib.sha256(subject.map.to_json().encode()).hexdigest()
+    return {**settings.plain(), "map": found}
 
 
 def is_fresh(outcome: Outcome, experiment: Experiment, subject: Subject, settings: Settings) -> bool:

@@ -4,7 +4,8 @@ Takes  an outcome.
 Gives  one figure as an SVG document, readable at the width of a column.
 Never  draws an effect without its null, nor a point without its interval.
 
-Colours are those of Okabe and Ito, which people of every colour vision tell apart; kinds differ in marker and line too.
+Colours are of the palettes by Okabe and Ito and by Tol, which people of every colour vision tell apart; kinds differ in
+marker and line too.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from textwrap import fill
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import MaxNLocator
 
 from carrylens.battery.outcome import Figure, Kind, Outcome, Series
 from carrylens.report.svg import FIXED, as_svg
 
 _COLOURS = {
     Kind.EFFECT: ("#0072B2", "#009E73", "#56B4E9", "#CC79A7", "#000000"),
-    Kind.RIVAL: ("#D55E00", "#E69F00", "#F0E442"),
+    Kind.RIVAL: ("#D55E00", "#E69F00", "#882255"),
     Kind.NULL: ("#777777", "#A0A0A0", "#C0C0C0"),
 }
 _MARKERS = {Kind.EFFECT: "osD^v", Kind.RIVAL: "P*X", Kind.NULL: "xxx"}
@@ -38,7 +40,7 @@ def outcome_canvas(outcome: Outcome) -> Canvas:
     """The figure before it is written."""
     assert outcome.figure is not None
     figure = outcome.figure
-    canvas = Canvas(figsize=(4.4, 3.4), layout="constrained")
+    canvas = Canvas(figsize=(max(4.4, 0.22 * len(figure.names) + 0.8), 3.6), layout="constrained")
     panel = canvas.subplots()
     counts = dict.fromkeys(Kind, 0)
     for at, series in enumerate(figure.series):
@@ -77,6 +79,8 @@ def _label(panel: Axes, figure: Figure) -> None:
     if figure.names:
         many = len(figure.names) > _MANY
         panel.set_xticks(range(len(figure.names)), figure.names, rotation=90 if many else 0, fontsize=7)
+    elif all(x == round(x) for series in figure.series for x in series.x):
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     values = [value for series in figure.series for value in (*series.low, *series.high)]
     if values and figure.scale == "linear" and min(values) >= 0 and max(values) <= 1:
         panel.set_ylim(-0.03, 1.03)

@@ -45,7 +45,9 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         yield ""
     for beside in outcome.beside_paper:
         yield from _indented(_beside(beside))
-    yield from _indented("settings: " + ", ".join(f"{name} {value}" for name, value in outcome.settings.items()))
+    yield from _indented(
+        "settings: " + ", ".join(f"{name} {str(value)[:12]}" for name, value in outcome.settings.items())
+    )
 
 
 def _estimate(each: Estimate) -> list[str]:
