@@ -51,6 +51,7 @@ CARD = Card(
     where="Section on the resolved carry; App. techniques",
 )
 SHARES = np.linspace(0, 1, 11)
+_STEP = float(SHARES[1])
 _NOUGHT = 1e-6  # an edge of share 0 would be refused
 _SLOPES = np.array([0.01, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64])
 _THRESHOLDS = np.linspace(0, 1, 41)
@@ -90,9 +91,9 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     found = []
     for at, (branch, digit) in enumerate(wanted):
         watch(CARD.title, at, len(wanted))
-        pairs = answered(subject, _pairs(subject, branch, digit, settings))
-        if len(pairs) >= THRESHOLDS.least_searched:
-            found.append(_measure(subject, branch, digit, pairs))
+        each = _digit(subject, branch, digit, settings)
+        if each is not None:
+            found.append(each)
     facts = [
         fact for branch in dict.fromkeys(each.branch for each in found) for fact in _facts(branch, found, settings)
     ]
@@ -140,11 +141,20 @@ def _shape(share: NDArray[np.float64], slope: NDArray[np.float64], threshold: ND
     return np.asarray((logistic(slope * (share - threshold)) - start) / (end - start))
 
 
-def _pairs(subject: Subject, branch: Branch, digit: int, settings: Settings) -> ColumnPairs:
-    depth = settings.seed_of(CARD.name, branch, digit, "depth") % digit
-    return deciding_pairs(
-        branch, subject.digits, digit, depth, settings.n_pairs, settings.seed_of(CARD.name, branch, digit)
-    )
+def _digit(subject: Subject, branch: Branch, digit: int, settings: Settings) -> _Digit | None:
+    # Half of the pairs at depth 0, half at the greatest depth there is.
+    depths, found = sorted({0, digit - 1}), []
+    for depth in depths:
+        seed = settings.seed_of(CARD.name, branch, digit, depth)
+        drawn = deciding_pairs(branch, subject.digits, digit, depth, settings.n_pairs // len(depths), seed)
+        pairs = answered(subject, drawn)
+        if len(pairs):
+            found.append(_measure(subject, branch, digit, pairs))
+    if sum(each.turned.n for each in found) < THRESHOLDS.least_searched:
+        return None
+    turned, moved = (sum((getattr(each, name) for each in found), Rate(0, 0)) for name in ("turned", "moved"))
+    joined = [np.concatenate([getattr(e, name) for e in found]) for name in ("logits", "output", "null", "flips")]
+    return _Digit(branch, digit, turned, moved, joined[0], joined[1], joined[2], joined[3])
 
 
 def _measure(subject: Subject, branch: Branch, digit: int, pairs: ColumnPairs) -> _Digit:
@@ -165,7 +175,7 @@ def _measure(subject: Subject, branch: Branch, digit: int, pairs: ColumnPairs) -
         logits=((raw - raw[:, :1]) / safe)[turned],
         output=_along(effect, hook, place)[turned],
         null=((still - still[:, :1]) / safe)[turned],
-        flips=SHARES[(effect.tokens[:, turned, token] == ours[turned, token]).argmax(0)],
+        flips=SHARES[(effect.tokens[:, turned, token] == ours[turned, token]).argmax(0)] - _STEP / 2,
     )
 
 
