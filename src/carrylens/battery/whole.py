@@ -2,11 +2,13 @@
 
 Takes  a subject.
 Gives  interchange accuracy of the complete causal model and of every rival, on the same interventions; scrubbing.
-Never  counts an intervention that by the account must change nothing.
+Never  counts an intervention by which the account must change nothing, or must merely copy a source's digits.
 
 1. For ours and for every rival, find what each site holds (`alignment.py`), on questions of their own.
 2. Swap two or three sites at random, each from a source of its own, unrelated to the base.
-3. An account is right about a row if it predicts every token of the answer. Null: its labels moved round one column.
+3. An account is right about a row if it predicts every token of the answer. A row counts if a predicted token is
+   neither the base's nor a source's: a site that holds all a digit needs would be right by copying. Null: the account's
+   labels moved round one column.
 4. Duels: of the rows on which ours and a rival's predictions differ, who is right more often?
 5. Scrub: swap all sites at once, each from a source that agrees with the base in what the site is said to hold. The
    answer must stay. Null: sources that agree in nothing.
@@ -44,7 +46,8 @@ CARD = Card(
     method=(
         "Ours and each rival choose what every site holds on questions of their own.",
         "Two or three random sites take the values of sources unrelated to the base.",
-        "An account is right about a row if it predicts the whole answer; null: its labels moved round one column.",
+        "An account is right about a row if it predicts the whole answer; rows that merely copy a source do not count.",
+        "Null: its labels moved round one column.",
         "Duels on the rows where two accounts differ.",
         "Scrubbing: all sites at once take values of sources that agree in what each is said to hold.",
     ),
@@ -59,10 +62,14 @@ _POOL = 4096
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """What the model answered in every row, and what each account predicts; `plain` is the untouched right answer."""
+    """What the model answered in every row, and what each account predicts.
+
+    `plain` is the base's right answer, `copied` those of the sources, -1 where a slot is not used: [slot, row, token].
+    """
 
     given: Tokens
     plain: Tokens
+    copied: Tokens
     predicted: Mapping[str, Tokens]
     permuted: Tokens
     answered: Rate
@@ -112,7 +119,11 @@ def _ask(subject: Subject, accounts: Sequence[Aligned], sites: Sequence[Site], s
     ours = accounts[0]
     permuted = _predict(ours, _moved_round(ours, sites), sites, combos, base, sources)
     right = (outcomes.clean_tokens == outcomes.right).all(1)
-    return _Rows(outcomes.tokens, answer_tokens(base), predicted, permuted, Rate(int(right.sum()), len(right)))
+    copied = np.stack([answer_tokens(source) for source in sources])
+    for number, combo in enumerate(combos):
+        copied[len(combo) :, number * _ROWS : (number + 1) * _ROWS] = -1
+    answered = Rate(int(right.sum()), len(right))
+    return _Rows(outcomes.tokens, answer_tokens(base), copied, predicted, permuted, answered)
 
 
 def _edit(sites: Sequence[Site]) -> Edit:
@@ -150,7 +161,7 @@ def _moved_round(account: Aligned, sites: Sequence[Site]) -> dict[Site, Group]:
 
 def _accuracy(rows: _Rows, name: str, stimuli: Mapping[str, object]) -> Fact:
     predicted = rows.predicted[name]
-    told = (predicted != rows.plain).any(1)
+    told = ((predicted != rows.plain) & (predicted != rows.copied).all(0)).any(1)
     hits, by_chance = ((side == rows.given).all(1)[told] for side in (predicted, rows.permuted))
     about = {"account": name, "null": "labels moved round one column"}
     return Fact(f"battery {CARD.name}", about, _rate(hits), _rate(by_chance), stimuli)
