@@ -8,7 +8,8 @@ Never  leaves out a question because the model fails on it: that is part of the 
 2. Swap all heads at the place that predicts digit j. It alone must become the source's, every other token stay.
 3. Null: the deciding column has other digits and the same carry.
 4. Beside it, swap all nodes of the deciding column's own place: all digits above it must follow.
-5. For the sign, turn the column that decides which operand is the larger, and swap all heads at `=`.
+5. For the sign, turn the column that decides which operand is the larger, and swap all heads at `=`. Only the sign
+   counts there: what `=` holds may be read by the digits too.
 """
 
 from __future__ import annotations
@@ -121,13 +122,15 @@ def _cell(subject: Subject, branch: str, digit: int | None, depth: int, pairs: C
     ]
     effect = subject.engine.run(edits, pairs.base, pairs.source)
     null = subject.engine.run(edits, pairs.base, pairs.null)
-    wanted, others = pairs.expected, np.delete(np.arange(effect.tokens.shape[-1]), token)
+    wanted, count = pairs.expected, effect.tokens.shape[-1]
+    others = [] if digit is None else [each for each in range(count) if each != token]
     alone = ~effect.changed[0][:, others].any(-1)
+    still = null.changed[0][:, [token, *others]].any(-1)
     turned = effect.changed[:, :, token] & (effect.tokens[:, :, token] == wanted[:, token])
     followed = turned[1] & (effect.tokens[1][:, above] == wanted[:, above]).all(-1)
     return _Cell(
         *(branch, digit, depth),
-        delivered=Swapped(_rate(turned[0] & alone), _rate(null.changed[0].any(-1))),
+        delivered=Swapped(_rate(turned[0] & alone), _rate(still)),
         source=Swapped(_rate(followed), _rate(null.changed[1][:, above].any(-1))),
         answered=_rate((effect.clean_tokens == effect.right).all(-1)),
     )

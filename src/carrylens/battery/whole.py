@@ -51,7 +51,8 @@ CARD = Card(
         "Duels on the rows where two accounts differ.",
         "Scrubbing: all sites at once take values of sources that agree in what each is said to hold.",
     ),
-    refuted_if="the account is surely wrong about most rows, or a rival is surely right more often where they differ.",
+    refuted_if="a rival is surely right more often on the rows where they differ. If the account is wrong about most "
+    "rows and no rival knows better, it stays open: the variables may not be divided among these sites.",
     paper="no such figure: the account rests on one variable at a time",
     where="Table of analysis techniques",
 )
@@ -213,7 +214,9 @@ def _agreeing(
 
 
 def _verdict(main: Fact, duels: Sequence[Fact]) -> Verdict:
-    verdicts = [weigh([main])[0]]
+    # A low accuracy may come of variables that these sites do not divide; only a rival that knows better refutes.
+    found = weigh([main])[0]
+    verdicts: list[Verdict] = [Verdict.INCONCLUSIVE if found is Verdict.REFUTED else found]
     for duel in duels:
         if not duel.effect.n:
             continue  # nothing tells them apart: the rival says the same
