@@ -282,13 +282,11 @@ def _beside(subject: Subject, found: Sequence[_Carry]) -> tuple[BesidePaper, ...
     what = f"lag of {_name(carry.branch, carry.column)} after D'0"
     paper = {5: 2, 6: 2, 8: 3}.get(subject.digits)
     shown = "2 tokens (d5, d6), 3 (d8)"
-    wide = {5: 32.3, 6: 28.5, 8: 5.3, 10: 6.1, 13: 6.0}.get(subject.digits)
     each = carry.separation
     ours = f"{each.value:.1f} [{each.low:.1f}, {each.high:.1f}]"
-    agrees = None if wide is None or carry.branch is not Branch.ADD else each.low <= wide <= each.high
     return (
         BesidePaper(what, shown, f"{lag} tokens", None if paper is None else lag == paper),
-        BesidePaper("carry-axis separation", "32.3/28.5/5.3/6.1/6.0 (d5/6/8/10/13)", ours, agrees),
+        BesidePaper("carry-axis separation", "32.3/28.5/5.3/6.1/6.0 (d5/6/8/10/13), in units not stated", ours, None),
     )
 
 
