@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from carrylens import __version__
 from carrylens.arithmetic.questions import Operation
-from carrylens.pipeline import judge_map, map_source, start_exam
+from carrylens.pipeline import battery_source, judge_map, map_source, start_exam
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.variables import Variable
@@ -66,7 +66,7 @@ def explain_source(
     if not is_done(folder, "judge", made_from):
         watch("judging claims", 0, 1)
         finish(folder, "judge", made_from, {CLAIMS: judge_map(place, None).to_json().encode()})
-    # The battery goes here. It keeps its own outcomes in battery.json, which the page shows where it is.
+    battery_source(source, folder, device, threads, watch, only=None, quick=quick, seed=seed, restart=False)
     if not is_done(folder, "work", made_from):
         watch("working a question through", 0, 1)
         texts = example_questions(found.operation, found.digits)

@@ -23,6 +23,7 @@ from carrylens.errors import CarryLensError
 from carrylens.names import ModelName
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
+    from carrylens.battery.outcome import Outcome
     from carrylens.calibration.scoring import Work
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.roles import Watch
@@ -243,6 +244,49 @@ def fit_rule(work: Work, out: Path | None) -> tuple[Path, Confidence]:
     rule, path = confidence_rule(work), FILE if out is None else out / FILE.name
     write_whole(path, rule.to_json().encode())
     return path, rule
+
+
+def battery_source(
+    source: str,
+    out: Path | None,
+    device: str,
+    threads: int,
+    watch: Watch,
+    *,
+    only: str | None,
+    quick: bool,
+    seed: int,
+    restart: bool,
+) -> tuple[Path, list[Outcome]]:
+    """The outcomes of all experiments on a model, or of one, and their folder; each is kept as soon as it is there."""
+    from carrylens.battery.battery_folder import save_outcomes, saved_map, saved_outcomes
+    from carrylens.battery.registry import experiments_called
+    from carrylens.battery.running import run_experiments
+    from carrylens.battery.subject import Settings, Subject
+    from carrylens.discovery.map_folder import folder_for
+    from carrylens.model.hub import HUB
+    from carrylens.training.devices import device_called
+    from carrylens.zoo.about import model_name
+    from carrylens.zoo.exams import hash_of
+    from carrylens.zoo.find import find_model, load
+
+    experiments = experiments_called(only)
+    model = load(source).to(device_called(device, threads))
+    name = model_name(source if source.startswith(HUB) else find_model(source))
+    folder, sha256 = folder_for(source, str(name), out), hash_of(model)
+    about = {"model": str(name), "version": __version__, "sha256": sha256}
+    own = [] if source.startswith(HUB) else [find_model(source)]  # a shipped model may have come with its map
+    mapped = (found for place in [folder, *own] if (found := saved_map(place, sha256)))
+    subject = Subject(str(name), model, name.operation, next(mapped, None))
+    kept = {outcome.card.name: outcome for outcome in saved_outcomes(folder, about)}
+    there = [] if restart else list(kept.values())
+    found = []
+    for outcome in run_experiments(subject, experiments, Settings.chosen(seed, quick=quick), there, watch):
+        if outcome not in kept.values():
+            kept[outcome.card.name] = outcome
+            save_outcomes(folder, about, list(kept.values()))
+        found.append(outcome)
+    return folder, found
 
 
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLensError]:

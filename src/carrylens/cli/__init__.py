@@ -16,6 +16,7 @@ import typer
 
 from carrylens import __version__
 from carrylens.cli.arithmetic import add_commands as add_arithmetic_commands
+from carrylens.cli.battery import add_commands as add_battery_commands
 from carrylens.cli.bench import bench_commands
 from carrylens.cli.calibration import add_commands as add_calibration_commands
 from carrylens.cli.discovery import add_commands as add_discovery_commands
@@ -43,6 +44,7 @@ add_discovery_commands(app)
 add_judge_commands(app)
 add_calibration_commands(app)
 add_report_commands(app)
+add_battery_commands(app)
 app.add_typer(bench_commands(), name="bench")
 
 

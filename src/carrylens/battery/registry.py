@@ -1,0 +1,45 @@
+"""The registry: every experiment, in the order they are run.
+
+Takes  nothing.
+Gives  `EXPERIMENTS`: each a card and a function.
+Never  runs one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from carrylens.battery import axes, combiner, make_carry, necessity, patching, probes, sufficiency, whole
+from carrylens.battery.outcome import Card, Outcome
+from carrylens.battery.subject import Settings, Subject, Watch
+from carrylens.errors import CarryLensError, quote
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A card, and what does what it says."""
+
+    card: Card
+    run: Callable[[Subject, Settings, Watch], Outcome]
+
+
+EXPERIMENTS = (
+    Experiment(make_carry.CARD, make_carry.run),
+    Experiment(patching.CARD, patching.run),
+    Experiment(whole.CARD, whole.run),
+    Experiment(necessity.CARD, necessity.run),
+    Experiment(sufficiency.CARD, sufficiency.run),
+    Experiment(combiner.CARD, combiner.run),
+    Experiment(probes.CARD, probes.run),
+    Experiment(axes.CARD, axes.run),
+)
+
+
+def experiments_called(only: str | None) -> tuple[Experiment, ...]:
+    """The experiment of that name, or all."""
+    found = tuple(each for each in EXPERIMENTS if only in (None, each.card.name))
+    if not found:
+        names = ", ".join(each.card.name for each in EXPERIMENTS)
+        raise CarryLensError(f"{quote(str(only))} is no experiment. Write one of {names}.")
+    return found

@@ -1,0 +1,40 @@
+"""Running: the experiments one after the other, what is finished kept at once.
+
+Takes  a subject, experiments, settings, and the outcomes that are there already.
+Gives  the outcomes, each as soon as it is there.
+Never  runs again what was run with the same settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from carrylens.battery.outcome import Outcome
+from carrylens.battery.registry import Experiment
+from carrylens.battery.subject import Settings, Subject, Watch
+
+
+def run_experiments(
+    subject: Subject, experiments: Sequence[Experiment], settings: Settings, there: Sequence[Outcome], watch: Watch
+) -> Iterator[Outcome]:
+    """The outcome of each experiment in order: the one that is there if it was made this way, else one made now."""
+    finished = {outcome.card.name: outcome for outcome in there}
+    for experiment in experiments:
+        found = finished.get(experiment.card.name)
+        if found is not None and is_fresh(found, experiment, subject, settings):
+            yield found
+        else:
+            outcome = experiment.run(subject, settings, watch)
+            yield Outcome(**{**vars(outcome), "settings": full_settings(subject, settings)})
+
+
+def full_settings(subject: Subject, settings: Settings) -> Mapping[str, object]:
+    """The settings, and what of the subject an outcome depends on beside its weights."""
+    found = None if subject.map is None else hashlib.sha256(subject.map.to_json().encode()).hexdigest()
+    return {**settings.plain(), "map": found}
+
+
+def is_fresh(outcome: Outcome, experiment: Experiment, subject: Subject, settings: Settings) -> bool:
+    """Whether an outcome is what the experiment, as it stands, gave with these settings."""
+    return outcome.card == experiment.card and dict(outcome.settings) == dict(full_settings(subject, settings))

@@ -1,0 +1,48 @@
+"""States: what the residual stream holds for questions, as arrays.
+
+Takes  a model, questions, places and levels.
+Gives  arrays with the axes question, place, level, d_model.
+Never  edits anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.questions import Questions
+from carrylens.model.transformer import Transformer
+from carrylens.tokens import encode
+
+States = NDArray[np.float64]
+_ROWS = 256
+
+
+def levels_of(n_layers: int) -> list[str]:
+    """Every level of the stream after the tokens: behind the heads and behind the MLP of each layer."""
+    return [f"blocks.{layer}.hook_resid_{half}" for layer in range(n_layers) for half in ("mid", "post")]
+
+
+def level_name(level: str) -> str:
+    """A level as people write it.
+
+    >>> level_name("blocks.1.hook_resid_mid")
+    'L1 behind heads'
+    """
+    _, layer, hook = level.split(".")
+    return f"L{layer} behind {'heads' if hook.endswith('mid') else 'MLP'}"
+
+
+def read_states(model: Transformer, questions: Questions, places: Sequence[int], levels: Sequence[str]) -> States:
+    """The stream at these places and levels, for questions read with their right answers."""
+    tokens = torch.from_numpy(encode(questions, answers(questions))).to(model.unembed.W_U.device)
+    found = []
+    for chunk in torch.split(tokens, _ROWS):
+        with torch.inference_mode():
+            _, cache = model.run_with_cache(chunk, list(levels))
+        found.append(torch.stack([cache[level][:, list(places)] for level in levels], dim=2).double().cpu().numpy())
+    return np.concatenate(found)

@@ -1,0 +1,122 @@
+"""The battery as a user runs it: on a planted folder, stopped and gone on with, as text, as JSON and as figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from battery.plants import SMALL, ignore, untrained_subject
+from carrylens.arithmetic.questions import Operation
+from carrylens.battery import registry
+from carrylens.battery.battery_folder import BATTERY, save_outcomes, saved_outcomes
+from carrylens.battery.outcome import Card, Figure, Kind, Outcome, Series
+from carrylens.battery.registry import Experiment, experiments_called
+from carrylens.battery.running import run_experiments
+from carrylens.battery.subject import Settings, Subject, Watch
+from carrylens.cli import app
+from carrylens.errors import CarryLensError
+from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
+from carrylens.evidence.rates import Rate
+from carrylens.hypothesis.verdicts import Verdict
+from carrylens.model.manifest import check_sealed, write_sealed
+from carrylens.planted.dials import describe
+from carrylens.planted.plant import plant
+from carrylens.report.battery_figure import outcome_svg
+from carrylens.report.battery_text import outcome_lines, summary_lines
+from carrylens.zoo.find import SHIPPED
+
+ABOUT = {"model": "untrained", "sha256": "0"}
+
+
+def card(name: str) -> Card:
+    return Card(name, f"Title of {name}", "Is it so?", ("Look.",), "it is not", "that it is", "somewhere")
+
+
+def outcome(name: str, settings: Settings = SMALL) -> Outcome:
+    rates = [Rate(9, 10), Rate(1, 10)]
+    series = [Series.of_rates(kind.value, kind, [0, 1], rates) for kind in Kind]
+    fact = Fact(f"battery {name}", {"site": "here"}, rates[0], rates[1], {"seed": 1})
+    figure = Figure("x", "y", tuple(series), ("a", "b"))
+    return Outcome(card(name), settings.plain(), Verdict.SUPPORTED, "It is so.", (fact,), figure=figure)
+
+
+def counting(name: str, calls: list[str]) -> Experiment:
+    def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+        calls.append(name)
+        return outcome(name, settings)
+
+    return Experiment(card(name), run)
+
+
+def test_an_outcome_comes_back_from_json_as_it_was() -> None:
+    assert Outcome.from_json(outcome("one").to_json()) == outcome("one")
+    with pytest.raises(CarryLensError, match="no outcome"):
+        Outcome.from_json("{}")
+
+
+def test_what_is_finished_is_not_run_again_unless_settings_differ() -> None:
+    calls: list[str] = []
+    subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), counting("two", calls)]
+    first = list(run_experiments(subject, experiments, SMALL, [], ignore))
+    assert list(run_experiments(subject, experiments, SMALL, first[:1], ignore)) == first
+    assert calls == ["one", "two", "two"]
+    assert list(run_experiments(subject, experiments, Settings(seed=7), first, ignore)) != first
+    assert calls[3:] == ["one", "two"]
+
+
+def test_outcomes_are_sealed_beside_what_was_there(tmp_path: Path) -> None:
+    others = [Fact("swap", {"nodes": "P1L0H0"}, Rate(1, 2), Rate(0, 2))]
+    plant(describe(Operation.ADD, 1)).save(tmp_path)
+    write_facts(tmp_path / FACTS, others)
+    write_sealed(tmp_path, {}, also=[*check_sealed(tmp_path), FACTS])
+    save_outcomes(tmp_path, ABOUT, [outcome("one")])
+    save_outcomes(tmp_path, ABOUT, [outcome("one"), outcome("two")])
+    assert {BATTERY, FACTS, "model.safetensors"} <= set(check_sealed(tmp_path))
+    assert [fact.kind for fact in read_facts(tmp_path / FACTS)] == ["swap", "battery one", "battery two"]
+    assert [each.card.name for each in saved_outcomes(tmp_path, ABOUT)] == ["one", "two"]
+    assert saved_outcomes(tmp_path, {**ABOUT, "sha256": "1"}) == []
+
+
+def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def stopped(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), Experiment(card("two"), stopped)))
+    folder = tmp_path / "planted_add_d1"
+    plant(describe(Operation.ADD, 1)).save(folder)
+    command = ["battery", str(folder), "--quick", "--json"]
+    assert CliRunner().invoke(app, command).exit_code != 0
+    monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), counting("two", calls)))
+    result = CliRunner().invoke(app, [*command, "--figures", str(tmp_path / "figures")])
+    assert result.exit_code == 0, result.output
+    assert calls == ["one", "two"]
+    printed = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [each["card"]["name"] for each in printed] == ["one", "two"]
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"one.svg", "two.svg"}
+
+
+def test_an_experiment_that_is_not_there_is_refused() -> None:
+    with pytest.raises(CarryLensError, match="'nonsense' is no experiment"):
+        experiments_called("nonsense")
+
+
+def test_every_experiment_has_a_name_of_its_own_and_says_what_would_refute_it() -> None:
+    names = [each.card.name for each in registry.EXPERIMENTS]
+    assert len(set(names)) == len(names)
+    assert all(each.card.refuted_if and each.card.method and each.card.paper for each in registry.EXPERIMENTS)
+    page = (SHIPPED.parents[3] / "docs" / "battery.md").read_text()
+    assert [name for name in names if f"`{name}`" not in page] == []
+
+
+def test_texts_and_figures_tell_the_verdict() -> None:
+    one = outcome("one")
+    assert next(iter(summary_lines([one]))) == "one: SUPPORTED"
+    assert any("Refuted if it is not" in line for line in outcome_lines(one))
+    drawn = outcome_svg(one)
+    assert drawn == outcome_svg(one)
+    assert "<title>" in drawn
