@@ -276,7 +276,7 @@ def battery_source(
     folder, sha256 = folder_for(source, str(name), out), hash_of(model)
     about = {"model": str(name), "version": __version__, "sha256": sha256}
     own = [] if source.startswith(HUB) else [find_model(source)]  # a shipped model may have come with its map
-    mapped = (found for place in [folder, *own] if (found := saved_map(place, sha256)))
+    mapped = (of_it for place in [folder, *own] if (of_it := saved_map(place, sha256)))
     subject = Subject(str(name), model, name.operation, next(mapped, None))
     kept = {outcome.card.name: outcome for outcome in saved_outcomes(folder, about)}
     there = [] if restart else list(kept.values())
