@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.nodes import Node
     from carrylens.report.figures.clouds import Cloud
     from carrylens.report.figures.collect import Drawn
+    from carrylens.report.figures.seeds import SeedRun
     from carrylens.report.page.saved import Saved
 
 PAGE = "report.html"
@@ -114,7 +115,21 @@ def draw_figures(source: str, saved: Saved) -> Drawn:
     from carrylens.report.figures.collect import figures_of
 
     examples = example_questions(Operation.MIX, saved.map.digits)  # both algorithm figures, whatever the model does
-    return figures_of(saved, examples, _clouds(source, saved.map))
+    return figures_of(saved, examples, _clouds(source, saved.map), _seeds(saved.map.model))
+
+
+def _seeds(model: str) -> list[SeedRun]:
+    # The shipped models whose names differ in the seed alone, this one among them.
+    from carrylens.names import ModelName
+    from carrylens.report.figures.seeds import SeedRun
+    from carrylens.zoo.about import history, saved_test
+    from carrylens.zoo.find import find_model, shipped_names
+
+    shape = model.rpartition("_s")[0]
+    names = [name for name in shipped_names() if name.rpartition("_s")[0] == shape]
+    return [
+        SeedRun(ModelName.parse(name).seed, history(find_model(name)), saved_test(find_model(name))) for name in names
+    ]
 
 
 def _clouds(source: str, found: NodeMap) -> list[Cloud]:

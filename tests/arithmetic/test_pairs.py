@@ -14,7 +14,7 @@ from carrylens.arithmetic import (
     null_pairs,
     ripple,
 )
-from carrylens.arithmetic.pairs import Pairs
+from carrylens.arithmetic.pairs import Pairs, swapping_pairs
 from carrylens.arithmetic.variables import D_PRIME, MB, MC, MV, NB, NV, OPR, SA, SC, SGN, ST, SV, A, D
 from carrylens.errors import CarryLensError
 
@@ -311,3 +311,22 @@ def test_variables_may_be_named_in_text() -> None:
     by_text = effect_pairs(ADD, "ST[1]", 20, seed=0, agree=["SA[1]"])
     assert by_text.base == effect_pairs(ADD, ST[1], 20, seed=0, agree=[SA[1]]).base
     assert by_text.tells_apart("SA[1]").all()
+
+
+def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
+    model = algorithm(Operation.SUB, 4)
+    pairs = swapping_pairs(model, MV[1], 40, seed=3)
+    assert len(pairs) == 60
+    base, source = model.answers(pairs.base), model.answers(pairs.source)
+    turned = base.negative != source.negative
+    assert not turned[:40].any(), "the first are for the digits"
+    assert turned.any(), "and some of the rest turn the sign"
+    expected = pairs.written()
+    assert (expected.digits[turned] == base.digits[turned]).all(), "digits of a turned pair are not asked about"
+    assert (expected.digits[:40] != base.digits[:40]).any(axis=1).mean() > 0.8, "those of one sign show in a digit"
+
+
+def test_pairs_for_swaps_of_an_addition_are_effect_pairs() -> None:
+    model = algorithm(Operation.ADD, 4)
+    ours, plain = swapping_pairs(model, ST[1], 20, seed=3), effect_pairs(model, ST[1], 20, seed=3)
+    assert (ours.base.text(), ours.source.text()) == (plain.base.text(), plain.source.text())

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
 from carrylens.cli import app
 from carrylens.discovery.behaviours import Clusters
@@ -22,7 +23,8 @@ from carrylens.explain import read_source
 from carrylens.nodes import Node
 from carrylens.report.figures.clouds import Cloud, clouds_figure
 from carrylens.report.figures.collect import figures_of
-from carrylens.report.figures.node_tables import failure_map, impact_map, purpose_map
+from carrylens.report.figures.node_tables import failure_map, impact_map, purpose_map, reuse_map
+from carrylens.report.figures.seeds import SeedRun, seeds_figure
 from carrylens.report.page.comparison import comparison_page, differing_claims
 from carrylens.report.page.saved import Saved
 from carrylens.report.print_tables import Table, location_map, tables_of
@@ -53,9 +55,11 @@ def test_every_figure_is_written_as_svg_and_pdf(printed: tuple[Path, list[str], 
     names = {name.rpartition(".")[0] for name in files if name.endswith("svg")}
     maps = {"failure_map", "answer_impact_map", "purpose_map", "attention_map"}
     assert maps | {"algorithm_addition", "algorithm_subtraction", "principal_components"} == names
-    assert said.strip() == "No figure training_loss: no training history was saved.", (
-        "a planted model was never trained"
-    )
+    assert said.splitlines() == [
+        "No figure node_reuse: a model that only adds has one kind of question.",
+        "No figure seed_sensitivity: no other seed of its shape comes with carrylens.",
+        "No figure training_loss: no training history was saved.",
+    ], "a planted model was never trained"
     for name in names:
         assert ElementTree.fromstring((folder / f"{name}.svg").read_bytes()).tag.endswith("svg")
         assert (folder / f"{name}.pdf").read_bytes().startswith(b"%PDF")
@@ -66,6 +70,24 @@ def test_the_same_figure_is_the_same_file(saved: Saved, printed: tuple[Path, lis
     again = figures_of(saved, ["55+48"], [])
     assert len(again.files) == 10
     assert all((printed[0] / name).read_bytes() == content for name, content in again.files.items())
+
+
+def test_a_model_of_two_operations_shows_who_shares_a_node(saved: Saved) -> None:
+    mixed = replace(saved, map=replace(saved.map, operation=Operation.MIX))
+    assert "node_reuse.pdf" in figures_of(mixed, [], []).files
+    served = [text for text in texts(reuse_map(saved.map)) if set(text) <= set("SMN")]
+    alone = [each for each in saved.map.nodes if each.is_useful and each.mean.hits]
+    assert served == ["S"] * len(alone), "an adder's nodes serve additions alone"
+
+
+def test_seeds_of_one_shape_stand_beside_each_other(saved: Saved) -> None:
+    notes = [{"step": step, "token_losses": {"add": [1 / step]}} for step in (1, 10, 100)]
+    parts = [{"name": "natural", "operation": "add", "asked": 1000, "failed": 2, "interval": [0.0002, 0.007]}]
+    runs = [SeedRun(1, notes, {"parts": parts}), SeedRun(2, notes, None)]
+    assert "seed_sensitivity.svg" in figures_of(saved, [], [], runs).files
+    left, right = seeds_figure("add_d2_l2_h3", runs).axes
+    assert len(left.lines) == 2
+    assert [label.get_text() for label in right.get_yticklabels()] == ["s1, natural add: 2 of 1,000"]
 
 
 def test_the_maps_show_what_was_found(saved: Saved) -> None:

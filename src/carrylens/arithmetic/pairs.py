@@ -55,8 +55,16 @@ class Pairs:
         return {variable: float((base[variable] == source[variable]).mean()) for variable in self.model.variables}
 
     def written(self, variable: Variable | str | None = None) -> Answers:
-        """What a reader of the base's right answer must write if it carries `variable`, or the pairs' own."""
-        return written(self.model, self.variable if variable is None else variable, self.base, self.source)
+        """What a reader of the base's right answer must write if it carries `variable`, or the pairs' own.
+
+        Where the source has another sign it was worked out the other way round, so only the sign is asked of such a
+        pair: its digits are the base's.
+        """
+        found = written(self.model, self.variable if variable is None else variable, self.base, self.source)
+        if self.variable == SGN or self.model.operation is Operation.ADD:
+            return found
+        right, turned = self.model.answers(self.base), self.model.answers(self.source).negative
+        return Answers(found.negative, np.where((turned != right.negative)[:, None], right.digits, found.digits))
 
     def tells_apart(self, other: Variable | str) -> NDArray[np.bool_]:
         """The pairs in which carrying `other` would give another answer than carrying the pairs' own variable."""
@@ -85,6 +93,25 @@ def written(model: CausalModel, variable: Variable | str, base: Questions, sourc
         return plain
     held = model.answers(base, do={**model.run(base, read=[SGN]).pick(SGN), **do})
     return Answers(plain.negative, held.digits)
+
+
+def swapping_pairs(
+    model: CausalModel, variable: Variable | str, count: int, seed: int, tell_from: Collection[Variable | str] = ()
+) -> Pairs:
+    """Effect pairs for swaps in a network: `count` of one sign, for the digits, and half as many of any, for the sign.
+
+    Where no pair of one sign shows the variable, and in additions, they are just effect pairs.
+    """
+    free = effect_pairs(model, variable, count, seed, tell_from=tell_from)
+    if model.operation is Operation.ADD or free.variable == SGN:
+        return free
+    try:
+        same = effect_pairs(model, variable, count, seed, agree=[SGN], tell_from=tell_from)
+    except CarryLensError:
+        return free
+    few = slice(0, -(-count // 2))
+    base, source = _join((same.base, free.base[few])), _join((same.source, free.source[few]))
+    return Pairs(model, free.variable, base, source, _counterfactual(model, free.variable, base, source))
 
 
 def effect_pairs(

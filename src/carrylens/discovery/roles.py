@@ -20,7 +20,7 @@ from pathlib import Path
 
 from carrylens.arithmetic.alike import are_alike
 from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import effect_pairs
+from carrylens.arithmetic.pairs import swapping_pairs
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role
@@ -149,7 +149,7 @@ def _confirm(
 
 def _fact(variable: Variable, rates: SwapRates, split: str, stimuli: Stimuli) -> Fact:
     about = {"nodes": print_nodes(rates.nodes), "variable": str(variable), "token": rates.token, "split": split}
-    return Fact("swap", about, rates.hit, rates.null, {"pairs": len(stimuli.effect.base), "seed": stimuli.seed})
+    return Fact("swap", about, rates.hit, rates.null, {"pairs": stimuli.count, "seed": stimuli.seed})
 
 
 def _compete(
@@ -191,7 +191,7 @@ def _duel(
     if all(are_alike(model, variable, other, role.token) for role in roles):
         return [None] * len(roles)
     try:
-        pairs = effect_pairs(model, variable, settings.n_compete, 4 * settings.seed + 3, tell_from=[other])
+        pairs = swapping_pairs(model, variable, settings.n_compete, 4 * settings.seed + 3, tell_from=[other])
     except CarryLensError:
         return [None] * len(roles)
     sets = list(dict.fromkeys(role.nodes for role in roles))
@@ -207,6 +207,6 @@ def _duel(
         as_ours, as_theirs = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
         found.append(as_ours >= as_theirs)
         about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
-        drawn, n = {"pairs": len(pairs.base), "seed": 4 * settings.seed + 3}, int(told.sum())
+        drawn, n = {"pairs": settings.n_compete, "seed": 4 * settings.seed + 3}, int(told.sum())
         keep(Fact("duel", about, Rate(as_ours, n), Rate(as_theirs, n), drawn))
     return found

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import Pairs, effect_pairs, null_pairs
+from carrylens.arithmetic.pairs import Pairs, null_pairs, swapping_pairs
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes
@@ -30,11 +30,12 @@ from carrylens.tokens import answer_positions, encode
 
 @dataclass(frozen=True, eq=False)
 class Stimuli:
-    """Effect pairs of a variable, and null pairs with the same bases."""
+    """Effect pairs of a variable, and null pairs with the same bases; drawn by `count` and `seed`."""
 
     variable: Variable
     effect: Pairs
     null: Pairs
+    count: int
     seed: int
 
     @cached_property
@@ -54,9 +55,9 @@ class SwapRates:
 
 
 def draw_stimuli(model: CausalModel, variable: Variable, count: int, seed: int) -> Stimuli:
-    """`count` effect pairs of the variable, and as many null pairs."""
-    effect = effect_pairs(model, variable, count, seed)
-    return Stimuli(variable, effect, null_pairs(model, variable, effect.base, seed + 1), seed)
+    """`count` effect pairs of the variable, half as many more for a sign that may turn, and null pairs for all."""
+    effect = swapping_pairs(model, variable, count, seed)
+    return Stimuli(variable, effect, null_pairs(model, variable, effect.base, seed + 1), count, seed)
 
 
 def swap_rates(

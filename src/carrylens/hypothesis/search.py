@@ -20,7 +20,7 @@ import numpy as np
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import effect_pairs
+from carrylens.arithmetic.pairs import swapping_pairs
 from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import NodeMap, Role
@@ -101,7 +101,7 @@ def _inside(said: Mapping[str, object], name: str) -> Mapping[str, object]:
 def _visible(model: CausalModel, variable: Variable, count: int, seed: int) -> tuple[int, ...] | None:
     # In how many of the search's pairs each token would change; None where no question can show the variable.
     try:
-        pairs = effect_pairs(model, variable, count, seed)
+        pairs = swapping_pairs(model, variable, count, seed)
     except CarryLensError:
         return None
     own, moved = model.answers(pairs.base), pairs.written()

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.traces import trace
 from carrylens.report.figures.algorithm import algorithm_figure
 from carrylens.report.figures.clouds import Cloud, clouds_figure
-from carrylens.report.figures.node_tables import attention_map, failure_map, impact_map, purpose_map
+from carrylens.report.figures.node_tables import attention_map, failure_map, impact_map, purpose_map, reuse_map
+from carrylens.report.figures.seeds import SeedRun, seeds_figure
 from carrylens.report.losses import losses_figure
 from carrylens.report.page.saved import Saved
 from carrylens.report.svg import FIXED, as_svg
@@ -31,8 +33,8 @@ class Drawn:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-def figures_of(saved: Saved, examples: Sequence[str], clouds: Sequence[Cloud]) -> Drawn:
-    """Every figure of a model; `examples` are the questions to trace."""
+def figures_of(saved: Saved, examples: Sequence[str], clouds: Sequence[Cloud], seeds: Sequence[SeedRun] = ()) -> Drawn:
+    """Every figure of a model; `examples` are the questions to trace, `seeds` the models of its shape."""
     found, drawn = saved.map, Drawn()
     wanted: dict[str, Callable[[], Figure]] = {
         "failure_map": lambda: failure_map(found),
@@ -40,6 +42,15 @@ def figures_of(saved: Saved, examples: Sequence[str], clouds: Sequence[Cloud]) -
         "purpose_map": lambda: purpose_map(found),
         "attention_map": lambda: attention_map(found),
     }
+    if found.operation is Operation.ADD:
+        drawn.missing["node_reuse"] = "a model that only adds has one kind of question"
+    else:
+        wanted["node_reuse"] = lambda: reuse_map(found)
+    if len(seeds) > 1:
+        shape = found.model.rpartition("_s")[0]
+        wanted["seed_sensitivity"] = lambda: seeds_figure(shape, seeds)
+    else:
+        drawn.missing["seed_sensitivity"] = "no other seed of its shape comes with carrylens"
     for example in examples:
         name = "subtraction" if "-" in example else "addition"
         wanted[f"algorithm_{name}"] = lambda text=example: algorithm_figure(trace(text, found.digits))  # type: ignore[misc]

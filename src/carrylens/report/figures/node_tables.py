@@ -1,4 +1,4 @@
-"""Node tables for print: the failure map, the answer-impact map, the purpose map and the attention map.
+"""Node tables for print: failure map, answer-impact map, purpose map, attention map, and which questions share a node.
 
 Takes  a node map.
 Gives  a figure each: places across, layers up, a cell for every head and MLP at the places that matter.
@@ -63,6 +63,23 @@ def impact_map(found: NodeMap) -> Figure:
         return Cell(runs, "#e8f1f8" if runs else "#f3f3f3" if node in useful else "#ffffff")
 
     return _draw(found, "Digits A of the answer that go wrong without a node", cell)
+
+
+def reuse_map(found: NodeMap) -> Figure:
+    """Which kinds of questions each node serves: those that fail more often without it than untouched."""
+    rates, useful = {each.node: each for each in found.nodes}, found.useful
+    fills = ("#ffffff", "#e8f1f8", "#a9cfe6", "#5b9fc9")
+
+    def cell(node: Node) -> Cell:
+        failing: dict[str, int] = {}
+        for name, rate in rates[node].classes.items():
+            failing[name[0]] = failing.get(name[0], 0) + rate.hits
+        served = "".join(letter for letter in "SMN" if failing.get(letter, 0) > rates[node].clean.hits)
+        return Cell((served,) if served and node in useful else (), fills[len(served) if node in useful else 0])
+
+    clean = found.nodes[0].clean if found.nodes else None
+    said = "" if clean is None else f", {clean.hits} of {clean.n} fail untouched"
+    return _draw(found, f"Questions that need a node: S additions, M and N differences of either sign{said}", cell)
 
 
 def purpose_map(found: NodeMap) -> Figure:
