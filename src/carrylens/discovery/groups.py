@@ -8,7 +8,7 @@ Never  guesses who stands in for whom: sets are grown and pruned by swapping the
 1. The pool: the heads, or the MLPs, of one layer whose writes differ between base and source of effect pairs. Those
    differ in nothing but what the variable is computed from, so a node outside the pool knows nothing about it.
 2. Swap the whole pool. Tokens that do not follow the variable then have no group there; for those that follow neither
-   the heads nor the MLPs of a layer, both are swapped together.
+   the heads nor the MLPs of a layer, both are swapped together, and for those that follow no layer, all layers.
 3. Swap each node of the pool alone. Where one suffices, there is nothing to search for.
 4. Prune: leave out half of the rest, a quarter, and so on down to single nodes, in several random orders, and keep out
    what the token follows without. What is left is a minimal set; different orders find different ones.
@@ -83,6 +83,9 @@ def find_groups(
             carried = {group.token for group in groups}
             groups += _pruned(engine, [heads + mlps], stimuli, settings, store, without=carried)
         found += groups
+    if len({node.layer for node in pool}) > 1:
+        carried = {group.token for group in found}
+        found += _pruned(engine, [tuple(pool)], stimuli, settings, store, without=carried)
     return found
 
 

@@ -67,7 +67,7 @@ class Role:
 
 @dataclass(frozen=True)
 class Group:
-    """The nodes of one layer that carry a variable for one token; `sets` are minimal, `nodes` all that are in one."""
+    """The nodes that carry a variable for one token together; `sets` are minimal, `nodes` all that are in one."""
 
     variable: Variable
     token: int

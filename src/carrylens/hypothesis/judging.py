@@ -52,9 +52,10 @@ class Judge:
         return judged[claim.kind](claim)
 
     def is_sure(self, role: Role) -> bool:
-        """Whether a role is more than a few lucky hits."""
-        low = role.hit.interval[0]
-        return low > max(self.thresholds.least_hit, role.null.value) and role.p <= self.thresholds.level
+        """Whether a role is more than a few lucky hits, and of this variable rather than of what comes with it."""
+        low, moved = role.hit.interval[0], role.null.interval[1]
+        apart = low - moved >= self.thresholds.least_margin
+        return low > self.thresholds.least_hit and apart and role.p <= self.thresholds.level
 
     def _carried(self, claim: Claim) -> Finding:
         roles = [role for role in self._roles(claim) if _stands_in(role.nodes, claim.positions)]
@@ -104,7 +105,7 @@ class Judge:
     def _timely(self, claim: Claim) -> Finding:
         assert claim.variable is not None
         roles = self._sure(claim.variable, None)
-        late = [r for r in roles if not _stands_in(r.nodes, claim.positions) or depth(r.nodes) < claim.steps]
+        late = [role for role in roles if not _stands_in(role.nodes, claim.positions) or self._is_early(role, claim)]
         if late:
             where = (
                 "at a place it may not be" if depth(late[0].nodes) >= claim.steps else "before its parts can be there"
@@ -115,6 +116,11 @@ class Judge:
             return Finding(claim, Verdict.INCONCLUSIVE, "nothing was surely found to carry it")
         sets = len({role.nodes for role in roles})
         return Finding(claim, Verdict.SUPPORTED, f"all {sets} that carry it do", tuple(roles[:_SHOWN]))
+
+    @staticmethod
+    def _is_early(role: Role, claim: Claim) -> bool:
+        # Several nodes together may have all the parts, which is as good as the whole to a swap. One node may not.
+        return len(role.nodes) == 1 and depth(role.nodes) < claim.steps
 
     def _room(self, claim: Claim) -> Finding:
         n_layers = self.search.found.n_layers
