@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from carrylens.battery import axes, combiner, make_carry, necessity, patching, probes, sufficiency, whole
+from carrylens.battery import axes, combiner, make_carry, necessity, paths, patching, probes, sufficiency, whole
 from carrylens.battery.outcome import Card, Outcome
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.errors import CarryLensError, quote
@@ -27,6 +27,7 @@ class Experiment:
 EXPERIMENTS = (
     Experiment(make_carry.CARD, make_carry.run),
     Experiment(patching.CARD, patching.run),
+    Experiment(paths.CARD, paths.run),
     Experiment(whole.CARD, whole.run),
     Experiment(necessity.CARD, necessity.run),
     Experiment(sufficiency.CARD, sufficiency.run),

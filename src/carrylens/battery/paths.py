@@ -1,0 +1,286 @@
+"""Paths: along which edges does the resolved carry come to the last MLP, and is `=` its source or a depot?
+
+Takes  a subject.
+Gives  for every branch, digit and cascade depth how often the digit follows when edges into the last MLP of its place
+       carry the source's values: all, those of the last layer's heads, each of these alone, those of earlier nodes;
+       and when places do: `=`, all before it, all before it with `=` held.
+Never  counts a pair that the model, untouched, does not answer, nor scores a head on the pairs it was picked on.
+
+1. Pairs in which the column that decides digit j, below d uncertain ones, is turned. Null: other digits, same carry.
+2. The last MLP at the place of digit j, and nobody else, reads some senders of that place as they are for the source.
+3. The attention route is the last layer's heads; the residual route all that earlier layers write at that place. Beside
+   them the same senders, read by the logits and not by the MLP.
+4. The best single head is picked on every other pair and scored on the rest.
+5. Swap all nodes at `=`; all nodes before it; and those before it while `=` stays as it is for the base.
+   For the column that decides digit j at depth d, `=` is a source if it turns the digit and what lies before it does
+   not; a depot if both do, and the places before it do not once `=` is held; one of several ways if they still do;
+   bypassed if it does not turn the digit and they do, `=` held or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs
+from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
+from carrylens.battery.subject import Settings, Subject, Watch
+from carrylens.battery.swapping import Swapped, answered
+from carrylens.battery.weighing import overall, surely_most, surely_seldom, weigh
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate
+from carrylens.interventions.edits import Edit, edge, swap
+
+CARD = Card(
+    name="paths",
+    title="Which edges deliver the carry to the last MLP",
+    question="Do the last layer's heads deliver the resolved carry to the last MLP at each digit, on every branch and at "
+    "every cascade depth?",
+    method=(
+        "Pairs in which the deciding column is turned, below d uncertain ones; null: other digits, same carry.",
+        "The last MLP where the digit is predicted, and nobody else, reads senders of its place as for the source.",
+        "Senders: all, the last layer's heads, each of them alone, all earlier nodes; and all, read by the logits only.",
+        "The best single head is picked on half of the pairs and scored on the other.",
+        "Is = a source or a depot: swap all nodes there, all before it, and those with = held as it was.",
+    ),
+    refuted_if="on some branch, at some depth, the last layer's heads surely leave most digits as they were, or the "
+    "null moves them as often.",
+    paper="delivered carry-specifically to an answer-position combiner by redundant heads; = is a depot, not the source",
+    where="Table of family invariants; App. techniques; worked examples",
+)
+ALL, HEADS, EARLIER, LOGITS = "all edges", "last heads", "earlier nodes", "past the MLP"
+EQUALS, BEFORE, HELD = "swap at =", "swap before =", "before =, = held"
+UNCLEAR = "unclear"
+_HEAD = "head "
+_NONE = Swapped(Rate(0, 0), Rate(0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cell:
+    """What was measured at one digit and depth: by edit, which pairs turn the digit, and which move in the null.
+
+    Empty where the model answers fewer than half of the pairs.
+    """
+
+    branch: Branch
+    digit: int
+    depth: int
+    turned: dict[str, NDArray[np.bool_]]
+    moved: dict[str, NDArray[np.bool_]]
+
+    def swapped(self, name: str) -> Swapped:
+        """What one edit did."""
+        return Swapped(_rate(self.turned[name]), _rate(self.moved[name])) if name in self.turned else _NONE
+
+
+def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+    """The experiment."""
+    wanted = list(_cells(subject, settings, watch))
+    cells = [cell for cell in wanted if cell.turned]
+    pooled = [
+        _joined(some, HEADS).fact(CARD.name, {**about, "edit": HEADS, "pooled": True}, {"seed": settings.seed})
+        for name, key in (("depth", _depth), ("digit", _digit))
+        for about, some in _groups(wanted, name, key)
+    ]
+    facts = [
+        cell.swapped(name).fact(
+            CARD.name,
+            {"branch": cell.branch.value, "digit": cell.digit, "depth": cell.depth, "edit": name},
+            {"n": settings.n_pairs, "seed": settings.seed},
+        )
+        for cell in cells
+        for name in cell.turned
+    ]
+    digits = [some for _, some in _groups(cells, "digit", _digit)]
+    return Outcome(
+        card=CARD,
+        settings=settings.plain(),
+        verdict=overall(weigh(pooled)),
+        says=_says(cells, digits),
+        facts=(*facts, *(_best_fact(some, settings) for some in digits), *pooled),
+        figure=_figure(cells) if cells else None,
+        headers=("digit", ALL, HEADS, "best head alone", EARLIER, LOGITS, EQUALS, BEFORE, HELD, "= is"),
+        rows=tuple(map(_row, digits)),
+        beside_paper=_beside(cells, digits),
+    )
+
+
+def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell]:
+    wanted = [
+        (branch, digit, depth)
+        for branch in branches_of(subject.operation)
+        for digit in range(1, branch.top(subject.digits) + 1)
+        for depth in range(digit)
+    ]
+    for at, (branch, digit, depth) in enumerate(wanted):
+        watch(CARD.title, at, len(wanted))
+        seed = settings.seed_of(CARD.name, branch, digit, depth)
+        drawn = deciding_pairs(branch, subject.digits, digit, depth, settings.n_pairs, seed)
+        pairs = answered(subject, drawn)
+        asked = len(pairs) and 2 * len(pairs) >= len(drawn)
+        yield _measure(subject, pairs, digit, depth) if asked else _Cell(branch, digit, depth, {}, {})
+
+
+def _measure(subject: Subject, pairs: ColumnPairs, digit: int, depth: int) -> _Cell:
+    edits, token = _edits(subject, digit), subject.token(digit)
+    names, wanted = list(edits), pairs.expected[:, token]
+    effect = subject.engine.run(list(edits.values()), pairs.base, [pairs.source, pairs.base])
+    null = subject.engine.run(list(edits.values()), pairs.base, [pairs.null, pairs.base])
+    turned = effect.tokens[..., token] == wanted
+    return _Cell(
+        *(pairs.branch, digit, depth),
+        turned=dict(zip(names, turned, strict=True)),
+        moved=dict(zip(names, null.changed[..., token], strict=True)),
+    )
+
+
+def _edits(subject: Subject, digit: int) -> dict[str, Edit]:
+    place, last, equals = subject.predicting(digit), subject.last_layer, subject.position("=")
+    here, combiner = subject.nodes_at(place), f"P{place}L{last}MLP"
+    heads = [node for node in here if node.layer == last and not node.is_mlp]
+    earlier = [node for node in here if node.layer < last]
+    before = subject.nodes_at(*range(equals))
+    at_equals = subject.nodes_at(equals)
+    edits = {ALL: edge([*earlier, *heads], combiner), HEADS: edge(heads, combiner)}
+    edits |= {f"{_HEAD}{node.head}": edge([node], combiner) for node in heads}
+    if earlier:
+        edits[EARLIER] = edge(earlier, combiner)
+    edits[LOGITS] = edge([*earlier, *heads], f"P{place}.logits")
+    return edits | {EQUALS: swap(at_equals), BEFORE: swap(before), HELD: swap(before) + swap(at_equals, source=1)}
+
+
+def _best_head(cells: Sequence[_Cell]) -> tuple[str, Swapped]:
+    # Picked on every other pair of all depths, scored on the rest.
+    names = [name for name in cells[0].turned if name.startswith(_HEAD)]
+    best = max(names, key=lambda name: sum(int(cell.turned[name][::2].sum()) for cell in cells))
+    turned, moved = (np.concatenate([getattr(c, of)[best][1::2] for c in cells]) for of in ("turned", "moved"))
+    return best, Swapped(_rate(turned), _rate(moved))
+
+
+def _best_fact(cells: Sequence[_Cell], settings: Settings) -> Fact:
+    name, swapped = _best_head(cells)
+    about = {"branch": cells[0].branch.value, "digit": cells[0].digit, "edit": f"best head alone: {name}"}
+    return swapped.fact(CARD.name, about, {"seed": settings.seed, "rows": "every other pair"})
+
+
+def _equals_is(cell: _Cell) -> str:
+    # What = is for the one column that decides this digit at this depth.
+    equals, before, held = (cell.swapped(name).effect for name in (EQUALS, BEFORE, HELD))
+    if not all(surely_most(rate) or surely_seldom(rate) for rate in (equals, before, held)):
+        return UNCLEAR
+    if surely_most(equals):
+        return "source" if surely_seldom(before) else "depot" if surely_seldom(held) else "one of several ways"
+    if surely_most(held):
+        return "bypassed"
+    return "part of the way" if surely_most(before) else "not enough alone"
+
+
+def _is_redundant(cells: Sequence[_Cell]) -> bool | None:
+    # Whether all heads deliver and surely no single one does; None where that is not sure.
+    alone = _best_head(cells)[1].effect
+    if not surely_most(_joined(cells, HEADS).effect):
+        return None
+    return True if surely_seldom(alone) else False if surely_most(alone) else None
+
+
+def _groups(
+    cells: Sequence[_Cell], name: str, key: Callable[[_Cell], int]
+) -> list[tuple[dict[str, object], list[_Cell]]]:
+    groups: dict[tuple[Branch, int], list[_Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.branch, key(cell)), []).append(cell)
+    return [({"branch": branch.value, name: value}, some) for (branch, value), some in groups.items()]
+
+
+def _depth(cell: _Cell) -> int:
+    return cell.depth
+
+
+def _digit(cell: _Cell) -> int:
+    return cell.digit
+
+
+def _says(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> str:
+    if not cells:
+        return "The model answers too few of the questions for a carry to be delivered."
+    parts = []
+    for branch in dict.fromkeys(cell.branch for cell in cells):
+        mine = [cell for cell in cells if cell.branch is branch]
+        heads, earlier, every = (_joined(mine, name) for name in (HEADS, EARLIER, ALL))
+        parts.append(
+            f"{branch.value}: through the last heads the digit turns in {heads.effect.value:.2f} of pairs (null "
+            f"{heads.null.value:.2f}), from earlier nodes of its place in {earlier.effect.value:.2f}, all edges "
+            f"{every.effect.value:.2f}"
+        )
+    alone = [_is_redundant(some) for some in digits]
+    return (
+        f"{'; '.join(parts)}. At {alone.count(False)} of {len(digits)} digits one head alone delivers, at "
+        f"{alone.count(True)} only several do. For the columns that decide them = is: {_counted(list(map(_equals_is, cells)))}."
+    )
+
+
+def _beside(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> tuple[BesidePaper, ...]:
+    if not cells:
+        return ()
+    told = [told for some in digits if (told := _is_redundant(some)) is not None]
+    roles = [role for role in map(_equals_is, cells) if role != UNCLEAR]
+    whole = _joined(cells, ALL)
+    specific = surely_most(whole.effect) and surely_seldom(whole.null)
+    heads = f"only several heads at {sum(told)} of {len(told)} digits that could be told"
+    return (
+        BesidePaper("delivery to the last MLP", "carry-specific", f"{whole.effect}, null {whole.null}", specific),
+        BesidePaper("heads that deliver", "redundant", heads, all(told) if told else None),
+        BesidePaper(
+            "what = is",
+            "a depot, not the source",
+            _counted(roles) or UNCLEAR,
+            set(roles) <= {"depot", "one of several ways"} if roles else None,
+        ),
+    )
+
+
+def _counted(roles: Sequence[str]) -> str:
+    return ", ".join(f"{role} {roles.count(role)}" for role in sorted(set(roles), key=lambda r: -roles.count(r)))
+
+
+def _figure(cells: Sequence[_Cell]) -> Figure:
+    series = []
+    for name, kind in ((HEADS, Kind.EFFECT), (EARLIER, Kind.RIVAL)):
+        for branch in dict.fromkeys(cell.branch for cell in cells):
+            groups = _by_depth([cell for cell in cells if cell.branch is branch and name in cell.turned])
+            rates = [_joined(some, name).effect for some in groups.values()]
+            if rates:
+                series.append(Series.of_rates(f"{branch.value}, {name}", kind, list(groups), rates))
+    groups = _by_depth(cells)
+    nulls = [_joined(some, HEADS).null for some in groups.values()]
+    series.append(Series.of_rates("null: same carry, last heads", Kind.NULL, list(groups), nulls))
+    return Figure("cascade depth", "share of pairs whose digit turns", tuple(series))
+
+
+def _by_depth(cells: Sequence[_Cell]) -> dict[int, list[_Cell]]:
+    return {depth: [c for c in cells if c.depth == depth] for depth in sorted({cell.depth for cell in cells})}
+
+
+def _row(cells: Sequence[_Cell]) -> tuple[str, ...]:
+    name, alone = _best_head(cells)
+    texts = {edit: _text(_joined(cells, edit)) for edit in (ALL, HEADS, EARLIER, LOGITS, EQUALS, BEFORE, HELD)}
+    shown = [texts[ALL], texts[HEADS], f"{name}: {_text(alone)}"]
+    shown += [texts[edit] for edit in (EARLIER, LOGITS, EQUALS, BEFORE, HELD)]
+    return (f"A{cells[0].digit} {cells[0].branch.value}", *shown, _counted(list(map(_equals_is, cells))))
+
+
+def _joined(cells: Sequence[_Cell], name: str) -> Swapped:
+    some = [cell.swapped(name) for cell in cells]
+    effect, null = (sum((getattr(each, side) for each in some), Rate(0, 0)) for side in ("effect", "null"))
+    return Swapped(effect, null)
+
+
+def _text(swapped: Swapped) -> str:
+    return f"{swapped.effect.value:.2f}, {swapped.null.value:.2f}" if swapped.effect.n else "-"
+
+
+def _rate(hits: NDArray[np.bool_]) -> Rate:
+    return Rate(int(hits.sum()), len(hits))
