@@ -10,7 +10,8 @@ Never  counts a pair that the model, untouched, does not answer, nor scores a he
 2. The last MLP at the place of digit j, and nobody else, reads some senders of that place as they are for the source.
 3. The attention route is the last layer's heads; the residual route all that earlier layers write at that place. Beside
    them the same senders, read by the logits and not by the MLP.
-4. The best single head is picked on every other pair and scored on the rest.
+4. Each head alone, and all but one. The best alone, and the one that is missed most, are picked on every other pair
+   and scored on the rest: heads are redundant if none does it alone and all but any one do.
 5. Swap all nodes at `=`; all nodes before it; and those before it while `=` stays as it is for the base.
    For the column that decides digit j at depth d, `=` is a source if it turns the digit and what lies before it does
    not; a depot if both do, and the places before it do not once `=` is held; one of several ways if they still do;
@@ -37,24 +38,26 @@ from carrylens.interventions.edits import Edit, edge, swap
 CARD = Card(
     name="paths",
     title="Which edges deliver the carry to the last MLP",
-    question="Do the last layer's heads deliver the resolved carry to the last MLP at each digit, on every branch and at "
-    "every cascade depth?",
+    question="Do the last layer's heads deliver the resolved carry to the last MLP at each digit, on every branch and "
+    "at every cascade depth?",
     method=(
         "Pairs in which the deciding column is turned, below d uncertain ones; null: other digits, same carry.",
         "The last MLP where the digit is predicted, and nobody else, reads senders of its place as for the source.",
-        "Senders: all, the last layer's heads, each of them alone, all earlier nodes; and all, read by the logits only.",
-        "The best single head is picked on half of the pairs and scored on the other.",
+        "Senders: all; the last layer's heads, each alone, all but one; all earlier nodes; all, to the logits only.",
+        "The best head alone, and the one missed most, are picked on half of the pairs and scored on the other.",
         "Is = a source or a depot: swap all nodes there, all before it, and those with = held as it was.",
     ),
     refuted_if="on some branch, at some depth, the last layer's heads surely leave most digits as they were, or the "
     "null moves them as often.",
-    paper="delivered carry-specifically to an answer-position combiner by redundant heads; = is a depot, not the source",
+    paper="delivered carry-specifically to an answer-position combiner by redundant heads; = is a depot, not the "
+    "source",
     where="Table of family invariants; App. techniques; worked examples",
 )
 ALL, HEADS, EARLIER, LOGITS = "all edges", "last heads", "earlier nodes", "past the MLP"
 EQUALS, BEFORE, HELD = "swap at =", "swap before =", "before =, = held"
 UNCLEAR = "unclear"
-_HEAD = "head "
+ONE, REDUNDANT, NEEDED = "one head alone", "several, none needed", "several, one needed"
+_HEAD, _BUT = "head ", "all but head "
 _NONE = Swapped(Rate(0, 0), Rate(0, 0))
 
 
@@ -100,9 +103,21 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         settings=settings.plain(),
         verdict=overall(weigh(pooled)),
         says=_says(cells, digits),
-        facts=(*facts, *(_best_fact(some, settings) for some in digits), *pooled),
+        facts=(*facts, *(fact for some in digits for fact in _picked_facts(some, settings)), *pooled),
         figure=_figure(cells) if cells else None,
-        headers=("digit", ALL, HEADS, "best head alone", EARLIER, LOGITS, EQUALS, BEFORE, HELD, "= is"),
+        headers=(
+            "digit",
+            ALL,
+            HEADS,
+            "best head alone",
+            "without the most missed",
+            EARLIER,
+            LOGITS,
+            EQUALS,
+            BEFORE,
+            HELD,
+            "= is",
+        ),
         rows=tuple(map(_row, digits)),
         beside_paper=_beside(cells, digits),
     )
@@ -146,6 +161,8 @@ def _edits(subject: Subject, digit: int) -> dict[str, Edit]:
     at_equals = subject.nodes_at(equals)
     edits = {ALL: edge([*earlier, *heads], combiner), HEADS: edge(heads, combiner)}
     edits |= {f"{_HEAD}{node.head}": edge([node], combiner) for node in heads}
+    for out in heads if len(heads) > 1 else ():
+        edits[f"{_BUT}{out.head}"] = edge([node for node in heads if node is not out], combiner)
     if earlier:
         edits[EARLIER] = edge(earlier, combiner)
     edits[LOGITS] = edge([*earlier, *heads], f"P{place}.logits")
@@ -153,17 +170,40 @@ def _edits(subject: Subject, digit: int) -> dict[str, Edit]:
 
 
 def _best_head(cells: Sequence[_Cell]) -> tuple[str, Swapped]:
+    return _extreme(cells, _HEAD, np.argmax)
+
+
+def _most_missed(cells: Sequence[_Cell]) -> tuple[str, Swapped]:
+    return _extreme(cells, _BUT, np.argmin)
+
+
+def _extreme(cells: Sequence[_Cell], start: str, pick: Callable[[list[int]], np.intp]) -> tuple[str, Swapped]:
     # Picked on every other pair of all depths, scored on the rest.
-    names = [name for name in cells[0].turned if name.startswith(_HEAD)]
-    best = max(names, key=lambda name: sum(int(cell.turned[name][::2].sum()) for cell in cells))
-    turned, moved = (np.concatenate([getattr(c, of)[best][1::2] for c in cells]) for of in ("turned", "moved"))
-    return best, Swapped(_rate(turned), _rate(moved))
+    names = [name for name in cells[0].turned if name.startswith(start)]
+    if not names:
+        return "-", _NONE
+    name = names[int(pick([sum(int(cell.turned[name][::2].sum()) for cell in cells) for name in names]))]
+    turned, moved = (np.concatenate([getattr(c, of)[name][1::2] for c in cells]) for of in ("turned", "moved"))
+    return name, Swapped(_rate(turned), _rate(moved))
 
 
-def _best_fact(cells: Sequence[_Cell], settings: Settings) -> Fact:
-    name, swapped = _best_head(cells)
-    about = {"branch": cells[0].branch.value, "digit": cells[0].digit, "edit": f"best head alone: {name}"}
-    return swapped.fact(CARD.name, about, {"seed": settings.seed, "rows": "every other pair"})
+def _picked_facts(cells: Sequence[_Cell], settings: Settings) -> list[Fact]:
+    about = {"branch": cells[0].branch.value, "digit": cells[0].digit, "pooled": True}
+    return [
+        swapped.fact(CARD.name, {**about, "edit": name, "picked": what}, {"seed": settings.seed})
+        for what, (name, swapped) in (("best alone", _best_head(cells)), ("missed most", _most_missed(cells)))
+    ]
+
+
+def _delivered_by(cells: Sequence[_Cell]) -> str:
+    alone, rest = _best_head(cells)[1].effect, _most_missed(cells)[1].effect
+    if not surely_most(_joined(cells, HEADS).effect):
+        return UNCLEAR
+    if surely_most(alone):
+        return ONE
+    if not surely_seldom(alone):
+        return UNCLEAR
+    return REDUNDANT if surely_most(rest) else NEEDED if surely_seldom(rest) else UNCLEAR
 
 
 def _equals_is(cell: _Cell) -> str:
@@ -176,14 +216,6 @@ def _equals_is(cell: _Cell) -> str:
     if surely_most(held):
         return "bypassed"
     return "part of the way" if surely_most(before) else "not enough alone"
-
-
-def _is_redundant(cells: Sequence[_Cell]) -> bool | None:
-    # Whether all heads deliver and surely no single one does; None where that is not sure.
-    alone = _best_head(cells)[1].effect
-    if not surely_most(_joined(cells, HEADS).effect):
-        return None
-    return True if surely_seldom(alone) else False if surely_most(alone) else None
 
 
 def _groups(
@@ -215,24 +247,25 @@ def _says(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> str:
             f"{heads.null.value:.2f}), from earlier nodes of its place in {earlier.effect.value:.2f}, all edges "
             f"{every.effect.value:.2f}"
         )
-    alone = [_is_redundant(some) for some in digits]
+    heads_of, equals = map(_delivered_by, digits), map(_equals_is, cells)
     return (
-        f"{'; '.join(parts)}. At {alone.count(False)} of {len(digits)} digits one head alone delivers, at "
-        f"{alone.count(True)} only several do. For the columns that decide them = is: {_counted(list(map(_equals_is, cells)))}."
+        f"{'; '.join(parts)}. Digits by what delivers their carry: {_counted(list(heads_of))}. Columns that decide a "
+        f"digit by what = is for them: {_counted(list(equals))}."
     )
 
 
 def _beside(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> tuple[BesidePaper, ...]:
     if not cells:
         return ()
-    told = [told for some in digits if (told := _is_redundant(some)) is not None]
+    heads = [how for how in map(_delivered_by, digits) if how != UNCLEAR]
     roles = [role for role in map(_equals_is, cells) if role != UNCLEAR]
     whole = _joined(cells, ALL)
     specific = surely_most(whole.effect) and surely_seldom(whole.null)
-    heads = f"only several heads at {sum(told)} of {len(told)} digits that could be told"
     return (
         BesidePaper("delivery to the last MLP", "carry-specific", f"{whole.effect}, null {whole.null}", specific),
-        BesidePaper("heads that deliver", "redundant", heads, all(told) if told else None),
+        BesidePaper(
+            "heads that deliver", "redundant", _counted(heads) or UNCLEAR, set(heads) == {REDUNDANT} if heads else None
+        ),
         BesidePaper(
             "what = is",
             "a depot, not the source",
@@ -265,9 +298,11 @@ def _by_depth(cells: Sequence[_Cell]) -> dict[int, list[_Cell]]:
 
 
 def _row(cells: Sequence[_Cell]) -> tuple[str, ...]:
-    name, alone = _best_head(cells)
+    picked = [
+        f"{name.removeprefix('all but ')}: {_text(each)}" for name, each in (_best_head(cells), _most_missed(cells))
+    ]
     texts = {edit: _text(_joined(cells, edit)) for edit in (ALL, HEADS, EARLIER, LOGITS, EQUALS, BEFORE, HELD)}
-    shown = [texts[ALL], texts[HEADS], f"{name}: {_text(alone)}"]
+    shown = [texts[ALL], texts[HEADS], *picked]
     shown += [texts[edit] for edit in (EARLIER, LOGITS, EQUALS, BEFORE, HELD)]
     return (f"A{cells[0].digit} {cells[0].branch.value}", *shown, _counted(list(map(_equals_is, cells))))
 
