@@ -7,8 +7,10 @@ Never  ranks nodes, or chooses how many, on the questions they are scored on.
 
 1. Keep the tagged nodes only (those of the map, or those without which a question fails). Of the two ways to ablate the
    rest, by the mean and by another question's value, take the one that leaves fewer answers right.
-2. On one split add each untagged node alone; rank them by how far that lifts the margins of wrong tokens.
-3. Choose the least number of the best ones with which nine of ten answers are right there, or else the one with most.
+2. On one split add each untagged node alone; rank them by how far that lifts the margins of wrong tokens;
+   where five, ten or twenty are not enough, rank the rest again beside them.
+3. Choose the least number of the best ones with which nine of ten answers are right there, or else of up to
+   twenty the one with most.
 4. On another split score the best 1, 2, 5, ... beside random additions: for each node another untagged one of its kind
    and layer within two places, or where there is none in the same half of the sequence; another set for each question.
 5. Of the chosen nodes: read the carry off what they write, and swap those of each place together.
@@ -57,6 +59,9 @@ CARD = Card(
     where="Section on mixed models; ranked and scored on the same questions",
 )
 COUNTS = (1, 2, 5, 10, 20, 40)
+FEW = 20
+"""How many nodes may be chosen."""
+ROUNDS = (5, 10, FEW)
 ENOUGH = 0.9
 _FILLS = (Fill.MEAN, Fill.RESAMPLE)
 _NEAR = 2
@@ -178,13 +183,25 @@ def _splits(subject: Subject, branch: Branch, settings: Settings) -> tuple[Quest
 
 
 def _rank(keeping: _Keeping, others: Nodes, asked: Questions) -> Nodes:
-    # How far from right all wrong tokens still are, once one node is added.
-    short = np.minimum(keeping.margins([(node,) for node in others], asked), 0).sum((1, 2))
+    # Nodes that only work together show nothing at first: the rest is ranked again beside the best so far.
+    best: Nodes = ()
+    rest = _ordered(keeping, best, others, asked)
+    for count in ROUNDS:
+        best, rest = (*best, *rest[: count - len(best)]), rest[count - len(best) :]
+        if not rest or keeping.right([best], asked).mean() >= ENOUGH:
+            break
+        rest = _ordered(keeping, best, rest, asked)
+    return (*best, *rest)
+
+
+def _ordered(keeping: _Keeping, best: Nodes, others: Nodes, asked: Questions) -> Nodes:
+    # By how far from right all wrong tokens still are, once one more node is added.
+    short = np.minimum(keeping.margins([(*best, node) for node in others], asked), 0).sum((1, 2))
     return tuple(others[at] for at in np.argsort(-short, kind="stable"))
 
 
 def _choose(right: NDArray[np.bool_], counts: Sequence[int]) -> int:
-    shares = right.mean(1)[1:]
+    shares = right.mean(1)[1 : 1 + sum(0 < n <= FEW for n in counts)]
     enough = np.flatnonzero(shares >= ENOUGH)
     return counts[1 + int(enough[0] if len(enough) else shares.argmax())]
 
