@@ -8,7 +8,7 @@ Never  ranks nodes, or chooses how many, on the questions they are scored on.
 1. Keep the tagged nodes only (those of the map, or those without which a question fails). Of the two ways to ablate the
    rest, by the mean and by another question's value, take the one that leaves fewer answers right.
 2. On one split add each untagged node alone; rank them by how far that lifts the margins of wrong tokens;
-   where five, ten or twenty are not enough, rank the rest again beside them.
+   where the best five or ten are not enough, rank the next sixty again beside them.
 3. Choose the least number of the best ones with which nine of ten answers are right there, or else of up to
    twenty the one with most.
 4. On another split score the best 1, 2, 5, ... beside random additions: for each node another untagged one of its kind
@@ -65,6 +65,7 @@ ROUNDS = (5, 10, FEW)
 ENOUGH = 0.9
 _FILLS = (Fill.MEAN, Fill.RESAMPLE)
 _NEAR = 2
+_AGAIN = 60  # nodes that are ranked again
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +175,7 @@ def _splits(subject: Subject, branch: Branch, settings: Settings) -> tuple[Quest
     stream = Stream(
         StreamKind.NATURAL, branch.operation, subject.digits, settings.seed_of(CARD.name, branch, "questions")
     )
-    n_rank, n_score = settings.n_questions // 4, settings.n_questions
+    n_rank, n_score = settings.n_questions // 6, settings.n_questions
     reference = stream.take(0, settings.n_reference)
     asked = stream.take(settings.n_reference, 4 * (n_rank + n_score))
     asked = asked[is_negative(asked) == (branch is Branch.NEGATIVE)][: n_rank + n_score]
@@ -183,14 +184,14 @@ def _splits(subject: Subject, branch: Branch, settings: Settings) -> tuple[Quest
 
 
 def _rank(keeping: _Keeping, others: Nodes, asked: Questions) -> Nodes:
-    # Nodes that only work together show nothing at first: the rest is ranked again beside the best so far.
+    # Nodes that only work beside others show little at first: the first of the rest are ranked again with the best.
+    rest = _ordered(keeping, (), others, asked)
     best: Nodes = ()
-    rest = _ordered(keeping, best, others, asked)
     for count in ROUNDS:
         best, rest = (*best, *rest[: count - len(best)]), rest[count - len(best) :]
-        if not rest or keeping.right([best], asked).mean() >= ENOUGH:
+        if not rest or count == FEW or keeping.right([best], asked).mean() >= ENOUGH:
             break
-        rest = _ordered(keeping, best, rest, asked)
+        rest = (*_ordered(keeping, best, rest[:_AGAIN], asked), *rest[_AGAIN:])
     return (*best, *rest)
 
 
@@ -279,9 +280,12 @@ def _beside(subject: Subject, found: Sequence[_Restored]) -> tuple[BesidePaper, 
         paper = {Branch.POSITIVE: (".940/.963/1.0", 0.963), Branch.NEGATIVE: (".990/1.0", 1.0)}.get(each.branch)
         if subject.operation is Operation.MIX and paper is not None and 10 in shown:
             ours = f"{'/'.join(f'{r.value:.2f}' for r in best)} (random {'/'.join(f'{r.value:.2f}' for r in null)})"
-            agrees = best[1].interval[0] <= paper[1] <= best[1].interval[1]
+            ours += f", none {_rate(each.curve[0]).value:.2f}, {each.fill.value}"
+            inside = best[1].interval[0] <= paper[1] <= best[1].interval[1]
+            agrees = inside if each.fill is Fill.MEAN else None  # the paper's fill
             rows.append(BesidePaper(f"{each.branch.value}: right with the best 5/10/20", paper[0], ours, agrees))
-    told = [told for each in found for told in each.told if told.digit is not None]
+    last = subject.last_layer
+    told = [t for each in found for t in each.told if t.digit is not None and any(n.layer == last for n in t.nodes)]
     if told:
         rows.append(_beside_told(told))
     return tuple(rows)
@@ -291,7 +295,10 @@ def _beside_told(told: Sequence[Told]) -> BesidePaper:
     effect, null = (sum((getattr(each.together, of) for each in told), Rate(0, 0)) for of in ("effect", "null"))
     agrees = effect.interval[1] >= 0.99 and null.interval[0] <= 0.01
     return BesidePaper(
-        "digits turned by the restored nodes of their place", "1.00, null 0.00", f"{effect}, null {null}", agrees
+        "digits turned by restored nodes of their place, last layer among them",
+        "1.00, null 0.00",
+        f"{effect}, null {null}",
+        agrees,
     )
 
 
