@@ -23,7 +23,7 @@ from carrylens.nodes import Node, all_nodes
 from carrylens.planted.dials import Dials
 from carrylens.tokens import encode
 
-TINY = replace(SMALL, n_questions=64, n_draws=4, n_train=96)
+TINY = replace(SMALL, n_questions=96, n_draws=4, n_train=96)
 NOISY = Dials(noise=2)
 
 
@@ -95,7 +95,7 @@ def test_the_writes_of_all_heads_add_up_to_what_the_layer_adds() -> None:
     with torch.no_grad():
         _, cache = model.run_with_cache(torch.from_numpy(encode(questions, answers(questions))))
     heads = [Node(6, 1, head) for head in range(model.config.n_heads)]
-    whole = cache["blocks.1.hook_attn_out"][:, 6] - model.blocks[1].attn.b_O.detach()
+    whole = cache["blocks.1.hook_attn_out"][:, 6] - model.get_parameter("blocks.1.attn.b_O").detach()
     both = whole + cache["blocks.0.hook_mlp_out"][:, 6]
     found = summed_writes(model, questions, [*heads, Node(6, 0, None)])
     np.testing.assert_allclose(found, both.double().numpy(), rtol=1e-4, atol=1e-6)
