@@ -43,13 +43,13 @@ def test_a_carry_that_waits_in_the_stream_refutes_the_last_heads() -> None:
     assert (rates(outcome, HEADS), rates(outcome, EARLIER)) == ({(0.0, 0.0)}, {(1.0, 0.0)})
 
 
-def test_equals_is_bypassed_a_depot_or_a_source() -> None:
+def test_equals_is_bypassed_a_depot_or_the_origin() -> None:
     lazy = outcome_of("paths", planted_subject(Operation.ADD, 2))
     tail = outcome_of("paths", planted_subject(Operation.ADD, 2, Dials(timing=Timing.TAIL)))
     delayed = outcome_of("paths", planted_subject(Operation.ADD, 2, Dials(delay=1)))
     assert [row[-1] for row in lazy.rows] == ["bypassed 1", "bypassed 2"]
     assert [row[-1] for row in tail.rows] == ["depot 1", "depot 2"]
-    assert [row[-1] for row in delayed.rows] == ["source 1", "bypassed 1, source 1"]
+    assert [row[-1] for row in delayed.rows] == ["origin 1", "bypassed 1, origin 1"]
     assert [each.beside_paper[-1].agrees for each in (lazy, tail, delayed)] == [False, True, False]
 
 

@@ -1,4 +1,4 @@
-"""Paths: along which edges does the resolved carry come to the last MLP, and is `=` its source or a depot?
+"""Paths: along which edges does the resolved carry come to the last MLP, and is `=` its origin or a depot?
 
 Takes  a subject.
 Gives  for every branch, digit and cascade depth how often the digit follows when edges into the last MLP of its place
@@ -13,7 +13,7 @@ Never  counts a pair that the model, untouched, does not answer, nor scores a he
 4. Each head alone, and all but one. The best alone, and the one that is missed most, are picked on every other pair
    and scored on the rest: heads are redundant if none does it alone and all but any one do.
 5. Swap all nodes at `=`; all nodes before it; and those before it while `=` stays as it is for the base.
-   For the column that decides digit j at depth d, `=` is a source if it turns the digit and what lies before it does
+   For the column that decides digit j at depth d, `=` is an origin if it turns the digit and what lies before it does
    not; a depot if both do, and the places before it do not once `=` is held; one of several ways if they still do;
    bypassed if it does not turn the digit and they do, `=` held or not.
 """
@@ -45,7 +45,7 @@ CARD = Card(
         "The last MLP where the digit is predicted, and nobody else, reads senders of its place as for the source.",
         "Senders: all; the last layer's heads, each alone, all but one; all earlier nodes; all, to the logits only.",
         "The best head alone, and the one missed most, are picked on half of the pairs and scored on the other.",
-        "Is = a source or a depot: swap all nodes there, all before it, and those with = held as it was.",
+        "Is = an origin or a depot: swap all nodes there, all before it, and those with = held as it was.",
     ),
     refuted_if="on some branch, at some depth, the last layer's heads surely leave most digits as they were, or the "
     "null moves them as often.",
@@ -212,7 +212,7 @@ def _equals_is(cell: _Cell) -> str:
     if not all(surely_most(rate) or surely_seldom(rate) for rate in (equals, before, held)):
         return UNCLEAR
     if surely_most(equals):
-        return "source" if surely_seldom(before) else "depot" if surely_seldom(held) else "one of several ways"
+        return "origin" if surely_seldom(before) else "depot" if surely_seldom(held) else "one of several ways"
     if surely_most(held):
         return "bypassed"
     return "part of the way" if surely_most(before) else "not enough alone"
