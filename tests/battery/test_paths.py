@@ -56,7 +56,7 @@ def test_equals_is_bypassed_a_depot_or_the_origin() -> None:
 def test_copies_deliver_together_and_none_is_needed() -> None:
     copies = outcome_of("paths", planted_subject(Operation.ADD, 2, Dials(redundancy=3)))
     plain = outcome_of("paths", planted_subject(Operation.ADD, 2))
-    assert (copies.beside_paper[1].ours, copies.beside_paper[1].agrees) == ("several, none needed 2", True)
+    assert (copies.beside_paper[1].ours, copies.beside_paper[1].agrees) == ("redundant heads 2", True)
     assert (plain.beside_paper[1].ours, plain.beside_paper[1].agrees) == ("one head alone 2", False)
 
 

@@ -11,7 +11,8 @@ Never  counts a pair that the model, untouched, does not answer, nor scores a he
 3. The attention route is the last layer's heads; the residual route all that earlier layers write at that place. Beside
    them the same senders, read by the logits and not by the MLP.
 4. Each head alone, and all but one. The best alone, and the one that is missed most, are picked on every other pair
-   and scored on the rest: heads are redundant if none does it alone and all but any one do.
+   and scored on the rest: heads are redundant if none does it alone and all but any one do, and
+   share the carry if one of them is needed.
 5. Swap all nodes at `=`; all nodes before it; and those before it while `=` stays as it is for the base.
    For the column that decides digit j at depth d, `=` is an origin if it turns the digit and what lies before it does
    not; a depot if both do, and the places before it do not once `=` is held; one of several ways if they still do;
@@ -56,7 +57,7 @@ CARD = Card(
 ALL, HEADS, EARLIER, LOGITS = "all edges", "last heads", "earlier nodes", "past the MLP"
 EQUALS, BEFORE, HELD = "swap at =", "swap before =", "before =, = held"
 UNCLEAR = "unclear"
-ONE, REDUNDANT, NEEDED = "one head alone", "several, none needed", "several, one needed"
+ONE, REDUNDANT, SHARED = "one head alone", "redundant heads", "heads that share it"
 _HEAD, _BUT = "head ", "all but head "
 _NONE = Swapped(Rate(0, 0), Rate(0, 0))
 
@@ -203,7 +204,7 @@ def _delivered_by(cells: Sequence[_Cell]) -> str:
         return ONE
     if not surely_seldom(alone):
         return UNCLEAR
-    return REDUNDANT if surely_most(rest) else NEEDED if surely_seldom(rest) else UNCLEAR
+    return REDUNDANT if surely_most(rest) else SHARED if surely_seldom(rest) else UNCLEAR
 
 
 def _equals_is(cell: _Cell) -> str:
