@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from carrylens.battery import axes, combiner, make_carry, necessity, patching, probes, sufficiency, whole
+from carrylens.battery import (
+    axes,
+    combiner,
+    make_carry,
+    necessity,
+    patching,
+    paths,
+    probes,
+    restoration,
+    sufficiency,
+    whole,
+)
 from carrylens.battery.outcome import Card, Outcome
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.errors import CarryLensError, quote
@@ -27,9 +38,11 @@ class Experiment:
 EXPERIMENTS = (
     Experiment(make_carry.CARD, make_carry.run),
     Experiment(patching.CARD, patching.run),
+    Experiment(paths.CARD, paths.run),
     Experiment(whole.CARD, whole.run),
     Experiment(necessity.CARD, necessity.run),
     Experiment(sufficiency.CARD, sufficiency.run),
+    Experiment(restoration.CARD, restoration.run),
     Experiment(combiner.CARD, combiner.run),
     Experiment(probes.CARD, probes.run),
     Experiment(axes.CARD, axes.run),

@@ -1,0 +1,170 @@
+"""Restored writes: what nodes that a map misses tell, and what they do when they are swapped together.
+
+Takes  a subject, a branch, nodes.
+Gives  for each place where a carry is read or made: how often a probe reads it off what the nodes there write together,
+       beside probes of shuffled labels; how often the digits follow when they take the source's values.
+Never  scores a probe on questions it was fitted on.
+
+1. Where digit j is predicted, the carry is the one into it, decided by column j-1, j-2, .. 0 each as often; at D'k it
+   is the column's own.
+2. The writes of all the nodes of the place are added, as the stream adds them. A ridge probe is fitted on some
+   questions and scored on others. The floor is what probes of shuffled labels reach: corrected is (right - floor) /
+   (1 - floor).
+3. All the nodes of the place are swapped in pairs whose deciding column is turned; then the other heads of their layers
+   with them. Null: other digits, same carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.questions import Questions
+from carrylens.battery.columns import Branch, ColumnPairs, deciding_pairs, own_carry
+from carrylens.battery.probes import fit_probe
+from carrylens.battery.subject import Settings, Subject
+from carrylens.battery.swapping import Swapped, answered, edit_columns
+from carrylens.discovery.node_map import Nodes
+from carrylens.evidence.rates import Rate
+from carrylens.interventions.edits import swap
+from carrylens.model.transformer import Transformer
+from carrylens.nodes import Node
+from carrylens.tokens import encode
+
+_WORD = "restoration"
+_ROWS = 256
+
+Writes = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What some nodes of one place tell about its carry, and what they do together, alone and with their layers' heads.
+
+    `digit` is the digit the carry goes into where it is predicted there; None at the place of a column.
+    """
+
+    branch: Branch
+    place: str
+    digit: int | None
+    nodes: Nodes
+    read: Rate
+    shuffled: Rate
+    together: Swapped
+    with_layer: Swapped
+
+    @property
+    def corrected(self) -> float:
+        """How much better than shuffled labels, from 0 to 1."""
+        floor = self.shuffled.value
+        return max(0.0, (self.read.value - floor) / (1 - floor)) if floor < 1 else 0.0
+
+
+def told_by(subject: Subject, branch: Branch, nodes: Sequence[Node], settings: Settings) -> list[Told]:
+    """What the nodes of each place tell; places where no carry is read or made are left out."""
+    found = []
+    for position in sorted({node.position for node in nodes}):
+        here = tuple(sorted(node for node in nodes if node.position == position))
+        for digit, depths, reads in _asked(subject, branch, position):
+            told = _measure(subject, branch, here, (digit, depths, reads), settings)
+            if told is not None:
+                found.append(told)
+    return found
+
+
+def _asked(subject: Subject, branch: Branch, position: int) -> list[tuple[int, range, bool]]:
+    # The digit whose carry is looked for, the cascades above the column that decides it, and whether it is read here.
+    top = branch.top(subject.digits)
+    read = [(j, range(j), True) for j in range(1, top + 1) if subject.predicting(j) == position]
+    return read + [(k + 1, range(1), False) for k in range(top) if subject.position(f"D'{k}") == position]
+
+
+def _measure(
+    subject: Subject, branch: Branch, nodes: Nodes, asked: tuple[int, range, bool], settings: Settings
+) -> Told | None:
+    digit, depths, reads = asked
+    train, test, swapped = (
+        _pairs(subject, branch, digit, depths, n, settings.seed_of(_WORD, branch, digit, reads, split))
+        for n, split in (
+            (settings.n_train // 2, "fit"),
+            (settings.n_questions // 2, "read"),
+            (settings.n_pairs, "swap"),
+        )
+    )
+    if not (_count(train) and _count(test) and _count(swapped)):
+        return None
+    same = {node.layer for node in nodes if not node.is_mlp}
+    heads = [n for n in subject.nodes_at(nodes[0].position) if n.layer in same and not n.is_mlp]
+    edits = [swap(nodes), swap(sorted({*nodes, *heads}))]
+    tokens = [subject.token(digit)] if reads else None
+    done = [edit_columns(subject, pairs, edits, tokens) for pairs in swapped]
+    together, with_layer = (_joined([each[at] for each in done]) for at in range(len(edits)))
+    read, shuffled = _decoded(subject.model, nodes, train, test, settings)
+    place = subject.place(nodes[0].position)
+    return Told(branch, place, digit if reads else None, nodes, read, shuffled, together, with_layer)
+
+
+def _pairs(subject: Subject, branch: Branch, digit: int, depths: range, n: int, seed: int) -> list[ColumnPairs]:
+    count = -(-n // len(depths))
+    drawn = (deciding_pairs(branch, subject.digits, digit, depth, count, seed + depth) for depth in depths)
+    return [pairs for each in drawn if len(pairs := answered(subject, each))]
+
+
+def _decoded(
+    model: Transformer, nodes: Nodes, train: Sequence[ColumnPairs], test: Sequence[ColumnPairs], settings: Settings
+) -> tuple[Rate, Rate]:
+    (fitted, labels), (scored, truth) = (_labelled(model, nodes, some) for some in (train, test))
+    read = fit_probe(fitted, labels).right(scored, truth)
+    random = np.random.default_rng(settings.seed_of(_WORD, "shuffle"))
+    whose = np.arange(len(truth)) % settings.n_draws
+    shuffled = np.concatenate(
+        [
+            fit_probe(fitted, random.permutation(labels)).right(scored[whose == at], truth[whose == at])
+            for at in range(settings.n_draws)
+        ]
+    )
+    return _rate(read), _rate(shuffled)
+
+
+def _labelled(model: Transformer, nodes: Nodes, drawn: Sequence[ColumnPairs]) -> tuple[Writes, NDArray[np.float64]]:
+    sides = [(pairs, side) for pairs in drawn for side in (pairs.base, pairs.source)]
+    values = np.concatenate([own_carry(pairs, side) for pairs, side in sides])
+    writes = np.concatenate([summed_writes(model, side, nodes) for _, side in sides])
+    return writes, np.where(values == 1, 1.0, -1.0)
+
+
+def summed_writes(model: Transformer, questions: Questions, nodes: Sequence[Node]) -> Writes:
+    """What the nodes add to the stream together, for questions read with their right answers: [question, d_model].
+
+    The bias that a layer's heads share is left out.
+    """
+    hooks = {node: f"blocks.{node.layer}.{'hook_mlp_out' if node.is_mlp else 'attn.hook_result'}" for node in nodes}
+    tokens = torch.from_numpy(encode(questions, answers(questions))).to(model.unembed.W_U.device)
+    found = []
+    for chunk in torch.split(tokens, _ROWS):
+        with torch.inference_mode():
+            _, cache = model.run_with_cache(chunk, sorted(set(hooks.values())))
+        parts = [
+            cache[hook][:, node.position] if node.is_mlp else cache[hook][:, node.position, node.head]
+            for node, hook in hooks.items()
+        ]
+        found.append(torch.stack(parts).sum(0).double().cpu().numpy())
+    return np.concatenate(found)
+
+
+def _joined(some: Sequence[Swapped]) -> Swapped:
+    effect, null = (sum((getattr(each, name) for each in some), Rate(0, 0)) for name in ("effect", "null"))
+    return Swapped(effect, null)
+
+
+def _count(drawn: Sequence[ColumnPairs]) -> int:
+    return sum(map(len, drawn))
+
+
+def _rate(hits: NDArray[np.bool_]) -> Rate:
+    return Rate(int(hits.sum()), len(hits))
