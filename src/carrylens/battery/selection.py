@@ -9,26 +9,26 @@ Never  takes a swap right before the last MLP for evidence: it copies a digit th
    predicted is swapped, while the last layer's heads still read the base everywhere else. Sign: the whole place of the
    sign is swapped; the causal model says what the digits become.
 2. Null: a source of the base's branch with the same column and the same digit, other digits elsewhere.
-3. Subspaces are the first r principal directions of the differences between base and source behind the last heads.
-   Within one, the state goes a share of the way to the source's; shares are tried on the fitting questions.
-4. On other questions the best share is scored, with a source of the same operands (which brings its digit along) and
-   with one of other operands (which brings nothing but the choice), beside random subspaces of the same rank.
+3. Behind the last heads the state goes a share of the way to the source's within a subspace of rank r. A source of the
+   same operands brings its digit along, one of other operands nothing but the choice. For the former the subspace is
+   that of the first principal directions of the differences; for the latter it is found by descent from there.
+4. Subspace and share are chosen on some questions and scored on others, beside random subspaces of the same rank.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
 from carrylens.battery.states import States, levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
+from carrylens.battery.subspaces import best_subspace, combined
 from carrylens.battery.swapping import Swapped
 from carrylens.battery.turning import Turn, Turns, turned_pairs
 from carrylens.battery.weighing import overall, surely_most, surely_seldom, weigh
@@ -37,7 +37,6 @@ from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
 from carrylens.interventions.edits import Edit, swap
-from carrylens.interventions.parts import Parts
 from carrylens.interventions.sites import Residual
 
 CARD = Card(
@@ -49,8 +48,8 @@ CARD = Card(
         "Operator: swap the stream that enters the last layer with that of the same operands and the other operator.",
         "Sign: swap the sign's place; the digits must become those of the causal model with the other sign.",
         "Null: a source of the same branch, with the same column and digit, other digits elsewhere.",
-        "Rank: go to the source's state behind the last heads within r principal directions of the differences, by a "
-        "share that was best on other questions; sources of the same operands, and of others; beside random subspaces.",
+        "Rank: go to the source's state behind the last heads within the best subspace of rank r, by the best share; "
+        "both chosen on other questions; sources of the same operands, and of others; beside random subspaces.",
     ),
     refuted_if="some digit surely does not follow the selector's state, or the null moves it as often; or one direction "
     "surely turns most digits.",
@@ -59,6 +58,7 @@ CARD = Card(
 )
 SHARES = (0.5, 1.0, 1.5, 2.0, 3.0)
 """How far towards the source's state: beyond 1 is past it."""
+_HIGHEST = 32  # ranks below it are searched by descent; it found no more in higher ones
 SAME, OTHER = "same operands", "other operands"
 
 Matrix = NDArray[np.float64]
@@ -137,15 +137,6 @@ def needed_rank(ranked: Sequence[Ranked], turn: Turn, source: str) -> int | None
     return None
 
 
-def combined(subject: Subject, states: States) -> NDArray[np.int64]:
-    """The token that the last MLP and the unembedding make of the stream behind the last layer's heads."""
-    parts = Parts(subject.model)
-    layer, given = parts.layers[-1], torch.from_numpy(states).to(parts.device, parts.dtype)[:, None]
-    with torch.inference_mode():
-        found = parts.logits(given + layer.think(layer.norm_mid(given))).argmax(-1)[:, 0]
-    return found.cpu().numpy()
-
-
 def selector_edits(subject: Subject, turn: Turn, digit: int) -> list[Edit]:
     """The swap of the selector's state; for the operator also that of all the combiner reads, which is a copy."""
     place, last = subject.predicting(digit), subject.last_layer
@@ -170,19 +161,23 @@ def _patch(subject: Subject, turns: Turns) -> _Cell:
 def _by_rank(subject: Subject, fit: Turns, test: Turns, settings: Settings) -> Iterator[Ranked]:
     fitted, tested = (_states(subject, turns) for turns in (fit, test))
     directions = np.linalg.svd(fitted["same"] - fitted["base"], full_matrices=False)[2]
-    random = np.random.default_rng(settings.seed_of(CARD.name, fit.turn, fit.digit, "random"))
+    seed = settings.seed_of(CARD.name, fit.turn, fit.digit, "random")
+    random = np.random.default_rng(seed)
     spread = fitted["base"] - fitted["base"].mean(0)
     mixes = [_orthonormal(random.standard_normal((len(directions), len(spread))) @ spread) for _ in range(4)]
     for name, key in ((SAME, "same"), (OTHER, "other")) if fit.turn.of_operator else ((OTHER, "other"),):
         moves = [(each["base"], each[key] - each["base"]) for each in (fitted, tested)]
-        for rank in _ranks(len(directions)):
-            ours = _scored(subject, [directions[:rank]], moves, (fit.after, test.after))
+        for rank in _ranks(len(directions) if name == SAME else min(len(directions), _HIGHEST)):
+            best = directions[:rank]
+            if name == OTHER:
+                best = best_subspace(subject, best, fitted["base"], fitted["other"], fit.after, seed)
+            ours = _scored(subject, [best], moves, (fit.after, test.after))
             null = _scored(subject, [mix[:rank] for mix in mixes], moves, (fit.after, test.after))
             yield Ranked(fit.turn, name, rank, Swapped(ours, null))
 
 
 def _ranks(most: int) -> list[int]:
-    return [2**power for power in range(12) if 2**power < most]
+    return [2**power for power in range(7) if 2**power < most]
 
 
 def _scored(
@@ -290,25 +285,25 @@ def _beside(cells: Sequence[_Cell], pooled: Sequence[Ranked]) -> tuple[BesidePap
 
 def _figure(pooled: Sequence[Ranked]) -> Figure:
     ranks = sorted({each.rank for each in pooled})
-    x, series = range(len(ranks)), []
+    series: list[Series] = []
 
-    def rates(turns: Sequence[Turn], source: str, name: str) -> list[Rate]:
+    def add(label: str, kind: Kind, turns: Sequence[Turn], source: str) -> None:
+        name = "null" if kind is Kind.NULL else "effect"
         mine = [each for each in pooled if each.turn in turns and each.source == source]
-        return [_sum(getattr(each.followed, name) for each in mine if each.rank == rank) for rank in ranks]
+        rates = [_sum(getattr(each.followed, name) for each in mine if each.rank == rank) for rank in ranks]
+        there = [at for at, rate in enumerate(rates) if rate.n]
+        series.append(Series.of_rates(label, kind, there, [rates[at] for at in there]))
 
     operator, sign = ([turn for turn in Turn if turn.of_operator is mine] for mine in (True, False))
-    for label, kind, turns, source in (
-        ("operator, source of other operands", Kind.EFFECT, operator, OTHER),
-        ("sign, source of other operands", Kind.EFFECT, sign, OTHER),
-        ("operator, same operands: copies too", Kind.RIVAL, operator, SAME),
-    ):
-        series.append(Series.of_rates(label, kind, x, rates(turns, source, "effect")))
-    series.append(Series.of_rates("operator, random, other operands", Kind.NULL, x, rates(operator, OTHER, "null")))
-    series.append(Series.of_rates("operator, random, same operands", Kind.NULL, x, rates(operator, SAME, "null")))
+    add("operator, source of other operands", Kind.EFFECT, operator, OTHER)
+    add("sign, source of other operands", Kind.EFFECT, sign, OTHER)
+    add("operator, same operands: copies too", Kind.RIVAL, operator, SAME)
+    add("operator, random, other operands", Kind.NULL, operator, OTHER)
+    add("operator, random, same operands", Kind.NULL, operator, SAME)
     return Figure("rank of the subspace", "share of digits turned", tuple(series), tuple(map(str, ranks)))
 
 
-def _sum(rates: Iterator[Rate]) -> Rate:
+def _sum(rates: Iterable[Rate]) -> Rate:
     return sum(rates, Rate(0, 0))
 
 
