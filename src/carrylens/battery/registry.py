@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from carrylens.battery import axes, combiner, make_carry, necessity, patching, probes, selection, sufficiency, whole
+from carrylens.battery import (
+    axes,
+    combiner,
+    lenses,
+    make_carry,
+    necessity,
+    patching,
+    probes,
+    selection,
+    sufficiency,
+    whole,
+)
 from carrylens.battery.outcome import Card, Outcome
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.errors import CarryLensError, quote
@@ -34,6 +45,7 @@ EXPERIMENTS = (
     Experiment(probes.CARD, probes.run),
     Experiment(axes.CARD, axes.run),
     Experiment(selection.CARD, selection.run),
+    Experiment(lenses.CARD, lenses.run),
 )
 
 
