@@ -138,7 +138,9 @@ def judge_guesses(guesses: Sequence[Guess]) -> Verdict:
     facts = [Fact("", {}, each.lens, each.twins) for each in guesses]
     if any(surely_most(f.effect) and f.p * len(facts) <= THRESHOLDS.level for f in facts):
         return Verdict.SUPPORTED
-    no_better = all(f.p > THRESHOLDS.level and f.effect.interval[1] < g.best.value for f, g in zip(facts, guesses, strict=True))
+    no_better = all(
+        f.p > THRESHOLDS.level and f.effect.interval[1] < g.best.value for f, g in zip(facts, guesses, strict=True)
+    )
     return Verdict.REFUTED if no_better else Verdict.INCONCLUSIVE
 
 

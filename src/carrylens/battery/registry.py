@@ -45,6 +45,7 @@ EXPERIMENTS = (
     Experiment(probes.CARD, probes.run),
     Experiment(axes.CARD, axes.run),
     Experiment(selection.CARD, selection.run),
+    Experiment(polysemy.CARD, polysemy.run),
     Experiment(lenses.CARD, lenses.run),
 )
 
