@@ -54,8 +54,8 @@ CARD = Card(
         "An autoencoder with as many features as neurons on MLP outputs; best unit for each value, scored on others.",
         "The sign's logits at the places of the first operand; beside the best guess and untrained twins.",
     ),
-    refuted_if="some token is surely readable in most questions in an earlier layer or at an earlier place; or features "
-    "tell values surely no better than neurons or random directions; or the sign is not guessed.",
+    refuted_if="some token is surely readable in most questions in an earlier layer or at an earlier place; or "
+    "features tell values surely no better than neurons or random directions; or the sign is not guessed.",
     paper="the algorithm relies on calculations at P0: a first digit 8 or 9 makes + likelier",
     where="Appendix on mixed models; no figure",
 )
@@ -105,7 +105,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         settings=settings.plain(),
         verdict=overall([each for each in verdicts if each is not Verdict.UNTESTED]),
         says=_says(readings, units, guesses, verdicts),
-        facts=tuple(_facts(subject, readings, guesses, settings)),
+        facts=tuple(_facts(readings, guesses, settings)),
         estimates=tuple(units),
         figure=_figure(subject, readings),
         headers=("what", "where", "measured", "null", "beside"),
@@ -313,7 +313,7 @@ def _cut(fit: NDArray[np.float64], labels: NDArray[np.bool_], test: NDArray[np.f
     return np.asarray(test > edge)
 
 
-def _facts(subject: Subject, readings: Sequence[Reading], guesses: Sequence[Guess], settings: Settings) -> list[Fact]:
+def _facts(readings: Sequence[Reading], guesses: Sequence[Guess], settings: Settings) -> list[Fact]:
     stimuli, facts = {"seed": settings.seed}, []
     for each in readings:
         for level, (rate, null) in enumerate(zip(each.own, each.null, strict=True)):

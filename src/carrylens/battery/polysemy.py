@@ -6,7 +6,7 @@ Gives  for every node the branches whose questions fail without it; how many nod
 Never  ablates with the mean of another branch: what is taken away is what the node says about the operands.
 
 1. On each branch every node writes its mean over questions of that branch. Those without which a question fails are
-   looked at again on other questions, by resampling too.
+   looked at again on other questions.
 2. A node serves a branch if surely more questions fail without it than with it (Holm over nodes and branches).
 3. Null: which nodes serve which branch is shuffled among nodes of the same layer, kind and half of the sequence.
 4. Inserted: the nodes without which the addition model fails, found in its own place; beside them the other nodes of

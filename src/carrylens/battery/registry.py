@@ -17,6 +17,7 @@ from carrylens.battery import (
     make_carry,
     necessity,
     patching,
+    polysemy,
     probes,
     selection,
     sufficiency,

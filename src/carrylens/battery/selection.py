@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
-from carrylens.battery.states import States, levels_of, read_states
+from carrylens.battery.states import levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.subspaces import best_subspace, combined
 from carrylens.battery.swapping import Swapped
@@ -51,8 +51,8 @@ CARD = Card(
         "Rank: go to the source's state behind the last heads within the best subspace of rank r, by the best share; "
         "both chosen on other questions; sources of the same operands, and of others; beside random subspaces.",
     ),
-    refuted_if="some digit surely does not follow the selector's state, or the null moves it as often; or one direction "
-    "surely turns most digits.",
+    refuted_if="some digit surely does not follow the selector's state, or the null moves it as often; or one "
+    "direction surely turns most digits.",
     paper="state patch .96 (54 pairs, digit 2); rank-1 steering turns none",
     where="Section on mixed models and polysemantic reuse",
 )
@@ -131,9 +131,9 @@ def judge_selection(states: Sequence[Verdict], ranked: Sequence[Ranked]) -> Verd
 def needed_rank(ranked: Sequence[Ranked], turn: Turn, source: str) -> int | None:
     """The least rank that surely turns most digits, and more than random subspaces do."""
     for each in sorted(ranked, key=lambda one: one.rank):
-        if (each.turn, each.source) == (turn, source) and surely_most(each.followed.effect):
-            if Fact("", {}, each.followed.effect, each.followed.null).p <= THRESHOLDS.level:
-                return each.rank
+        better = Fact("", {}, each.followed.effect, each.followed.null).p <= THRESHOLDS.level
+        if (each.turn, each.source) == (turn, source) and surely_most(each.followed.effect) and better:
+            return each.rank
     return None
 
 
