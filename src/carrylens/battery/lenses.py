@@ -266,12 +266,16 @@ def _compared(
         for name, sites in kept.items()
     }
     n, found = sum(map(len, labels)), []
-    for name, other in (("neurons", means["neurons"]), ("random directions", means["random"])):
-        ends = [
-            (float(each[0]), *map(float, np.quantile(each[1:], (0.025, 0.975)))) for each in (means["features"], other)
-        ]
-        found.append(Estimate(f"correlation of features with values, beside {name}", *ends[0], *ends[1], n))
+    ours, low, high = _ends(means["features"])
+    for name, key in (("neurons", "neurons"), ("random directions", "random")):
+        title = f"correlation of features with values, beside {name}"
+        found.append(Estimate(title, ours, low, high, *_ends(means[key]), n))
     return found
+
+
+def _ends(means: NDArray[np.float64]) -> tuple[float, float, float]:
+    low, high = np.quantile(means[1:], (0.025, 0.975))
+    return float(means[0]), float(low), float(high)
 
 
 def _guesses(subject: Subject, settings: Settings) -> list[Guess]:

@@ -118,7 +118,8 @@ def judge_several(several: Rate, null: Rate) -> Verdict:
 def shuffled_several(served: Served, subject: Subject, settings: Settings) -> Rate:
     """How many of the serving nodes would serve several branches, had each branch chosen among nodes of a sort."""
     random = np.random.default_rng(settings.seed_of(CARD.name, "shuffle"))
-    middle, sorts = subject.position("="), {}
+    middle = subject.position("=")
+    sorts: dict[tuple[int, bool, bool], list[Node]] = {}
     for node in subject.nodes:
         sorts.setdefault((node.layer, node.is_mlp, node.position < middle), []).append(node)
     total = Rate(0, 0)

@@ -90,9 +90,12 @@ def turned_pairs(turn: Turn, digits: int, digit: int, n: int, seed: int) -> Turn
     kept = np.array(found[:n], dtype=np.int8).reshape(-1, 8, digits)
     before, after = turn.branches
     minuses = [branch is not Branch.ADD for branch in (before, after, after, before)]
-    sides = [Questions(kept[:, 2 * at], kept[:, 2 * at + 1], [minus] * len(kept)) for at, minus in enumerate(minuses)]
+    base, same, other, null = (
+        Questions(kept[:, 2 * at], kept[:, 2 * at + 1], np.full(len(kept), minus)) for at, minus in enumerate(minuses)
+    )
     token = digits + 1 - digit
-    return Turns(turn, digit, *sides, _before(sides[0])[:, token], _after(turn, sides[0], sides[1])[:, token])
+    wanted = _after(turn, base, same)[:, token]
+    return Turns(turn, digit, base, same, other, null, _before(base)[:, token], wanted)
 
 
 def _rows(turn: Turn, digit: int, drawn: Questions, random: np.random.Generator) -> NDArray[np.int8]:
@@ -114,7 +117,7 @@ def _of_branch(drawn: Questions, branch: Branch) -> Questions:
     # The operands of differences; a sum takes those with D>=D', so that it has the sign of the difference.
     negative = is_negative(drawn)
     kept = drawn[negative if branch is Branch.NEGATIVE else ~negative]
-    return Questions(kept.first, kept.second, [branch is not Branch.ADD] * len(kept))
+    return Questions(kept.first, kept.second, np.full(len(kept), branch is not Branch.ADD))
 
 
 def _turned(base: Questions, turn: Turn) -> Questions:
@@ -133,7 +136,7 @@ def _null(base: Questions, digit: int, random: np.random.Generator) -> tuple[Que
         tried = [np.array(pool.first), np.array(pool.second)]
         for side, own in zip(tried, (base.first, base.second), strict=True):
             side[:, digit] = own[:, digit]
-        tokens = _before(Questions(*tried, base.minus))
+        tokens = _before(Questions(tried[0], tried[1], base.minus))
         differs = ((tried[0] != base.first) | (tried[1] != base.second)).any(1)
         fits = ~good & differs & (tokens[:, token] == wanted[:, token]) & (tokens[:, 0] == wanted[:, 0])
         first[fits], second[fits] = tried[0][fits], tried[1][fits]
