@@ -277,7 +277,7 @@ def battery_source(
     folder, sha256 = folder_for(source, str(name), out), hash_of(model)
     about = {"model": str(name), "version": __version__, "sha256": sha256}
     own = [] if source.startswith(HUB) else [find_model(source)]  # a shipped model may have come with its map
-    mapped = (found for place in [folder, *own] if (found := saved_map(place, sha256)))
+    mapped = (each for place in [folder, *own] if (each := saved_map(place, sha256)))
     inserted = _inserted(own[0]) if own and name.insertion else None
     subject = Subject(str(name), model, name.operation, next(mapped, None), inserted)
     kept = {outcome.card.name: outcome for outcome in saved_outcomes(folder, about)}
