@@ -10,8 +10,8 @@ Never  scores on the questions that a threshold, a unit or an autoencoder was ch
 2. Autoencoder: for a middle column, on the MLP outputs at D'k and where digit k is predicted, in every layer, with as
    many features as there are neurons. For every value of every sub-task of the column, the best unit is chosen on
    some questions; its correlation with the value is taken on others, for features, neurons and random directions.
-3. Sign: behind the last layer at every place of the first operand, the logit of - less that of +, cut where it is best
-   on some questions. Beside it the best guess from the first digit, and the same of untrained twins.
+3. Sign: at every place of the first operand, before the last layer, the logit of - less that of +, at the level and with
+   the cut that are best on some questions. Beside it the best guess from the first digit, and the same of untrained twins.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CARD = Card(
         "An autoencoder with as many features as neurons on MLP outputs; best unit for each value, scored on others.",
         "The sign's logits at the places of the first operand; beside the best guess and untrained twins.",
     ),
-    refuted_if="some token is surely readable in most questions in an earlier layer or at an earlier place; or "
+    refuted_if="some token is surely readable, beyond guessing, in an earlier layer or at an earlier place; or "
     "features tell values surely no better than neurons or random directions; or the sign is not guessed.",
     paper="the algorithm relies on calculations at P0: a first digit 8 or 9 makes + likelier",
     where="Appendix on mixed models; no figure",
@@ -172,26 +172,28 @@ def _readings(subject: Subject, questions: Questions, settings: Settings) -> lis
     mixed = np.random.default_rng(settings.seed_of(CARD.name, "mixed")).permutation(len(questions))
     found = []
     for token in range(truth.shape[1]):
+        commonest = float(np.bincount(truth[:, token]).max() / len(truth))
+        if commonest == 1:  # the sign of a sum: what never differs cannot be missed
+            continue
         own = subject.position("=") + token - places[0]
         hits, null = (read[:, : own + 1] == each[:, None, None] for each in (truth[:, token], truth[mixed, token]))
         rates, nulls = (
             [[_rate(cell.T[at]) for at in range(len(levels))] for cell in h.swapaxes(0, 1)] for h in (hits, null)
         )
-        onset = _onset(rates, nulls)
+        onset = _onset(rates, nulls, commonest)
         where = None if onset is None else (subject.place(places[onset[0]]), level_name(levels[onset[1]]))
         early = onset is not None and (onset[0] < own or onset[1] < len(levels) - 2)
         name = subject.place(subject.position("=") + 1 + token)
-        commonest = float(np.bincount(truth[:, token]).max() / len(truth))
         found.append(Reading(name, tuple(rates[own]), tuple(nulls[own]), commonest, where, early))
     return found
 
 
-def _onset(rates: list[list[Rate]], nulls: list[list[Rate]]) -> tuple[int, int] | None:
+def _onset(rates: list[list[Rate]], nulls: list[list[Rate]], guess: float) -> tuple[int, int] | None:
     cells = sum(map(len, rates))
     for place, row in enumerate(rates):
         for level, rate in enumerate(row):
             apart = Fact("", {}, rate, nulls[place][level]).p * cells <= THRESHOLDS.level
-            if surely_most(rate) and apart:
+            if rate.interval[0] > max(guess, THRESHOLDS.least_hit) and apart:
                 return place, level
     return None
 
@@ -300,21 +302,28 @@ def _guesses(subject: Subject, settings: Settings) -> list[Guess]:
 
 
 def _sign_scores(model: Transformer, questions: Questions, digits: int) -> NDArray[np.float64]:
-    # With both operands drawn alike, the operator says nothing that could help before it is read.
-    level = levels_of(model.config.n_layers)[-1]
-    logits = lens_tokens(model, read_states(model, questions, range(digits), [level])[:, :, 0])
+    # Axes question, place, level. The last layer is left out: nobody reads what it writes before the answer.
+    levels = levels_of(model.config.n_layers)[:-2] or levels_of(model.config.n_layers)
+    logits = lens_tokens(model, read_states(model, questions, range(digits), levels))
     return np.asarray(logits[..., MINUS] - logits[..., PLUS], dtype=np.float64)
 
 
 def _cut(fit: NDArray[np.float64], labels: NDArray[np.bool_], test: NDArray[np.float64]) -> NDArray[np.bool_]:
-    # The cut that is most often right on the fitting questions: negative above it.
-    order = np.argsort(fit, kind="stable")
-    right = np.concatenate([[0], np.cumsum(~labels[order])]) + np.concatenate(
-        [np.cumsum(labels[order][::-1])[::-1], [0]]
-    )
-    at = int(right.argmax())
-    edge = np.concatenate([[-np.inf], fit[order]])[at]
-    return np.asarray(test > edge)
+    # Level and cut that are most often right on the fitting questions: negative above the cut.
+    best = max((_best_cut(column, labels), level) for level, column in enumerate(fit.T))
+    (_, edge), level = best
+    return np.asarray(test[:, level] > edge)
+
+
+def _best_cut(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> tuple[int, float]:
+    # How often the best cut is right, and the cut; only between scores that differ.
+    order = np.argsort(scores, kind="stable")
+    below, above = np.cumsum(~labels[order]), np.cumsum(labels[order][::-1])[::-1]
+    right = np.concatenate([[0], below]) + np.concatenate([above, [0]])
+    edges = np.concatenate([[-np.inf], scores[order]])
+    ends = np.append(edges[1:] != edges[:-1], True)
+    at = int(np.where(ends, right, -1).argmax())
+    return int(right[at]), float(edges[at])
 
 
 def _facts(readings: Sequence[Reading], guesses: Sequence[Guess], settings: Settings) -> list[Fact]:
