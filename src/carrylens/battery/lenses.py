@@ -10,8 +10,8 @@ Never  scores on the questions that a threshold, a unit or an autoencoder was ch
 2. Autoencoder: for a middle column, on the MLP outputs at D'k and where digit k is predicted, in every layer, with as
    many features as there are neurons. For every value of every sub-task of the column, the best unit is chosen on
    some questions; its correlation with the value is taken on others, for features, neurons and random directions.
-3. Sign: at every place of the first operand, before the last layer, the logit of - less that of +, at the level and with
-   the cut that are best on some questions. Beside it the best guess from the first digit, and the same of untrained twins.
+3. Sign: at every place of the first operand, before the last layer, the logit of - less that of +, at the level and
+   with the cut that are best on some questions. Beside it the best guess from the first digit, and untrained twins.
 """
 
 from __future__ import annotations
