@@ -10,7 +10,8 @@ import numpy as np
 from battery.plants import outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.dictionary import best_units, correlation, fit_dictionary, random_dictionary
-from carrylens.battery.lenses import Guess, Reading, judge_guesses, judge_readings, judge_units
+from carrylens.battery.first_guess import Guess, judge_guesses
+from carrylens.battery.lenses import Reading, judge_readings, judge_units
 from carrylens.battery.outcome import Estimate
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.verdicts import Verdict

@@ -17,7 +17,7 @@ Never  scores on the questions that a threshold, a unit or an autoencoder was ch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -25,23 +25,22 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers, subtasks
 from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import MB, MD, NB, ND, SA, ST
 from carrylens.battery.columns import Branch, branches_of
 from carrylens.battery.dictionary import Matrix, best_units, correlation, fit_dictionary, random_dictionary
+from carrylens.battery.first_guess import Guess, judge_guesses, sign_guesses
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
-from carrylens.battery.states import level_name, levels_of, read_states
+from carrylens.battery.states import lens_logits, level_name, levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
-from carrylens.battery.weighing import overall, surely_most
+from carrylens.battery.weighing import overall
 from carrylens.discovery.swaps import answer_tokens
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
-from carrylens.interventions.parts import Parts
-from carrylens.model.transformer import Transformer
-from carrylens.tokens import MINUS, PLUS, encode
+from carrylens.tokens import encode
 
 CARD = Card(
     name="lenses",
@@ -60,7 +59,6 @@ CARD = Card(
     where="Appendix on mixed models; no figure",
 )
 _BOOTSTRAPS = 50
-_TWINS = 4
 
 
 @dataclass(frozen=True)
@@ -73,16 +71,6 @@ class Reading:
     guess: float
     onset: tuple[str, str] | None
     early: bool
-
-
-@dataclass(frozen=True)
-class Guess:
-    """How often the sign is guessed at a place of the first operand; `best` is from the first digit."""
-
-    place: str
-    lens: Rate
-    twins: Rate
-    best: Rate
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
@@ -98,7 +86,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     watch(CARD.title, 1, 3)
     units = _units(subject, settings)
     watch(CARD.title, 2, 3)
-    guesses = _guesses(subject, settings)
+    guesses = sign_guesses(subject, settings)
     verdicts = [judge_readings(readings), judge_units(units), judge_guesses(guesses)]
     return Outcome(
         card=CARD,
@@ -131,26 +119,6 @@ def judge_units(units: Sequence[Estimate]) -> Verdict:
     return overall(parts)
 
 
-def judge_guesses(guesses: Sequence[Guess]) -> Verdict:
-    """At some place of the first operand the sign is guessed better than by untrained twins."""
-    if not guesses:
-        return Verdict.UNTESTED
-    facts = [Fact("", {}, each.lens, each.twins) for each in guesses]
-    if any(surely_most(f.effect) and f.p * len(facts) <= THRESHOLDS.level for f in facts):
-        return Verdict.SUPPORTED
-    no_better = all(
-        f.p > THRESHOLDS.level and f.effect.interval[1] < g.best.value for f, g in zip(facts, guesses, strict=True)
-    )
-    return Verdict.REFUTED if no_better else Verdict.INCONCLUSIVE
-
-
-def lens_tokens(model: Transformer, states: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The logits that the last norm and the unembedding make of states: the axes of `states`, the last one vocab."""
-    parts = Parts(model)
-    with torch.inference_mode():
-        return parts.logits(torch.from_numpy(states).to(parts.device, parts.dtype)).float().cpu().numpy()
-
-
 def _asked(subject: Subject, settings: Settings, branch: Branch, split: str, n: int) -> Questions:
     stream = Stream(
         StreamKind.NATURAL, branch.operation, subject.digits, settings.seed_of(CARD.name, branch.value, split)
@@ -167,7 +135,7 @@ def _join(some: Sequence[Questions]) -> Questions:
 def _readings(subject: Subject, questions: Questions, settings: Settings) -> list[Reading]:
     levels = levels_of(subject.last_layer + 1)
     places = tuple(range(subject.position("D'0"), subject.predicting(0) + 1))
-    read = lens_tokens(subject.model, read_states(subject.model, questions, places, levels)).argmax(-1)
+    read = lens_logits(subject.model, read_states(subject.model, questions, places, levels)).argmax(-1)
     truth = answer_tokens(questions).astype(np.int64)
     mixed = np.random.default_rng(settings.seed_of(CARD.name, "mixed")).permutation(len(questions))
     found = []
@@ -278,52 +246,6 @@ def _compared(
 def _ends(means: NDArray[np.float64]) -> tuple[float, float, float]:
     low, high = np.quantile(means[1:], (0.025, 0.975))
     return float(means[0]), float(low), float(high)
-
-
-def _guesses(subject: Subject, settings: Settings) -> list[Guess]:
-    if subject.operation is Operation.ADD:
-        return []
-    n, digits = 2 * settings.n_train, subject.digits
-    seeds = [settings.seed_of(CARD.name, "sign", split) for split in ("fit", "test")]
-    fit, test = (Stream(StreamKind.NATURAL, Operation.SUB, digits, seed).take(0, n) for seed in seeds)
-    negative = [is_negative(each) for each in (fit, test)]
-    best = _rate((test.first[:, -1] < 5) == negative[1])
-    twins = [
-        Transformer(replace(subject.model.config, seed=settings.seed_of(CARD.name, "twin", at))).eval()
-        for at in range(_TWINS)
-    ]
-    scores = [[_sign_scores(model, each, digits) for each in (fit, test)] for model in (subject.model, *twins)]
-    whose, found = np.arange(n) % _TWINS, []
-    for place in range(digits):
-        hits = [_cut(one[0][:, place], negative[0], one[1][:, place]) == negative[1] for one in scores]
-        twin = sum((_rate(hits[1 + at][whose == at]) for at in range(_TWINS)), Rate(0, 0))
-        found.append(Guess(subject.place(place), _rate(hits[0]), twin, best))
-    return found
-
-
-def _sign_scores(model: Transformer, questions: Questions, digits: int) -> NDArray[np.float64]:
-    # Axes question, place, level. The last layer is left out: nobody reads what it writes before the answer.
-    levels = levels_of(model.config.n_layers)[:-2] or levels_of(model.config.n_layers)
-    logits = lens_tokens(model, read_states(model, questions, range(digits), levels))
-    return np.asarray(logits[..., MINUS] - logits[..., PLUS], dtype=np.float64)
-
-
-def _cut(fit: NDArray[np.float64], labels: NDArray[np.bool_], test: NDArray[np.float64]) -> NDArray[np.bool_]:
-    # Level and cut that are most often right on the fitting questions: negative above the cut.
-    best = max((_best_cut(column, labels), level) for level, column in enumerate(fit.T))
-    (_, edge), level = best
-    return np.asarray(test[:, level] > edge)
-
-
-def _best_cut(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> tuple[int, float]:
-    # How often the best cut is right, and the cut; only between scores that differ.
-    order = np.argsort(scores, kind="stable")
-    below, above = np.cumsum(~labels[order]), np.cumsum(labels[order][::-1])[::-1]
-    right = np.concatenate([[0], below]) + np.concatenate([above, [0]])
-    edges = np.concatenate([[-np.inf], scores[order]])
-    ends = np.append(edges[1:] != edges[:-1], True)
-    at = int(np.where(ends, right, -1).argmax())
-    return int(right[at]), float(edges[at])
 
 
 def _facts(readings: Sequence[Reading], guesses: Sequence[Guess], settings: Settings) -> list[Fact]:
