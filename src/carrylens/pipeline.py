@@ -24,6 +24,7 @@ from carrylens.names import ModelName
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.battery.outcome import Outcome
+    from carrylens.battery.subject import Inserted
     from carrylens.calibration.scoring import Work
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.roles import Watch
@@ -276,8 +277,9 @@ def battery_source(
     folder, sha256 = folder_for(source, str(name), out), hash_of(model)
     about = {"model": str(name), "version": __version__, "sha256": sha256}
     own = [] if source.startswith(HUB) else [find_model(source)]  # a shipped model may have come with its map
-    mapped = (of_it for place in [folder, *own] if (of_it := saved_map(place, sha256)))
-    subject = Subject(str(name), model, name.operation, next(mapped, None))
+    mapped = (each for place in [folder, *own] if (each := saved_map(place, sha256)))
+    inserted = _inserted(own[0]) if own and name.insertion else None
+    subject = Subject(str(name), model, name.operation, next(mapped, None), inserted)
     kept = {outcome.card.name: outcome for outcome in saved_outcomes(folder, about)}
     there = [] if restart else list(kept.values())
     found = []
@@ -287,6 +289,21 @@ def battery_source(
             save_outcomes(folder, about, list(kept.values()))
         found.append(outcome)
     return folder, found
+
+
+def _inserted(folder: Path) -> Inserted | None:
+    # The addition model that was put into the one in the folder, if its history names one that can be found.
+    from carrylens.battery.subject import Inserted
+    from carrylens.training.insertion import Placement
+    from carrylens.zoo.about import training_run
+    from carrylens.zoo.find import load
+
+    run = training_run(folder)
+    try:
+        model = load(str(run["inserted_from"]))
+    except (KeyError, CarryLensError):
+        return None
+    return Inserted(str(run["inserted_from"]), model, run.get("placement") == Placement.LATE.value)
 
 
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLensError]:

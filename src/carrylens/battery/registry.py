@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from carrylens.battery import (
     axes,
     combiner,
+    lenses,
     make_carry,
     necessity,
     patching,
     paths,
+    polysemy,
     probes,
     restoration,
+    selection,
     sufficiency,
     whole,
 )
@@ -46,6 +49,9 @@ EXPERIMENTS = (
     Experiment(combiner.CARD, combiner.run),
     Experiment(probes.CARD, probes.run),
     Experiment(axes.CARD, axes.run),
+    Experiment(selection.CARD, selection.run),
+    Experiment(polysemy.CARD, polysemy.run),
+    Experiment(lenses.CARD, lenses.run),
 )
 
 

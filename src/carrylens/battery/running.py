@@ -32,7 +32,8 @@ def run_experiments(
 def full_settings(subject: Subject, settings: Settings) -> Mapping[str, object]:
     """The settings, and what of the subject an outcome depends on beside its weights."""
     found = None if subject.map is None else hashlib.sha256(subject.map.to_json().encode()).hexdigest()
-    return {**settings.plain(), "map": found}
+    inserted = {} if subject.inserted is None else {"inserted": subject.inserted.name}
+    return {**settings.plain(), "map": found, **inserted}
 
 
 def is_fresh(outcome: Outcome, experiment: Experiment, subject: Subject, settings: Settings) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.questions import Questions
+from carrylens.interventions.parts import Parts
 from carrylens.model.transformer import Transformer
 from carrylens.tokens import encode
 
@@ -46,3 +47,10 @@ def read_states(model: Transformer, questions: Questions, places: Sequence[int],
             _, cache = model.run_with_cache(chunk, list(levels))
         found.append(torch.stack([cache[level][:, list(places)] for level in levels], dim=2).double().cpu().numpy())
     return np.concatenate(found)
+
+
+def lens_logits(model: Transformer, states: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The logits that the last norm and the unembedding make of states: the axes of `states`, the last one vocab."""
+    parts = Parts(model)
+    with torch.inference_mode():
+        return parts.logits(torch.from_numpy(states).to(parts.device, parts.dtype)).float().cpu().numpy()

@@ -63,13 +63,23 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
+class Inserted:
+    """The addition model that a mixed one began as; `late` if it took the last layers and heads, not the first."""
+
+    name: str
+    model: Transformer
+    late: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Subject:
-    """A model and what is known about it. `map` is None where it has not been mapped."""
+    """A model and what is known about it. `map` is None where it has not been mapped, `inserted` where none was."""
 
     name: str
     model: Transformer
     operation: Operation
     map: NodeMap | None = None
+    inserted: Inserted | None = None
 
     @cached_property
     def engine(self) -> Engine:

@@ -1,0 +1,77 @@
+"""Polysemy: planted heads of one family serve one branch, the MLP they share serves all.
+
+Even a plant whose fetching heads are shared has heads of its own for each carry, so that a model most of whose nodes
+serve several branches is judged on counts. Insertion is tested with a plant put into itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
+from carrylens.arithmetic.questions import Operation
+from carrylens.battery.columns import Branch
+from carrylens.battery.polysemy import inserted_node, judge_several, shuffled_several
+from carrylens.battery.subject import Inserted, Subject
+from carrylens.evidence.rates import Rate
+from carrylens.hypothesis.verdicts import Verdict
+from carrylens.model.config import ModelConfig
+from carrylens.model.transformer import Transformer
+from carrylens.nodes import Node
+from carrylens.planted.dials import Dials
+
+
+def test_planted_heads_serve_one_branch_and_shared_ones_all() -> None:
+    apart = outcome_of("polysemy", planted_subject(Operation.MIX, 2))
+    shared = outcome_of("polysemy", planted_subject(Operation.MIX, 2, Dials(polysemy=True)))
+    serves = [{row[0]: row[1] for row in outcome.rows} for outcome in (apart, shared)]
+    assert [serves[0][f"P7L0H{head}"] for head in range(3)] == ["S", "M", "N"]
+    assert serves[0]["P7L0MLP"] == serves[0]["P7L1MLP"] == "SMN"
+    assert serves[1]["P7L0H0"] == "SMN"
+    assert apart.verdict is not Verdict.SUPPORTED
+    assert "UNTESTED" in apart.says
+
+
+def test_nodes_that_nobody_reads_serve_nothing() -> None:
+    outcome = outcome_of("polysemy", planted_subject(Operation.MIX, 2))
+    assert not any(row[0].startswith(("P0", "P1L", "P2")) for row in outcome.rows)
+
+
+def test_the_verdict_is_right_on_counts() -> None:
+    assert judge_several(Rate(36, 40), Rate(80, 400)) is Verdict.SUPPORTED
+    assert judge_several(Rate(36, 40), Rate(360, 400)) is Verdict.INCONCLUSIVE
+    assert judge_several(Rate(4, 40), Rate(10, 400)) is Verdict.REFUTED
+    assert judge_several(Rate(0, 0), Rate(0, 0)) is Verdict.UNTESTED
+
+
+def test_shuffling_parts_what_came_together() -> None:
+    subject = planted_subject(Operation.MIX, 2)
+    heads = [node for node in subject.nodes if node.layer == 0 and not node.is_mlp and node.position < 5][:3]
+    together = dict.fromkeys(heads, frozenset(Branch))
+    assert shuffled_several(together, subject, replace(SMALL, n_draws=50)).value < 0.7
+
+
+def test_an_inserted_plant_serves_what_it_served() -> None:
+    mixed, adds = planted_subject(Operation.MIX, 2), planted_subject(Operation.ADD, 2)
+    outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, Inserted("add", adds.model)))
+    shares = {
+        fact.about["inserted nodes that serve"]: fact.effect.value
+        for fact in outcome.facts
+        if "inserted nodes that serve" in fact.about
+    }
+    assert shares["add"] > 0.9
+    assert shares["negative"] < 0.7
+    assert len(outcome.beside_paper) == 3
+
+
+def test_a_model_put_in_late_has_its_nodes_moved() -> None:
+    big, small = (Transformer(ModelConfig.of_width(2, n, n + 1, width=24, seed=1)) for n in (3, 2))
+    early, late = (Subject("ins", big, Operation.MIX, None, Inserted("add", small, late)) for late in (False, True))
+    assert inserted_node(Node(4, 1, 2), early) == Node(4, 1, 2)
+    assert inserted_node(Node(4, 1, 2), late) == Node(4, 2, 3)
+    assert inserted_node(Node(4, 0, None), late) == Node(4, 1, None)
+
+
+def test_untrained_weights_and_models_that_only_add_are_not_tested() -> None:
+    assert outcome_of("polysemy", untrained_subject(Operation.MIX)).verdict is Verdict.UNTESTED
+    assert outcome_of("polysemy", planted_subject(Operation.ADD, 2)).verdict is Verdict.UNTESTED
