@@ -25,7 +25,7 @@ from carrylens.report.figures.clouds import Cloud, clouds_figure
 from carrylens.report.figures.collect import figures_of
 from carrylens.report.figures.node_tables import failure_map, impact_map, purpose_map, reuse_map
 from carrylens.report.figures.seeds import SeedRun, seeds_figure
-from carrylens.report.page.comparison import comparison_page, differing_claims
+from carrylens.report.page.comparison import comparison_page, differing_claims, experiment_lines
 from carrylens.report.page.saved import Saved
 from carrylens.report.print_tables import Table, location_map, tables_of
 
@@ -145,6 +145,14 @@ def test_a_comparison_says_what_is_the_same_and_what_differs(saved: Saved) -> No
     assert "does not run it as it is stated" in page
     assert page.count("<svg") == 2
     assert len(set(re.findall(r'id="(circuit-[^"]*)"', page))) == 4
+    turned = [{**each, "verdict": "REFUTED"} for each in saved.battery]
+    verdicts = {line.what: line.cells for line in experiment_lines([saved, replace(saved, battery=turned)])}
+    titles = [f"experiment: {each['card']['title']}" for each in saved.battery]
+    assert list(verdicts) == titles
+    assert all(cells[1] == "refuted" for cells in verdicts.values())
+    assert [line.cells[1] for line in experiment_lines([saved, replace(saved, battery=[])])] == ["not run"] * len(
+        titles
+    )
     same = comparison_page([saved, saved])
     assert "Nothing that was compared" in same.partition('id="differs"')[2]
 

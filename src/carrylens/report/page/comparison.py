@@ -54,7 +54,8 @@ def comparison_page(saved: Sequence[Saved]) -> str:
     for each in saved:
         effects.check_claims(each.claims["claims"])
     circuits = [circuit_of(each) for each in saved]
-    groups, layouts = list(claim_lines(saved)), list(layout_lines(saved, circuits))
+    groups = [*claim_lines(saved), *experiment_lines(saved)]
+    layouts = list(layout_lines(saved, circuits))
     context = {
         "saved": saved,
         "sentence": comparison_sentence(saved),
@@ -97,6 +98,13 @@ def claim_lines(saved: Sequence[Saved]) -> Iterator[Line]:
     groups = [grouped([claim for claim in each.claims["claims"] if claim["required"]]) for each in saved]
     for what in dict.fromkeys(name for group in groups for name in group):
         yield Line(what, tuple(_borne_out(group.get(what, ())) for group in groups))
+
+
+def experiment_lines(saved: Sequence[Saved]) -> Iterator[Line]:
+    """For each experiment its verdict on each model, where the battery was run on any."""
+    verdicts = [{each["card"]["title"]: str(each["verdict"]).lower() for each in one.battery} for one in saved]
+    for title in dict.fromkeys(title for some in verdicts for title in some):
+        yield Line(f"experiment: {title}", tuple(some.get(title, "not run") for some in verdicts))
 
 
 def layout_lines(saved: Sequence[Saved], circuits: Sequence[Circuit]) -> Iterator[Line]:
