@@ -119,8 +119,9 @@ class Judge:
 
     @staticmethod
     def _is_early(role: Role, claim: Claim) -> bool:
-        # Several nodes together may have all the parts, which is as good as the whole to a swap. One node may not.
-        return len(role.nodes) == 1 and depth(role.nodes) < claim.steps
+        # Several nodes together may have all the parts, which is as good as the whole to a swap; and what no question
+        # told from the variable may be what the node has.
+        return len(role.nodes) == 1 and not role.same_as and depth(role.nodes) < claim.steps
 
     def _room(self, claim: Claim) -> Finding:
         n_layers = self.search.found.n_layers

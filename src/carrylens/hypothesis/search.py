@@ -99,11 +99,13 @@ def _inside(said: Mapping[str, object], name: str) -> Mapping[str, object]:
 
 @cache
 def _visible(model: CausalModel, variable: Variable, count: int, seed: int) -> tuple[int, ...] | None:
-    # In how many of the search's pairs each token would change; None where no question can show the variable.
+    # In how many of the search's pairs each token would change, and to the source's own: then a swap of everything that
+    # knows the variable shows it, whatever else those nodes know. None where no question can show the variable.
     try:
         pairs = swapping_pairs(model, variable, count, seed)
     except CarryLensError:
         return None
-    own, moved = model.answers(pairs.base), pairs.written()
-    digits = np.sum(own.digits != moved.digits, axis=0)[::-1]
-    return (int(np.sum(own.negative != moved.negative)), *(int(number) for number in digits))
+    own, source, moved = model.answers(pairs.base), model.answers(pairs.source), pairs.written()
+    digits = np.sum((own.digits != moved.digits) & (source.digits == moved.digits), axis=0)[::-1]
+    sign = np.sum((own.negative != moved.negative) & (source.negative == moved.negative))
+    return (int(sign), *(int(number) for number in digits))
