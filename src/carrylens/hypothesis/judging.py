@@ -23,6 +23,7 @@ from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.claims import Claim, Kind
 from carrylens.hypothesis.search import Search
 from carrylens.hypothesis.statement import Hypothesis
+from carrylens.hypothesis.structure import follows
 from carrylens.hypothesis.thresholds import Thresholds
 from carrylens.hypothesis.verdicts import Finding, Verdict
 from carrylens.nodes import Node, print_nodes
@@ -83,8 +84,24 @@ class Judge:
         if not self.search.groups:
             why = f"no single node does, on {n_pairs} pairs that could show it; groups were not searched{where}"
             return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(elsewhere[:_SHOWN]))
+        if finer := self._finer(claim):
+            named = f"{print_nodes(finer[0].nodes)} carries {finer[0].variable}"
+            why = f"it was not found by itself, but {named}, from which it follows"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(finer[:_SHOWN]))
         why = f"no node or group does, on {n_pairs} pairs that could show it{where}"
         return Finding(claim, Verdict.REFUTED, why, tuple(elsewhere[:_SHOWN]))
+
+    def _finer(self, claim: Claim) -> list[Role]:
+        # Roles at a valid place of a variable that says more: who carries it has what was claimed, or more than that.
+        assert claim.variable is not None
+        mine, model = self.search.model, self.hypothesis.model
+        place = None if claim.token is None else mine.answer_variables.index(claim.token)
+        return [
+            role
+            for role in self.search.found.roles
+            if place in (None, role.token) and _stands_in(role.nodes, claim.positions) and self.is_sure(role)
+            if follows(model, claim.variable, mine, role.variable)
+        ]
 
     def _order(self, claim: Claim) -> Finding:
         assert claim.variable is not None

@@ -58,6 +58,22 @@ def value_keys(model: CausalModel) -> Mapping[Variable, bytes]:
     return {variable: column.tobytes() for variable, column in run.items() if len(np.unique(column)) > 1}
 
 
+def follows(model: CausalModel, variable: Variable, other_model: CausalModel, other: Variable) -> bool:
+    """Whether the value of `variable` follows from that of `other`, on the fixed sample.
+
+    >>> from carrylens.arithmetic import Operation, algorithm
+    >>> from carrylens.arithmetic.variables import SC, ST
+    >>> addition = algorithm(Operation.ADD, 3)
+    >>> follows(addition, SC[1], addition, ST[1]), follows(addition, ST[1], addition, SC[1])
+    (True, False)
+    """
+    whole, part = value_keys(model).get(variable), value_keys(other_model).get(other)
+    if whole is None or part is None:
+        return False
+    values, others = (np.frombuffer(key, dtype=np.int8) for key in (whole, part))
+    return all(len(np.unique(values[others == value])) == 1 for value in np.unique(others))
+
+
 @cache
 def one_name(model: CausalModel) -> Mapping[Variable, Variable]:
     """For every variable the one that its value is called by: a token of the answer if there is one, else the first.
