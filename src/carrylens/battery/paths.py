@@ -277,7 +277,7 @@ def _beside(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> tuple[
 
 
 def _counted(roles: Sequence[str]) -> str:
-    return ", ".join(f"{role} {roles.count(role)}" for role in sorted(set(roles), key=lambda r: -roles.count(r)))
+    return ", ".join(f"{role} {roles.count(role)}" for role in sorted(set(roles), key=lambda r: (-roles.count(r), r)))
 
 
 def _figure(cells: Sequence[_Cell]) -> Figure:
