@@ -112,10 +112,14 @@ class Judge:
                 why = f"nothing was surely found to carry {variable} for {claim.token}, so there is no order to see"
                 return Finding(claim, Verdict.INCONCLUSIVE, why)
         ordered = [(part, whole) for part in parts for whole in wholes if reaches(part.nodes, whole.nodes)]
-        part, whole = ordered[0] if ordered else (parts[0], wholes[0])
+        apart = [(p, w) for p in parts for w in wholes if not set(p.nodes) & set(w.nodes)]
+        part, whole = (ordered or apart or [(parts[0], wholes[0])])[0]
         named = (print_nodes(part.nodes), print_nodes(whole.nodes))
         if ordered:
             return Finding(claim, Verdict.SUPPORTED, f"{named[0]} comes before {named[1]}", (part, whole))
+        if not apart:
+            why = f"{named[0]} and {named[1]}, which carry the two, have nodes in common, so there is no order to see"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, (part, whole))
         why = f"{named[0]} carries {claim.variable} and cannot reach {named[1]}, which carries {claim.reader}"
         return Finding(claim, Verdict.REFUTED, why, (part, whole))
 
