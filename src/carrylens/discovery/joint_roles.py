@@ -7,9 +7,9 @@ Never  gives a set the role that one of its members has.
 1. Candidates among pairs of heads of one layer at one position: both are useful, or both together fail on questions on
    which neither does. `groups.py` finds other sets.
 2. Their roles are found and confirmed as those of single nodes are.
-3. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often. Where a
-   member was tested alone and did not get the role, because another variable explains its hits better, more often will
-   do.
+3. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often, or where
+   the member was tested alone and did not get the role. It may hit as often and yet have lost to another variable, on
+   the pairs that tell them apart.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from carrylens.nodes import Node, print_nodes
 
 CLEARLY = 0.01
 """The chance below which a set hits more often than its members."""
-_MORE = 0.1  # how much more often a set must hit than a member that has been shown not to have the role
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look
 
 
@@ -112,10 +111,6 @@ def find_joint_roles(
         for role in some:
             lost = [node for node in role.nodes if node in tested and (node, variable, role.token) not in held]
             hits = {node: alone.get((node, role.token), Rate(0, 1)) for node in role.nodes}
-            if all(_adds(role.hit, hit, lost=node in lost) for node, hit in hits.items()):
+            if all(node in lost or p_above(role.hit, hit) <= CLEARLY for node, hit in hits.items()):
                 stay.append(role)
     return stay
-
-
-def _adds(together: Rate, alone: Rate, *, lost: bool) -> bool:
-    return p_above(together, alone) <= CLEARLY or (lost and together.value - alone.value >= _MORE)
