@@ -49,8 +49,8 @@ class Box:
 
     @property
     def name(self) -> str:
-        """Its nodes without what the picture shows already."""
-        if len({(node.position, node.layer) for node in self.nodes}) > 1:
+        """Its nodes without what the picture shows already; only how many they are where a box has no room for more."""
+        if len({(node.position, node.layer) for node in self.nodes}) > 1 or len(self.nodes) > 3:
             return f"{len(self.nodes)} nodes"
         return "+".join("MLP" if node.is_mlp else f"H{node.head}" for node in sorted(self.nodes))
 
