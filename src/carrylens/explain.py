@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.variables import Variable
     from carrylens.discovery.behaviours import Clusters
     from carrylens.discovery.node_map import NodeMap
-    from carrylens.discovery.roles import Watch
+    from carrylens.discovery.settings import Watch
     from carrylens.nodes import Node
     from carrylens.report.figures.clouds import Cloud
     from carrylens.report.figures.collect import Drawn

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.battery.subject import Inserted
     from carrylens.calibration.scoring import Work
     from carrylens.discovery.node_map import NodeMap
-    from carrylens.discovery.roles import Watch
+    from carrylens.discovery.settings import Watch
     from carrylens.evidence.confidence import Confidence
     from carrylens.hypothesis.skeleton import Judgement
     from carrylens.model.transformer import Transformer

@@ -18,7 +18,7 @@ from carrylens.discovery import mapping
 from carrylens.discovery.map_folder import STORE, folder_for, save_mapped, saved_map
 from carrylens.discovery.mapping import Mapped, MapSettings, map_model
 from carrylens.discovery.node_map import MAP, NodeMap, Role
-from carrylens.discovery.roles import Settings
+from carrylens.discovery.settings import Settings
 from carrylens.discovery.usefulness import measure_usefulness
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, read_facts

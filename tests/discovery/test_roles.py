@@ -9,7 +9,8 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
-from carrylens.discovery.roles import Settings, able_sets, find_roles, readable_variables
+from carrylens.discovery.roles import able_sets, find_roles, readable_variables
+from carrylens.discovery.settings import Settings
 from carrylens.discovery.usefulness import measure_usefulness
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine

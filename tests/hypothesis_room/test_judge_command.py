@@ -16,7 +16,8 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import SA, ST, SV, A
 from carrylens.discovery.node_map import MAP, NodeMap
-from carrylens.discovery.roles import Settings, find_roles
+from carrylens.discovery.roles import find_roles
+from carrylens.discovery.settings import Settings
 from carrylens.discovery.usefulness import measure_usefulness
 from carrylens.errors import CarryLensError
 from carrylens.hypothesis.known import left_to_right

@@ -14,6 +14,7 @@ from carrylens.interventions import (
     edge,
     keep_only,
     parse_sites,
+    shift,
 )
 from carrylens.interventions.edits import Edge, Fill, KeepOnly, Replace
 from carrylens.interventions.sites import Input, Site
@@ -21,7 +22,7 @@ from carrylens.model import ModelConfig, Transformer
 from carrylens.nodes import Node, all_nodes
 from interventions.slow_interventions import can_read
 
-KINDS = ("zero", "mean", "class-mean", "resample", "swap", "part", "project", "add", "edge", "frozen", "keep")
+KINDS = ("zero", "mean", "class-mean", "resample", "swap", "part", "project", "add", "shift", "edge", "frozen", "keep")
 
 
 def random_model(config: ModelConfig, seed: int) -> Transformer:
@@ -77,6 +78,8 @@ class RandomEdits:
         found = parse_sites(sites)
         if kind == "swap":
             return Edit((Replace(found, Fill.SOURCE, slot),))
+        if kind == "shift":
+            return shift(sites, slot, 1 - slot)
         if kind == "part":
             return Edit((Replace(found, Fill.SOURCE, slot, share=float(rng.normal())),))
         if kind == "project":

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic import Answers, Questions, answers, classify
-from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Norm, Replace
+from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Norm, Replace, Shift
 from carrylens.interventions.sites import Input, Receiver, Residual, Site
 from carrylens.model import Cache, Transformer
 from carrylens.nodes import Node, all_nodes
@@ -70,8 +70,11 @@ class Asked:
         number = int.from_bytes(hashlib.blake2b(salted, digest_size=8).digest(), "little")
         return torch.tensor([others[number % len(others)]])
 
-    def fill(self, change: Replace, name: str) -> Tensor:
-        """What the activation called `name` is for the fill, axes [pos, ...]."""
+    def fill(self, change: Replace | Shift, name: str) -> Tensor:
+        """What the activation called `name` is for the fill, or how far it moves for a shift, axes [pos, ...]."""
+        if isinstance(change, Shift):
+            there, here = (self.cache(self.sources[slot])[name][0] for slot in (change.source, change.less))
+            return there - here
         key = (change.fill, change.source, change.seed, name)
         if key not in self.fills:
             self.fills[key] = self._fill(change, name)
@@ -103,9 +106,9 @@ def hooked_cache(asked: Asked, edit: Edit) -> Cache:
         return asked.model.run_with_cache(asked.tokens, fwd_hooks=hooks)[1]
 
 
-def changes_by_site(edit: Edit, model: Transformer) -> dict[Site, Replace | Add]:
+def changes_by_site(edit: Edit, model: Transformer) -> dict[Site, Replace | Add | Shift]:
     """The change of each site, of which there is at most one, with keep-only written out and edges left out."""
-    found: dict[Site, Replace | Add] = {}
+    found: dict[Site, Replace | Add | Shift] = {}
     for change in edit.changes:
         if isinstance(change, KeepOnly):
             config, kept = model.config, set(change.nodes)
@@ -117,8 +120,8 @@ def changes_by_site(edit: Edit, model: Transformer) -> dict[Site, Replace | Add]
     return found
 
 
-def _hook(asked: Asked, change: Replace | Add, site: Site) -> tuple[str, Any]:
-    in_stream = isinstance(change, Add) or bool(change.basis)
+def _hook(asked: Asked, change: Replace | Add | Shift, site: Site) -> tuple[str, Any]:
+    in_stream = isinstance(change, Add) or (isinstance(change, Replace) and bool(change.basis))
     name = point_of(site, asked.model, in_stream)
     place: Any = (
         (0, site.position) if isinstance(site, Residual) or site.head is None else (0, site.position, site.head)
@@ -143,11 +146,13 @@ def point_of(site: Site, model: Transformer, in_stream: bool = False) -> str:
     return f"blocks.{site.layer}.attn.hook_result" if in_stream else f"blocks.{site.layer}.attn.hook_z"
 
 
-def changed(own: Tensor, change: Replace | Add, fill: Tensor | None) -> Tensor:
+def changed(own: Tensor, change: Replace | Add | Shift, fill: Tensor | None) -> Tensor:
     """One site's value after one change."""
     if isinstance(change, Add):
         return own + change.amount * torch.tensor(change.direction, dtype=own.dtype)
     assert fill is not None
+    if isinstance(change, Shift):
+        return own + fill
     step = change.share * (fill - own)
     if change.basis:  # the projection by least squares: the combination of basis vectors nearest to the step
         columns = np.array(change.basis).T
@@ -171,7 +176,7 @@ def can_read(receiver: Receiver, sender: Node) -> bool:
 class Notes:
     """What a looped pass does at each site, and what it held: streams by (layer, moment), and every node's write."""
 
-    changes: dict[Site, Replace | Add]
+    changes: dict[Site, Replace | Add | Shift]
     streams: dict[tuple[int, str], Tensor] = field(default_factory=dict)
     writes: dict[Node, Tensor] = field(default_factory=dict)
 
@@ -256,7 +261,7 @@ def _written(asked: Asked, notes: Notes, node: Node, value: Tensor, write: Calla
     if change is None:
         return write(value)
     at = node.position if node.head is None else (node.position, node.head)
-    in_stream = isinstance(change, Add) or bool(change.basis)
+    in_stream = isinstance(change, Add) or (isinstance(change, Replace) and bool(change.basis))
     fill = None if isinstance(change, Add) else asked.fill(change, point_of(node, asked.model, in_stream))[at]
     return changed(write(value), change, fill) if in_stream else write(changed(value, change, fill))
 

@@ -146,7 +146,7 @@ def test_random_edits_are_of_every_kind_and_mostly_change_something() -> None:
         for e in edits
         for change in e.changes
     }
-    assert len(seen) == 12
+    assert len(seen) == 13
     asked, first, second, more = (Stream(StreamKind.NATURAL, Operation.ADD, 2, seed).take(0, 1) for seed in range(4))
     reference = Questions.parse(asked.text() + more.text())
     outcome = Engine(random_model(config, 3)).run(edits, asked, [first, second], reference=reference, logits=True)

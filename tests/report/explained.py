@@ -12,7 +12,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.cli import app
 from carrylens.discovery.groups import GroupSettings
 from carrylens.discovery.mapping import MapSettings
-from carrylens.discovery.roles import Settings
+from carrylens.discovery.settings import Settings
 from carrylens.planted.dials import describe
 from carrylens.planted.plant import plant
 

@@ -77,14 +77,23 @@ class CausalModel:
     def ancestors(self, variable: Variable) -> frozenset[Variable]:
         """All that `variable` depends on, itself left out."""
         self.check(variable)
-        found: set[Variable] = set()
-        waiting = [variable]
-        while waiting:
-            mechanism = self.by_variable.get(waiting.pop())
-            fresh = set(mechanism.parents) - found if mechanism else set()
-            found |= fresh
-            waiting.extend(fresh)
-        return frozenset(found)
+        return self._ancestors.get(variable, frozenset())
+
+    @cached_property
+    def _ancestors(self) -> Mapping[Variable, frozenset[Variable]]:
+        found: dict[Variable, frozenset[Variable]] = {}
+        for mechanism in self.mechanisms:
+            found[mechanism.variable] = frozenset(mechanism.parents).union(
+                *(found.get(parent, frozenset()) for parent in mechanism.parents)
+            )
+        return found
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.operation, self.digits, self.mechanisms))
 
     def run(
         self,

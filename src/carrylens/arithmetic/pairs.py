@@ -33,7 +33,8 @@ from carrylens.errors import CarryLensError
 
 _PROPOSALS = 32  # per base and round
 _ROUNDS = 64
-_CHUNK = 1024  # bases at a time, to bound memory
+_CHUNK = 1024  # bases at a time at most, to bound memory
+_LEAST_CHUNK = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +156,12 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     stream = Stream(StreamKind.ENRICHED, model.operation, model.digits, seed)
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Questions, Questions]] = []
-    for round_ in range(_ROUNDS):
-        base = stream.take(round_ * _CHUNK, _CHUNK)
+    start, chunk = 0, min(_CHUNK, max(_LEAST_CHUNK, 2 * count))
+    while start < _ROUNDS * _CHUNK:
+        base = stream.take(start, chunk)
         rows, source = _best_sources(model, wanted, base, random)
         found.append((base[rows], source))
+        start, chunk = start + chunk, min(_CHUNK, 2 * chunk)
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
             return Pairs(

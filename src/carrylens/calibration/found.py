@@ -14,7 +14,7 @@ from typing import Any
 
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.roles import Watch
+from carrylens.discovery.settings import Watch
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes, print_nodes
 

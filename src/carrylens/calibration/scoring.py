@@ -24,7 +24,7 @@ from carrylens.calibration.results import Plain, Results
 from carrylens.calibration.scores import score
 from carrylens.calibration.settings import Setting
 from carrylens.calibration.thresholds import Lesson, Threshold, choose_threshold
-from carrylens.discovery.roles import Watch
+from carrylens.discovery.settings import Watch
 from carrylens.planted.plant import Planted, plant
 
 

@@ -23,9 +23,11 @@ import numpy as np
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.node_map import Nodes, Role
-from carrylens.discovery.roles import Note, Settings, Watch, confirming_stimuli, find_roles
-from carrylens.discovery.swaps import swap_rates
+from carrylens.discovery.node_map import Nodes, Role, Way
+from carrylens.discovery.roles import confirming_stimuli, find_roles
+from carrylens.discovery.settings import Note, Settings, Watch
+from carrylens.discovery.shifts import confirming_triples, shift_hits
+from carrylens.discovery.swaps import swap_hits
 from carrylens.discovery.usefulness import ablate_sets
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
@@ -102,12 +104,15 @@ def find_joint_roles(
     held = {(*role.nodes, role.variable, role.token) for role in single if len(role.nodes) == 1}
     roles = find_roles(engine, model, sets, settings, store=store, watch=watch, note=note, only=only)
     stay: list[Role] = []
-    for variable in dict.fromkeys(role.variable for role in roles):
-        some = [role for role in roles if role.variable == variable]
-        stimuli = confirming_stimuli(model, variable, settings)
+    for variable, way in dict.fromkeys((role.variable, role.way) for role in roles):
+        some = [role for role in roles if (role.variable, role.way) == (variable, way)]
         members = sorted({node for role in some for node in role.nodes})
-        rates = swap_rates(engine, [(node,) for node in members], stimuli, 1, store)
-        alone = {(each.nodes[0], each.token): each.hit for each in rates}
+        sets_of_one = [(node,) for node in members]
+        if way is Way.SWAP:
+            rates = swap_hits(engine, sets_of_one, confirming_stimuli(model, variable, settings), 1, store)
+        else:
+            rates = shift_hits(engine, sets_of_one, confirming_triples(model, variable, settings), 1, store)
+        alone = {(node, token): hit for node, hits in zip(members, rates, strict=True) for token, hit in hits.items()}
         for role in some:
             lost = [node for node in role.nodes if node in tested and (node, variable, role.token) not in held]
             hits = {node: alone.get((node, role.token), Rate(0, 1)) for node in role.nodes}

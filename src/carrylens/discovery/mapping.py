@@ -27,12 +27,15 @@ from carrylens.discovery.clusters import class_variables, measure_clusters
 from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups
 from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles
 from carrylens.discovery.node_map import Group, NodeMap, Role, Usefulness
-from carrylens.discovery.roles import Note, Settings, Watch, find_roles, readable_variables
+from carrylens.discovery.roles import find_roles, readable_variables
+from carrylens.discovery.settings import Note, Settings, Watch
 from carrylens.discovery.usefulness import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
 from carrylens.evidence.facts import Fact
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, print_nodes
+
+_HOLD = 256 << 20  # bytes: the group search asks the same pairs over and over
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def map_model(
 ) -> Mapped:
     """The map of a model: variables of `causal`, or of the usual algorithm. `about` is kept beside the settings."""
     say: Watch = watch or (lambda _what, _done, _all: None)
-    config, engine = model.config, Engine(model)
+    config, engine = model.config, Engine(model, hold=_HOLD)
     shape = (config.n_ctx - 1, config.n_layers, config.n_heads)  # nobody reads the last position
     asked = _ask(model, operation, settings)
     given = {"questions": asked.questions, "reference": asked.reference, "store": store}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import Enum
 from typing import Any
 
 from carrylens.arithmetic.questions import Operation
@@ -48,9 +49,18 @@ class Usefulness:
         return max(self.mean.hits, self.resample.hits) > self.clean.hits
 
 
+class Way(Enum):
+    """How it was shown that nodes carry a variable."""
+
+    SWAP = "swap"
+    """They take all they hold from another question."""
+    SHIFT = "shift"
+    """What they hold moves by a difference between two other questions: they carry the variable beside others."""
+
+
 @dataclass(frozen=True)
 class Role:
-    """Swapping `nodes` does to one token of the answer what swapping `variable` would; `token` counts from the sign.
+    """Moving `nodes` does to one token of the answer what moving `variable` would; `token` counts from the sign.
 
     `hit` and `null` are those of the confirming split, `p` is corrected. `same_as` names variables that no question
     tells from this one at this token.
@@ -63,6 +73,7 @@ class Role:
     null: Rate
     p: float
     same_as: tuple[Variable, ...] = ()
+    way: Way = Way.SWAP
 
 
 @dataclass(frozen=True)
@@ -144,7 +155,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return value.value if isinstance(value, Operation) else value
+    return value.value if isinstance(value, Operation | Way) else value
 
 
 def _usefulness(given: Mapping[str, Any]) -> Usefulness:
@@ -170,4 +181,5 @@ def _role(given: Mapping[str, Any]) -> Role:
         null=rate_of(given["null"]),
         p=given["p"],
         same_as=tuple(map(Variable.parse, given["same_as"])),
+        way=Way(given.get("way", Way.SWAP.value)),
     )

@@ -9,12 +9,13 @@ Never  grants a role on attention, on one split of questions, or because an answ
 2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
 3. Compete: where a set has several variables for one token, draw pairs on which they predict different tokens. A
    variable that loses to another there is dropped; variables that no question can tell apart are named together.
+4. Beside: variables that hit but fell at one of these steps may be carried together with others (`shifts.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, permutations
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from carrylens.arithmetic.pairs import swapping_pairs
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role
+from carrylens.discovery.settings import Note, Settings, Watch
+from carrylens.discovery.shifts import Place, roles_beside
 from carrylens.discovery.swaps import Stimuli, SwapRates, answer_tokens, draw_stimuli, swap_rates
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
@@ -32,26 +35,6 @@ from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import print_nodes
-
-Watch = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done and how much there is."""
-
-Note = Callable[[Fact], None]
-"""Called with every measurement, those that came to nothing included."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How much evidence is gathered, and how much is asked for."""
-
-    n_find: int = 48
-    n_confirm: int = 128
-    n_compete: int = 48
-    least: int = 6
-    find_level: float = 0.01
-    level: float = 0.001
-    least_hit: float = 0.25
-    seed: int = 0
 
 
 def find_roles(
@@ -68,13 +51,26 @@ def find_roles(
     """Every role of every set, or of each set those of the variables that `only` names for it."""
     say, keep = watch or (lambda _what, _done, _all: None), note or (lambda _fact: None)
     variables = list(readable_variables(model))
-    candidates: list[tuple[Variable, SwapRates]] = []
+    hitting: list[tuple[Variable, SwapRates]] = []
     for at, variable in enumerate(variables):
         able = [nodes for nodes in able_sets(model, variable, sets) if only is None or variable in only[nodes]]
-        candidates += [(variable, each) for each in _found(engine, model, variable, able, settings, store, keep)]
+        hitting += [(variable, each) for each in _found(engine, model, variable, able, settings, store, keep)]
         say("finding roles", at + 1, len(variables))
+    candidates = [(variable, each) for variable, each in hitting if p_above(each.hit, each.null) <= settings.find_level]
     confirmed = _confirm(engine, model, candidates, settings, store, say, keep)
-    return _compete(engine, model, confirmed, settings, store, say, keep)
+    granted = _compete(engine, model, confirmed, settings, store, say, keep)
+    doubtful = _doubtful(hitting, granted)
+    return granted + roles_beside(engine, model, doubtful, granted, settings, store, say, keep)
+
+
+def _doubtful(hitting: Sequence[tuple[Variable, SwapRates]], granted: Sequence[Role]) -> dict[Variable, set[Place]]:
+    # Where swaps hit and yet no role was granted.
+    known = {(role.variable, role.nodes, role.token) for role in granted}
+    found: dict[Variable, set[Place]] = {}
+    for variable, each in hitting:
+        if (variable, each.nodes, each.token) not in known:
+            found.setdefault(variable, set()).add((each.nodes, each.token))
+    return found
 
 
 def confirming_stimuli(model: CausalModel, variable: Variable, settings: Settings) -> Stimuli:
@@ -108,14 +104,10 @@ def _found(
         stimuli = draw_stimuli(model, variable, settings.n_find, 4 * settings.seed)
     except CarryLensError:  # a variable whose value no question can show, such as the sign of an addition
         return []
-    rates = swap_rates(engine, sets, stimuli, settings.least, store) if sets else []
+    rates = swap_rates(engine, sets, stimuli, settings.least, store, settings.least_hit) if sets else []
     for each in rates:
         keep(_fact(variable, each, "find", stimuli))
-    return [
-        each
-        for each in rates
-        if each.hit.value >= settings.least_hit and p_above(each.hit, each.null) <= settings.find_level
-    ]
+    return [each for each in rates if each.hit.value >= settings.least_hit]
 
 
 def _confirm(

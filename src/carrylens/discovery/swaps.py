@@ -61,17 +61,33 @@ def draw_stimuli(model: CausalModel, variable: Variable, count: int, seed: int) 
 
 
 def swap_rates(
-    engine: Engine, sets: Sequence[Nodes], stimuli: Stimuli, least: int, store: Path | None = None
+    engine: Engine,
+    sets: Sequence[Nodes],
+    stimuli: Stimuli,
+    least: int,
+    store: Path | None = None,
+    least_hit: float = 0.0,
 ) -> list[SwapRates]:
-    """Rates of every set and every token that differs in at least `least` effect pairs."""
-    hits = swap_hits(engine, sets, stimuli, least, store)
-    null = engine.run([swap(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source, store=store)
-    changed = (null.tokens != null.right).sum(1)
+    """Rates of every set and every token that differs in at least `least` effect pairs.
+
+    A set that reaches `least_hit` at no token is not asked for its null, which then counts no pairs.
+    """
+    hits = dict(zip(sets, swap_hits(engine, sets, stimuli, least, store), strict=True))
+    asked = [nodes for nodes in sets if any(hit.value >= least_hit for hit in hits[nodes].values())]
+    changed = dict(zip(asked, _changed(engine, asked, stimuli, store), strict=True))
     return [
-        SwapRates(nodes, token, hit, Rate(int(changed[at, token]), len(stimuli.null.base)))
-        for at, nodes in enumerate(sets)
-        for token, hit in hits[at].items()
+        SwapRates(nodes, token, hit, changed[nodes][token] if nodes in changed else Rate(0, 0))
+        for nodes in sets
+        for token, hit in hits[nodes].items()
     ]
+
+
+def _changed(engine: Engine, sets: Sequence[Nodes], stimuli: Stimuli, store: Path | None) -> list[list[Rate]]:
+    # For every set, how often each token changes on the null pairs.
+    if not sets:
+        return []
+    null = engine.run([swap(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source, store=store)
+    return [[Rate(int(count), len(stimuli.null.base)) for count in some] for some in (null.tokens != null.right).sum(1)]
 
 
 def swap_hits(

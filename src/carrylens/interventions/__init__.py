@@ -21,6 +21,7 @@ from carrylens.interventions.edits import (
     interpolate,
     keep_only,
     project,
+    shift,
     swap,
 )
 from carrylens.interventions.engine import Engine
@@ -42,5 +43,6 @@ __all__ = [
     "keep_only",
     "parse_sites",
     "project",
+    "shift",
     "swap",
 ]

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from carrylens.errors import CarryLensError
-from carrylens.interventions.edits import Add, Change, Edge, Edit, Fill, KeepOnly, Norm, Replace
+from carrylens.interventions.edits import Add, Change, Edge, Edit, Fill, KeepOnly, Norm, Replace, Shift, slots_of
 from carrylens.interventions.sites import Input, Receiver, Residual, Site
 from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node, all_nodes
@@ -31,7 +31,8 @@ def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: boo
             _check_kept(change, config)
         else:
             _check_sites(change.sites, config)
-            _check_amount(change, config)
+            if not isinstance(change, Shift):
+                _check_amount(change, config)
     _check_once(edit, config)
     _check_edges_once(edit)
 
@@ -43,13 +44,16 @@ def outside(kept: Sequence[Site], config: ModelConfig) -> tuple[Node, ...]:
 
 
 def _check_given(change: Change, n_slots: int, has_reference: bool) -> None:
-    fill = change.fill if isinstance(change, Replace | KeepOnly) else Fill.SOURCE if isinstance(change, Edge) else None
+    fill = change.fill if isinstance(change, Replace | KeepOnly) else None
     if fill is Fill.SOURCE and isinstance(change, KeepOnly):
         raise CarryLensError(f"{change} has no source question to take from. Fill with zero, mean or resample.")
-    if fill is Fill.SOURCE and isinstance(change, Replace | Edge) and not 0 <= change.source < n_slots:
-        raise CarryLensError(
-            f"{change} takes from source {change.source}, but {n_slots} were given. Give the source questions."
-        )
+    if isinstance(change, Shift) and change.source == change.less:
+        raise CarryLensError(f"{change} changes nothing. Name two slots.")
+    for slot in slots_of(change):
+        if not 0 <= slot < n_slots:
+            raise CarryLensError(
+                f"{change} takes from source {slot}, but {n_slots} were given. Give the source questions."
+            )
     if fill in (Fill.MEAN, Fill.CLASS_MEAN, Fill.RESAMPLE) and not has_reference:
         raise CarryLensError(f"{change} needs reference questions, but none were given. Give reference=.")
 

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from carrylens.interventions.clean import LayerBook
-from carrylens.interventions.edits import Add, Edge, Fill, Norm, Replace
+from carrylens.interventions.edits import Add, Edge, Fill, Norm, Replace, Shift
 from carrylens.interventions.fills import Kind, Rows, direction, projector
 from carrylens.interventions.parts import LayerParts, Parts, take
 from carrylens.interventions.plan import Act, EditPlan, Footprint, LayerRoute, Places, Receive, Send, route
@@ -213,6 +213,10 @@ class EditedPass:
         old = part[(slice(None), *sites)]
         if isinstance(change, Add):
             new = old + direction(change, old)
+        elif isinstance(change, Shift):
+            ends = ((Fill.SOURCE, slot) for slot in (change.source, change.less))
+            there, here = (self._rows.foreign(end, number, kind, act, rows) for end in ends)
+            new = old + (there - here)
         else:
             fill = self._rows.fill(change, number, kind, act, rows)
             if change.basis:
@@ -229,6 +233,7 @@ class EditedPass:
         change, sites = act.change, list(zip(act.positions, act.heads, strict=True))
         if isinstance(change, Add):
             return dict.fromkeys(sites, direction(change, z.values)[None])
+        assert isinstance(change, Replace)
         fill, within = self._rows.fill(change, number, Kind.HEADS, act, segment.rows), projector(change, z.values)
         own = [z.values[segment.rows, z.positions.index(position), head] for position, head in sites]
         return {
@@ -323,7 +328,7 @@ class _Look:
 
 
 def _in_the_stream(act: Act) -> bool:
-    return isinstance(act.change, Add) or bool(act.change.basis)
+    return isinstance(act.change, Add) or (isinstance(act.change, Replace) and bool(act.change.basis))
 
 
 def _index(positions: Sequence[int], first: int, like: Tensor) -> Tensor:

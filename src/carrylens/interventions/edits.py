@@ -98,6 +98,20 @@ class Add:
 
 
 @dataclass(frozen=True)
+class Shift:
+    """Each site moves by what it holds for the question in slot `source` less what it holds for that in `less`."""
+
+    tag: ClassVar[str] = "shift"
+    sites: tuple[Site, ...]
+    source: int = 0
+    less: int = 1
+
+    def __str__(self) -> str:
+        """What is moved and how far, in a few words."""
+        return f"{print_sites(self.sites)} += source {self.source} less source {self.less}"
+
+
+@dataclass(frozen=True)
 class Edge:
     """The receivers alone read the senders' writes as they are for the source question, or go a share of the way."""
 
@@ -115,7 +129,16 @@ class Edge:
         return f"{way}{print_sites(self.senders)} of source {self.source} -> {print_sites(self.receivers)}{frozen}"
 
 
-Change = Replace | KeepOnly | Add | Edge
+Change = Replace | KeepOnly | Add | Shift | Edge
+
+
+def slots_of(change: Change) -> tuple[int, ...]:
+    """The slots the change takes values from."""
+    if isinstance(change, Shift):
+        return (change.source, change.less)
+    if isinstance(change, Edge) or (isinstance(change, Replace) and change.fill is Fill.SOURCE):
+        return (change.source,)
+    return ()
 
 
 @dataclass(frozen=True)
@@ -169,6 +192,11 @@ def keep_only(nodes: Sites, fill: Fill | str = Fill.MEAN, seed: int = 0) -> Edit
 def swap(sites: Sites, source: int = 0) -> Edit:
     """The sites take what they hold for the source question: nodes their writes, residual states the whole stream."""
     return Edit((Replace(parse_sites(sites), Fill.SOURCE, _slot(source)),))
+
+
+def shift(sites: Sites, source: int = 0, less: int = 1) -> Edit:
+    """The sites move as far as they do from one other question, in slot `less`, to another, in slot `source`."""
+    return Edit((Shift(parse_sites(sites), _slot(source), _slot(less)),))
 
 
 def interpolate(sites: Sites, share: float, source: int = 0) -> Edit:
@@ -244,6 +272,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "fill": lambda given: _choice(Fill, given),
     "norm": lambda given: _choice(Norm, given),
     "source": _slot,
+    "less": _slot,
     "seed": _slot,
     "share": _number,
     "amount": _number,
@@ -265,7 +294,7 @@ def _plain(value: object) -> object:
 
 
 def _change(record: Mapping[str, Any]) -> Change:
-    kinds: dict[str, type[Change]] = {kind.tag: kind for kind in (Replace, KeepOnly, Add, Edge)}
+    kinds: dict[str, type[Change]] = {kind.tag: kind for kind in (Replace, KeepOnly, Add, Shift, Edge)}
     if record["change"] not in kinds:
         raise CarryLensError(f"{quote(str(record['change']))} is no change. Write one of {', '.join(kinds)}.")
     kind = kinds[record["change"]]

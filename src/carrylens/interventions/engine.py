@@ -2,7 +2,7 @@
 
 Takes  a model, edits, questions, and where edits ask for them sources and reference questions.
 Gives  `Outcomes`.
-Never  keeps anything of one call for the next: all it holds is the model.
+Never  keeps anything of one call for the next, unless it is told to hold clean passes.
 
 1. Check and plan every edit.
 2. Go through the questions in blocks that fit into memory; run each distinct sequence of a block clean, once.
@@ -31,6 +31,7 @@ from carrylens.interventions.clean import Book, Means, clean_book, reference_mea
 from carrylens.interventions.edited_pass import EditedPass, Segment
 from carrylens.interventions.edits import Edit, Fill
 from carrylens.interventions.fills import Origin, Rows
+from carrylens.interventions.holding import Given, Holding
 from carrylens.interventions.keys import clean_keys, digest_of, row_keys
 from carrylens.interventions.outcomes import Outcomes
 from carrylens.interventions.parts import Parts
@@ -67,10 +68,13 @@ class Engine:
 
     `memory` bounds the bytes of clean passes held at a time, though one question's are always held; `places` bounds the
     rows times positions of one batch, though one row is always run. Neither changes an outcome but in rounding.
+    `hold` keeps as many bytes of clean passes from call to call, for searches that ask the same questions over and
+    over: the model must not change meanwhile.
     """
 
-    def __init__(self, model: Transformer, *, memory: int = _MEMORY, places: int = _PLACES) -> None:
+    def __init__(self, model: Transformer, *, memory: int = _MEMORY, places: int = _PLACES, hold: int = 0) -> None:
         self._model, self._memory, self._places = model, memory, places
+        self._holding = Holding(hold)
 
     @property
     def model(self) -> Transformer:
@@ -98,7 +102,7 @@ class Engine:
         """
         n_edits, n_questions = len(edits), len(questions)
         edit_of, question_of = (index.ravel() for index in np.indices((n_edits, n_questions)))
-        given = _Given(questions, _slots(sources), reference, read)
+        given = Given(questions, _slots(sources), reference, read)
         records = self._run(edits, (edit_of, question_of), given, Request(logits, tuple(keep)), store, watch)
         return records.outcomes(("edit", "question", "answer"), (n_edits, n_questions))
 
@@ -120,7 +124,7 @@ class Engine:
             raise CarryLensError(f"{len(edits)} edits do not go with {len(questions)} questions. Give one for each.")
         distinct = {edit: place for place, edit in enumerate(dict.fromkeys(edits))}
         edit_of = np.array([distinct[edit] for edit in edits], dtype=np.int64)
-        given = _Given(questions, _slots(sources), reference, read)
+        given = Given(questions, _slots(sources), reference, read)
         rows, request = (edit_of, np.arange(len(questions))), Request(logits, tuple(keep))
         records = self._run(list(distinct), rows, given, request, store, watch)
         return records.outcomes(("question", "answer"), (len(questions),))
@@ -130,14 +134,14 @@ class Engine:
         self,
         edits: Sequence[Edit],
         rows: tuple[Index, Index],
-        given: _Given,
+        given: Given,
         request: Request,
         path: Path | None,
         watch: Watch | None,
     ) -> Records:
         parts = Parts(self._model)
-        given.check(edits, parts)
-        sequences = Sequences.of(given.questions, given.slots, given.reference, given.read)
+        _check(given, edits, parts)
+        sequences = self._holding.sequences(given)
         origins = {origin: sequences.origin(origin) for origin in set().union(*map(origins_of, edits))}
         records = Records.blank(request, parts, sequences.right, len(rows[0]))
         with ExitStack() as stack:
@@ -170,7 +174,8 @@ class Engine:
             wanted = np.unique(
                 np.concatenate([each[block] for each in (job.sequences.questions, *job.origins.values())])
             )
-            book = clean_book(parts, job.sequences.tokens(wanted))
+            make = partial(_book_of, job.sequences, wanted, parts)
+            book = self._holding.book(job.sequences, wanted, len(wanted) * sequence_bytes(parts), make)
             where = np.full(len(job.sequences.distinct), -1)
             where[wanted] = np.arange(len(wanted))
             asked = np.intersect1d(block, unasked)
@@ -217,38 +222,35 @@ class Engine:
         return batch
 
 
-@dataclass(frozen=True)
-class _Given:
-    questions: Questions
-    slots: tuple[Questions, ...]
-    reference: Questions | None
-    read: Answers | None
-
-    def check(self, edits: Sequence[Edit], parts: Parts) -> None:
-        """Refuse what does not fit the model or each other."""
-        digits, count = parts.config.digits, len(self.questions)
-        if not edits or not count:
-            raise CarryLensError(f"{len(edits)} edits on {count} questions make no rows. Give at least one of each.")
-        for asked in (self.questions, *self.slots, *(() if self.reference is None else (self.reference,))):
-            if asked.digits != digits:
-                raise CarryLensError(
-                    f"Questions of {asked.digits} digits do not fit a model of {digits}. Give some of {digits} digits."
-                )
-        if any(len(slot) != count for slot in self.slots):
+def _check(given: Given, edits: Sequence[Edit], parts: Parts) -> None:
+    # Refuse what does not fit the model or each other.
+    digits, count = parts.config.digits, len(given.questions)
+    if not edits or not count:
+        raise CarryLensError(f"{len(edits)} edits on {count} questions make no rows. Give at least one of each.")
+    for asked in (given.questions, *given.slots, *(() if given.reference is None else (given.reference,))):
+        if asked.digits != digits:
             raise CarryLensError(
-                f"{count} questions are asked, but a slot has {', '.join(str(len(slot)) for slot in self.slots)} "
-                "sources. Give one source for each question."
+                f"Questions of {asked.digits} digits do not fit a model of {digits}. Give some of {digits} digits."
             )
-        if self.reference is not None and not len(self.reference):
-            raise CarryLensError("The reference has no questions. Give some, or leave it out.")
-        for edit in dict.fromkeys(edits):
-            check_edit(edit, parts.config, len(self.slots), self.reference is not None)
-        if self.reference is not None and any(Fill.CLASS_MEAN in fills_of(edit) for edit in edits):
-            asked, there = (set(classify(some).classes()) for some in (self.questions, self.reference))
-            if absent := sorted(missing.value for missing in asked - there):
-                raise CarryLensError(
-                    f"The reference has no question of class {', '.join(absent)}, which is asked. Add some of it."
-                )
+    if any(len(slot) != count for slot in given.slots):
+        raise CarryLensError(
+            f"{count} questions are asked, but a slot has {', '.join(str(len(slot)) for slot in given.slots)} "
+            "sources. Give one source for each question."
+        )
+    if given.reference is not None and not len(given.reference):
+        raise CarryLensError("The reference has no questions. Give some, or leave it out.")
+    for edit in dict.fromkeys(edits):
+        check_edit(edit, parts.config, len(given.slots), given.reference is not None)
+    if given.reference is not None and any(Fill.CLASS_MEAN in fills_of(edit) for edit in edits):
+        asked, there = (set(classify(some).classes()) for some in (given.questions, given.reference))
+        if absent := sorted(missing.value for missing in asked - there):
+            raise CarryLensError(
+                f"The reference has no question of class {', '.join(absent)}, which is asked. Add some of it."
+            )
+
+
+def _book_of(sequences: Sequences, wanted: Index, parts: Parts) -> Book:
+    return clean_book(parts, sequences.tokens(wanted))
 
 
 def _means(edits: Sequence[Edit], reference: Questions | None, sequences: Sequences, parts: Parts) -> Means | None:

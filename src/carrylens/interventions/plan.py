@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from carrylens.interventions.checks import outside
-from carrylens.interventions.edits import Add, Edge, Edit, KeepOnly, Replace
+from carrylens.interventions.edits import Add, Edge, Edit, KeepOnly, Replace, Shift
 from carrylens.interventions.sites import Input, Residual, Site
 from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node
@@ -31,7 +31,7 @@ Places = tuple[int, ...]
 class Act:
     """One change at some sites of one kind in one layer; `heads` is empty for MLPs and residual states."""
 
-    change: Replace | Add
+    change: Replace | Add | Shift
     positions: Places
     heads: Places = ()
 
@@ -141,7 +141,7 @@ def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], 
     return routes, tuple(sorted(dirty | set(last.residual) | set(last.mlp)))
 
 
-def _lay_out_sites(change: Replace | Add, config: ModelConfig, layers: tuple[LayerPlan, ...]) -> None:
+def _lay_out_sites(change: Replace | Add | Shift, config: ModelConfig, layers: tuple[LayerPlan, ...]) -> None:
     for layer, plan in enumerate(layers):
         live = [site for site in change.sites if site.layer == layer and _is_read(site, config)]
         streams = [site for site in live if isinstance(site, Residual)]

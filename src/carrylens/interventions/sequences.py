@@ -20,7 +20,7 @@ from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import classify
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.errors import CarryLensError
-from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Replace
+from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Replace, Shift, slots_of
 from carrylens.interventions.fills import Origin
 from carrylens.tokens import answer_positions, encode
 
@@ -91,11 +91,10 @@ def origins_of(edit: Edit) -> set[Origin]:
     for change in edit.changes:
         if isinstance(change, Replace | KeepOnly) and change.fill is Fill.RESAMPLE:
             found.add((Fill.RESAMPLE, change.seed))
-        elif isinstance(change, Edge) or (isinstance(change, Replace) and change.fill is Fill.SOURCE):
-            found.add((Fill.SOURCE, change.source))
+        found.update((Fill.SOURCE, slot) for slot in slots_of(change))
     return found
 
 
 def fills_of(edit: Edit) -> set[Fill]:
     """The fills the edit's changes use."""
-    return {change.fill for change in edit.changes if not isinstance(change, Add | Edge)}
+    return {change.fill for change in edit.changes if not isinstance(change, Add | Shift | Edge)}

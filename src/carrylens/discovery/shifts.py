@@ -1,0 +1,190 @@
+"""Shifts: variables that a set of nodes carries beside others.
+
+Takes  an engine, a causal model, and the variables that sets seemed to carry by swaps but could not be granted by them.
+Gives  roles of sets whose write moves, from base to source, by a part that acts as the variable in any other question.
+Never  grants a variable to a set that carries only what is made from it: its difference means nothing elsewhere.
+
+A swap moves all that a set holds, so a set that brings a column's difference and the borrow into it moves its token on
+null pairs of either, and loses both to the digit that they make. What the set holds for the source less what it holds
+for the base is the variable's part alone.
+1. Find: put that difference into a third question with other digits in all columns that the variable does not read.
+   The token must become the counterfactual one; where base and source agree in the variable it must stay. Triples count
+   where the third question's own token is not the base's: else a set that holds the token itself would follow, too.
+2. Confirm: on fresh triples, with p corrected for all that are confirmed.
+3. Compete: against every other variable of the set and token, on triples on which the two predict different tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.triples import Triples, effect_triples, null_triples
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.node_map import Nodes, Role, Way
+from carrylens.discovery.settings import Note, Settings, Watch
+from carrylens.discovery.swaps import SwapRates, answer_tokens
+from carrylens.errors import CarryLensError
+from carrylens.evidence.corrections import benjamini_yekutieli
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate, p_above
+from carrylens.interventions.edits import shift
+from carrylens.interventions.engine import Engine
+from carrylens.nodes import print_nodes
+
+Place = tuple[Nodes, int]
+"""A set and a token of the answer."""
+_SEEDS = {"find": 0, "confirm": 2, "compete": 3}
+
+
+def shift_hits(
+    engine: Engine, sets: Sequence[Nodes], triples: Triples, least: int, store: Path | None = None
+) -> list[dict[int, Rate]]:
+    """For every set, how often each token that differs in `least` triples or more becomes the counterfactual one."""
+    sources = (triples.source, triples.base)
+    found = engine.run([shift(nodes) for nodes in sets], triples.asked, sources, store=store)
+    expected = answer_tokens(triples.asked, triples.written())
+    differs = _is_told(triples) & (expected != found.right)
+    hit, counts = ((found.tokens == expected) & differs).sum(1), differs.sum(0)
+    tokens = np.flatnonzero(counts >= least)
+    return [{int(token): Rate(int(hit[at, token]), int(counts[token])) for token in tokens} for at in range(len(sets))]
+
+
+def _is_told(triples: Triples) -> NDArray[np.bool_]:
+    # Whose token is another than the base's: [triple, token].
+    return answer_tokens(triples.asked) != answer_tokens(triples.base)
+
+
+def confirming_triples(model: CausalModel, variable: Variable, settings: Settings) -> Triples:
+    """The triples on which roles of a variable are confirmed."""
+    return effect_triples(model, variable, settings.n_confirm, 4 * settings.seed + _SEEDS["confirm"])
+
+
+def roles_beside(
+    engine: Engine,
+    model: CausalModel,
+    doubtful: Mapping[Variable, Collection[Place]],
+    granted: Sequence[Role],
+    settings: Settings,
+    store: Path | None,
+    say: Watch,
+    keep: Note,
+) -> list[Role]:
+    """Of the doubtful variables of sets and tokens those that are carried beside others; `granted` are other roles."""
+    asked = {variable: doubtful[variable] for variable in doubtful if variable not in model.answer_variables}
+    roles: list[tuple[Variable, SwapRates]] = []
+    for at, (variable, places) in enumerate(asked.items()):
+        found = _measured(engine, model, variable, places, "find", settings, store, keep)
+        passed = [
+            (each.nodes, each.token)
+            for each in found
+            if each.hit.value >= settings.least_hit and p_above(each.hit, each.null) <= settings.find_level
+        ]
+        again = _measured(engine, model, variable, passed, "confirm", settings, store, keep) if passed else []
+        roles += [(variable, each) for each in again]
+        say("looking beside", at + 1, len(asked))
+    corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in roles])
+    confirmed = [
+        Role(each.nodes, variable, each.token, each.hit, each.null, p, way=Way.SHIFT)
+        for (variable, each), p in zip(roles, corrected, strict=True)
+        if p <= settings.level and each.hit.value >= settings.least_hit
+    ]
+    return _winners(engine, model, confirmed, granted, settings, store, keep)
+
+
+def _measured(
+    engine: Engine,
+    model: CausalModel,
+    variable: Variable,
+    places: Collection[Place],
+    split: str,
+    settings: Settings,
+    store: Path | None,
+    keep: Note,
+) -> list[SwapRates]:
+    count, least = (settings.n_find, settings.least) if split == "find" else (settings.n_confirm, 1)
+    seed = 4 * settings.seed + _SEEDS[split]
+    try:
+        effect, null = (draw(model, variable, count, seed) for draw in (effect_triples, null_triples))
+    except CarryLensError:  # a variable of every column, or one that no pair of one sign shows
+        return []
+    if not len(effect) or not len(null):
+        return []
+    sets = list(dict.fromkeys(nodes for nodes, _ in places))
+    hits = dict(zip(sets, shift_hits(engine, sets, effect, least, store), strict=True))
+    stayed = engine.run([shift(nodes) for nodes in sets], null.asked, (null.source, null.base), store=store)
+    changed = (stayed.tokens != stayed.right).sum(1)
+    found = [
+        SwapRates(nodes, token, hits[nodes][token], Rate(int(changed[sets.index(nodes), token]), len(null)))
+        for nodes, token in sorted(places)
+        if token in hits[nodes]
+    ]
+    for each in found:
+        about = {"nodes": print_nodes(each.nodes), "variable": str(variable), "token": each.token, "split": split}
+        keep(Fact("shift", about, each.hit, each.null, {"triples": count, "seed": seed}))
+    return found
+
+
+def _winners(
+    engine: Engine,
+    model: CausalModel,
+    roles: Sequence[Role],
+    granted: Sequence[Role],
+    settings: Settings,
+    store: Path | None,
+    keep: Note,
+) -> list[Role]:
+    # The roles that lose to no other variable of their set and token.
+    rivals: dict[tuple[Variable, Variable], list[Role]] = {}
+    for role in roles:
+        for other in _others(role, [*granted, *roles]):
+            rivals.setdefault((role.variable, other), []).append(role)
+    lost: set[Role] = set()
+    for (variable, other), some in rivals.items():
+        lost |= _losers(engine, model, variable, other, some, settings, store, keep)
+    return [role for role in roles if role not in lost]
+
+
+def _others(role: Role, roles: Iterable[Role]) -> list[Variable]:
+    place = (role.nodes, role.token)
+    found = (each.variable for each in roles if (each.nodes, each.token) == place)
+    return [other for other in dict.fromkeys(found) if other != role.variable]
+
+
+def _losers(
+    engine: Engine,
+    model: CausalModel,
+    variable: Variable,
+    other: Variable,
+    roles: Sequence[Role],
+    settings: Settings,
+    store: Path | None,
+    keep: Note,
+) -> set[Role]:
+    seed = 4 * settings.seed + _SEEDS["compete"]
+    try:
+        triples = effect_triples(model, variable, settings.n_compete, seed, tell_from=[other])
+    except CarryLensError:
+        return set()
+    if not len(triples):
+        return set()
+    sets = list(dict.fromkeys(role.nodes for role in roles))
+    sources = (triples.source, triples.base)
+    tokens = engine.run([shift(nodes) for nodes in sets], triples.asked, sources, store=store).tokens
+    ours, theirs = (answer_tokens(triples.asked, triples.written(each)) for each in (variable, other))
+    lost = set()
+    for role in roles:
+        given, at = tokens[sets.index(role.nodes)], role.token
+        told = _is_told(triples)[:, at] & (ours[:, at] != theirs[:, at])
+        as_ours, as_theirs = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
+        if as_theirs > as_ours:
+            lost.add(role)
+        if told.any():
+            about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
+            drawn, n = {"triples": settings.n_compete, "seed": seed}, int(told.sum())
+            keep(Fact("shift duel", about, Rate(as_ours, n), Rate(as_theirs, n), drawn))
+    return lost

@@ -1,0 +1,82 @@
+"""Holding: clean passes that the next call may need again.
+
+Takes  the questions of a call, and how many bytes may be held.
+Gives  their sequences and clean passes, made once as long as they are held.
+Never  notices that the model changed: who holds must leave it as it is.
+
+Calls are told apart by their questions being the very same objects, so nothing is compared or hashed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from carrylens.arithmetic.questions import Answers, Questions
+from carrylens.interventions.clean import Book
+from carrylens.interventions.sequences import Index, Sequences
+
+_CALLS = 32
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a call asks: questions, sources for each slot, reference questions, and answers to be read."""
+
+    questions: Questions
+    slots: tuple[Questions, ...]
+    reference: Questions | None
+    read: Answers | None
+
+    def is_same(self, other: Given) -> bool:
+        """Whether both ask the very same objects."""
+        return len(self.slots) == len(other.slots) and all(
+            mine is theirs for mine, theirs in zip(self._objects(), other._objects(), strict=True)
+        )
+
+    def _objects(self) -> tuple[object, ...]:
+        return (self.questions, *self.slots, self.reference, self.read)
+
+
+@dataclass
+class _Call:
+    given: Given
+    sequences: Sequences
+    books: dict[bytes, tuple[Book, int]] = field(default_factory=dict)
+
+
+class Holding:
+    """The latest calls, latest last, whose clean passes take up to `memory` bytes together."""
+
+    def __init__(self, memory: int) -> None:
+        self._memory, self._calls = memory, list[_Call]()
+
+    def sequences(self, given: Given) -> Sequences:
+        """The call's sequences."""
+        for call in self._calls:
+            if call.given.is_same(given):
+                self._calls.remove(call)
+                self._calls.append(call)
+                return call.sequences
+        made = Sequences.of(given.questions, given.slots, given.reference, given.read)
+        if self._memory:
+            self._calls = [*self._calls[1 - _CALLS :], _Call(given, made)]
+        return made
+
+    def book(self, sequences: Sequences, wanted: Index, n_bytes: int, make: Callable[[], Book]) -> Book:
+        """The clean passes of some of the sequences, which take `n_bytes`."""
+        call = next((call for call in self._calls if call.sequences is sequences), None)
+        if call is None or n_bytes > self._memory:
+            return make()
+        key = wanted.tobytes()
+        if key not in call.books:
+            self._make_room(n_bytes, call)
+            call.books[key] = (make(), n_bytes)
+        return call.books[key][0]
+
+    def _make_room(self, n_bytes: int, needed: _Call) -> None:
+        while self._calls and n_bytes + sum(n for call in self._calls for _, n in call.books.values()) > self._memory:
+            oldest = self._calls[0]
+            oldest.books.clear()
+            if oldest is not needed:
+                self._calls.remove(oldest)

@@ -1,0 +1,83 @@
+"""Variables that are carried beside others, in circuits that were planted so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
+from carrylens.discovery.roles import find_roles
+from carrylens.discovery.settings import Settings
+from carrylens.evidence.facts import Fact
+from carrylens.interventions.engine import Engine
+from carrylens.nodes import Node
+from carrylens.planted.dials import Dials, describe
+from carrylens.planted.plant import Planted, plant
+
+DIGITS = 4
+QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
+SUM, CARRY, DIGIT = Variable("SA", 2), Variable("SV", 1), Variable("A", 2)
+
+
+@pytest.fixture(scope="module")
+def planted() -> Planted:
+    return plant(describe(Operation.ADD, DIGITS, Dials()))
+
+
+def at_answer(planted: Planted, variable: Variable) -> Node:
+    """The node that the circuit has for a variable, the last of them if there are several."""
+    return max(node for node, roles in planted.truth.roles.items() if variable in roles)
+
+
+def roles_of(planted: Planted, nodes: Nodes, facts: list[Fact] | None = None) -> list[Role]:
+    note = None if facts is None else facts.append
+    return find_roles(Engine(planted.model), algorithm(Operation.ADD, DIGITS), [nodes], QUICK, note=note)
+
+
+@pytest.fixture(scope="module")
+def both(planted: Planted) -> Nodes:
+    """Who brings column 2's sum and who brings the carry into it: together they hold all that the digit is made of."""
+    found = tuple(sorted({at_answer(planted, SUM), at_answer(planted, CARRY)}))
+    assert len(found) == 2
+    return found
+
+
+def test_a_set_of_two_variables_gets_both_beside_each_other(planted: Planted, both: Nodes) -> None:
+    token = DIGITS + 1 - 2  # the sign, A4, A3, A2
+    roles = {(role.variable, role.way) for role in roles_of(planted, both) if role.token == token}
+    assert {(SUM, Way.SHIFT), (CARRY, Way.SHIFT)} <= roles
+    assert not {(SUM, Way.SWAP), (CARRY, Way.SWAP)} & roles
+
+
+def test_a_node_with_one_variable_needs_no_shift(planted: Planted) -> None:
+    roles = roles_of(planted, (at_answer(planted, CARRY),))
+    assert {role.variable for role in roles if role.way is Way.SWAP} == {CARRY}
+    assert not [role for role in roles if role.way is Way.SHIFT]
+
+
+def test_who_carries_the_digit_itself_carries_none_of_its_parts(planted: Planted) -> None:
+    facts: list[Fact] = []
+    roles = roles_of(planted, (at_answer(planted, DIGIT),), facts)
+    assert {role.variable for role in roles} == {DIGIT}
+    tried = {fact.about["variable"] for fact in facts if fact.kind == "shift"}
+    assert str(CARRY) in tried  # its swap hit, so it was tried, and could have been granted
+
+
+def test_maps_keep_the_way(planted: Planted, both: Nodes) -> None:
+    roles = roles_of(planted, both)
+    found = NodeMap("some", Operation.ADD, DIGITS, 2, 3, (), tuple(roles))
+    again = NodeMap.from_json(found.to_json())
+    assert again.roles == found.roles
+    assert Way.SHIFT in {role.way for role in again.roles}
+
+
+def test_a_map_that_says_no_way_was_made_by_swaps(planted: Planted, both: Nodes) -> None:
+    found = NodeMap("some", Operation.ADD, DIGITS, 2, 3, (), tuple(roles_of(planted, both)))
+    record = json.loads(found.to_json())
+    for role in record["roles"]:
+        del role["way"]
+    assert {role.way for role in NodeMap.from_json(json.dumps(record)).roles} == {Way.SWAP}
