@@ -67,7 +67,7 @@ def explain_source(
     if not is_done(folder, "judge", made_from):
         watch("judging claims", 0, 1)
         finish(folder, "judge", made_from, {CLAIMS: judge_map(place, None).to_json().encode()})
-    battery_source(source, folder, device, threads, watch, only=None, quick=quick, seed=seed, restart=False)
+    battery_source(source, out, device, threads, watch, only=None, quick=quick, seed=seed, restart=False)
     if not is_done(folder, "work", made_from):
         watch("working a question through", 0, 1)
         texts = example_questions(found.operation, found.digits)

@@ -11,10 +11,11 @@ from typer.testing import CliRunner
 from battery.plants import SMALL, ignore, untrained_subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery import registry
-from carrylens.battery.battery_folder import BATTERY, save_outcomes, saved_outcomes
+from carrylens.battery.battery_folder import save_outcomes, saved_outcomes
 from carrylens.battery.outcome import Card, Figure, Kind, Outcome, Series
 from carrylens.battery.registry import Experiment, experiments_called
 from carrylens.battery.running import run_experiments
+from carrylens.battery.saved_form import BATTERY
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.cli import app
 from carrylens.errors import CarryLensError

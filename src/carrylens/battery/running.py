@@ -19,10 +19,9 @@ def run_experiments(
     subject: Subject, experiments: Sequence[Experiment], settings: Settings, there: Sequence[Outcome], watch: Watch
 ) -> Iterator[Outcome]:
     """The outcome of each experiment in order: the one that is there if it was made this way, else one made now."""
-    finished = {outcome.card.name: outcome for outcome in there}
     for experiment in experiments:
-        found = finished.get(experiment.card.name)
-        if found is not None and is_fresh(found, experiment, subject, settings):
+        found = next((outcome for outcome in there if is_fresh(outcome, experiment, subject, settings)), None)
+        if found is not None:
             yield found
         else:
             outcome = experiment.run(subject, settings, watch)
