@@ -87,7 +87,7 @@ def kinds_cell(kinds: Sequence[str], unsure: Collection[str] = ()) -> Cell:
     >>> kinds_cell(["a", "a", "?"], unsure=["?"])
     Cell(state=<State.TOLD: 'told'>, word='a', figure='2 of 2, 1 not told', value=None)
     >>> kinds_cell(["b", "a", "b"]).word
-    'mixed: a; b'
+    'mixed: a / b'
     """
     told = [kind for kind in kinds if kind not in unsure]
     counts = sorted(Counter(told).items(), key=lambda counted: (-counted[1], counted[0]))
@@ -100,7 +100,7 @@ def kinds_cell(kinds: Sequence[str], unsure: Collection[str] = ()) -> Cell:
     kind, n = counts[0]
     if n >= MOST * len(told):
         return Cell(State.TOLD, kind, ", ".join([f"{n} of {len(told)}", *shown[1:], *rest]))
-    return Cell(State.TOLD, f"mixed: {'; '.join(sorted(name for name, _ in counts))}", ", ".join([*shown, *rest]))
+    return Cell(State.TOLD, f"mixed: {' / '.join(sorted(name for name, _ in counts))}", ", ".join([*shown, *rest]))
 
 
 def sides_cell(estimates: Sequence[Estimate], middle: float, words: tuple[str, str]) -> Cell:

@@ -279,8 +279,8 @@ def _features(outcome: Outcome, _name: ModelName) -> Cell:
 
 
 FINDINGS = (
-    Finding("make-carry", "columns below the top: made", _columns),
-    Finding("make-carry", "the sum's top column: made", _top_column),
+    Finding("make-carry", "where carries below the top column are made", _columns),
+    Finding("make-carry", "where the sum's top carry is made", _top_column),
     Finding("make-carry", "values of a column's carry", _values, "how a column's carry"),
     Finding("patching", "swapped at the answer, its digit follows", _at_answer, "digits that follow"),
     Finding("patching", "swapped at its column, all digits above follow", _at_column),
@@ -301,7 +301,7 @@ FINDINGS = (
     Finding("combiner", "from carry to the MLP's output", _curve("output")),
     Finding("combiner", "width of the logits' rise", _number("width of the logit difference", "line")),
     Finding("combiner", "share at which the argmax turns", _number("argmax turns", "line"), "add: share at which"),
-    Finding("probes", "resolved carries are first read", _onsets),
+    Finding("probes", "where resolved carries are first read", _onsets),
     Finding("probes", "the top carry, tokens after D'0", _top_lag, "lag of"),
     Finding("probes", "probes of other columns read it", _across),
     Finding("axes", "both borrows", _angle("positive-negative"), "|cos| positive-negative, digit 2, each"),
@@ -311,7 +311,7 @@ FINDINGS = (
     Finding("selection", "one direction, sources of other operands", _rank_one, "rank-1"),
     Finding("selection", "least rank, sources of the same operands", _least_rank),
     Finding("polysemy", "useful nodes that serve several branches", _several),
-    Finding("lenses", "tokens but the top digit are read", _lens(top=False)),
-    Finding("lenses", "the top digit is read", _lens(top=True)),
+    Finding("lenses", "where tokens but the top digit are read", _lens(top=False)),
+    Finding("lenses", "where the top digit is read", _lens(top=True)),
     Finding("lenses", "features tell more than neurons", _features),
 )

@@ -7,8 +7,8 @@ Never  says that something holds in all where a model it applies to was not aske
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -19,6 +19,7 @@ from carrylens.family.cells import APART, NOT_RUN, Cell, State, span, verdict_ce
 from carrylens.family.circuits import CIRCUIT
 from carrylens.family.experiments import FINDINGS, Finding, applies
 from carrylens.family.members import Member
+from carrylens.names import ModelName
 
 VERDICT, CIRCUIT_SECTION = "verdict", "Map and claims"
 
@@ -70,9 +71,7 @@ class Row:
     @property
     def says(self) -> str:
         """How it stands, in a few words."""
-        told, n_open = self.count(State.TOLD, State.MEASURED), self.count(State.OPEN)
-        untested = self.count(State.UNTESTED, State.NOT_RUN)
-        rest = [f"open in {n_open}"] * bool(n_open) + [f"untested in {untested}"] * bool(untested)
+        told = self.count(State.TOLD, State.MEASURED)
         if self.standing is Standing.HOLDS:
             first = [f"holds in all {told}" if told == len(self.cells) else f"holds in all {told} it applies to"]
         elif self.standing is Standing.VARIES:
@@ -83,7 +82,13 @@ class Row:
             first = [span([cell.value for cell in self.cells if cell.value is not None])]
         else:
             first = []
-        return "; ".join([*first, *rest]) or State.APART.value
+        return "; ".join([*first, *self.rest]) or State.APART.value
+
+    @property
+    def rest(self) -> list[str]:
+        """In how many models it is open, and in how many untested."""
+        n_open, untested = self.count(State.OPEN), self.count(State.UNTESTED, State.NOT_RUN)
+        return [f"open in {n_open}"] * bool(n_open) + [f"untested in {untested}"] * bool(untested)
 
     def _commonest(self) -> int:
         return sum(cell.state is State.TOLD and cell.word == self.words[0] for cell in self.cells)
@@ -123,35 +128,39 @@ def family_table(members: Sequence[Member]) -> FamilyTable:
     if not members:
         raise CarryLensError("There is no model to compare. Give the names of some, such as those of carrylens models.")
     rows = [Row(CIRCUIT_SECTION, asked.name, tuple(asked.read(member) for member in members)) for asked in CIRCUIT]
-    for experiment in EXPERIMENTS:
-        name = experiment.card.name
-        cells = tuple(_read(member, name, _verdict) for member in members)
-        rows.append(Row(name, VERDICT, cells, experiment.card.paper))
-        found = [_row(finding, members) for finding in FINDINGS if finding.experiment == name]
-        rows += [row for row in found if row.count(State.NOT_RUN, State.APART) < len(members)]
     titles = {CIRCUIT_SECTION: "What the map holds, and what claims say of it"}
-    return FamilyTable(tuple(members), tuple(rows), titles | {each.card.name: each.card.title for each in EXPERIMENTS})
+    titles |= {each.card.name: each.card.title for each in EXPERIMENTS}
+    return FamilyTable(tuple(members), (*rows, *experiment_rows(members)), titles)
 
 
-def _verdict(outcome: Outcome) -> Cell:
+def experiment_rows(members: Sequence[Member]) -> Iterator[Row]:
+    """For each experiment its verdict on each model, then what hides behind it where any model has an outcome."""
+    for experiment in EXPERIMENTS:
+        verdict = Finding(experiment.card.name, VERDICT, _verdict)
+        yield replace(_row(verdict, members), paper=experiment.card.paper)
+        for finding in FINDINGS:
+            if finding.experiment == experiment.card.name:
+                row = _row(finding, members)
+                if row.count(State.NOT_RUN, State.APART) < len(members):
+                    yield row
+
+
+def _verdict(outcome: Outcome, _name: ModelName) -> Cell:
     return verdict_cell(outcome.verdict)
 
 
-def _read(member: Member, experiment: str, read: Any) -> Cell:
-    if not applies(experiment, member.name):
+def _read(finding: Finding, member: Member) -> Cell:
+    if not applies(finding.experiment, member.name):
         return APART
-    outcome = member.outcomes.get(experiment)
-    return NOT_RUN if outcome is None else read(outcome)
+    outcome = member.outcomes.get(finding.experiment)
+    return NOT_RUN if outcome is None else finding.read(outcome, member.name)
 
 
 def _row(finding: Finding, members: Sequence[Member]) -> Row:
-    cells = tuple(
-        _read(member, finding.experiment, lambda outcome, name=member.name: finding.read(outcome, name))
-        for member in members
-    )
+    cells = tuple(_read(finding, member) for member in members)
     beside = [found for member in members if (found := _beside(finding, member)) is not None]
     told = [each.agrees for each in beside if each.agrees is not None]
-    paper = beside[0].paper if beside else ""
+    paper = "; ".join(dict.fromkeys(each.paper for each in beside))
     return Row(finding.experiment, finding.name, cells, paper, sum(told), len(told))
 
 
@@ -165,6 +174,7 @@ def _beside(finding: Finding, member: Member) -> BesidePaper | None:
 def _member_record(member: Member) -> dict[str, Any]:
     return {
         "model": str(member.name),
+        "source": member.source,
         "meets_bar": member.meets_bar,
         "battery": member.evidence,
         "map": member.mapped,
@@ -181,7 +191,7 @@ def _row_record(row: Row, members: Sequence[Member]) -> dict[str, Any]:
         "paper": row.paper or None,
         "agree_with_paper": [row.agree, row.compared] if row.compared else None,
         "cells": {
-            str(member.name): {
+            member.source: {
                 "state": cell.state.value,
                 "word": cell.word or None,
                 "figure": cell.figure or None,

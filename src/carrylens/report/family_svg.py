@@ -10,13 +10,14 @@ Colours are those of Okabe and Ito, which people of every colour vision tell apa
 from __future__ import annotations
 
 from itertools import groupby
+from textwrap import shorten
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 
-from carrylens.family.cells import Cell, State
+from carrylens.family.cells import Cell, State, span
 from carrylens.family.table import VERDICT, FamilyTable, Row, Standing
 from carrylens.report.family_text import mark, short_names
 from carrylens.report.svg import FIXED, as_svg
@@ -31,6 +32,7 @@ _STATES = {
     State.APART: "none",
 }
 _STANDINGS = {Standing.HOLDS: "#000000", Standing.VARIES: "#a04000"}
+_CHARACTERS = 72
 _ROW, _COLUMN, _LEFT, _RIGHT, _TOP = 0.19, 0.3, 3.9, 3.3, 1.6
 
 
@@ -66,7 +68,8 @@ def _draw(panel: Axes, row: Row, line: int) -> None:
     name = "verdict" if row.name == VERDICT else row.name
     panel.text(_LEFT - 0.08, _y(line), name, fontsize=7, ha="right", va="center")
     for at, cell in enumerate(row.cells):
-        _box(panel, _x(at), _y(line), _colour(row, cell), mark(row, cell))
+        sign = mark(row, cell) if cell.value is None else span([cell.value])
+        _box(panel, _x(at), _y(line), _colour(row, cell), sign)
     bold = row.standing is Standing.HOLDS
     right = _x(len(row.cells)) + 0.08
     colour, weight = _STANDINGS.get(row.standing, "#606060"), "bold" if bold else "normal"
@@ -74,11 +77,12 @@ def _draw(panel: Axes, row: Row, line: int) -> None:
 
 
 def _stands(row: Row) -> str:
-    if row.standing is Standing.HOLDS and row.name != VERDICT:
-        return f"{row.says}: {row.words[0]}"
-    if row.standing is Standing.SO_FAR and row.name != VERDICT:
-        return f"{row.words[0]}; {row.says}"
-    return row.says
+    if row.name == VERDICT or row.standing in (Standing.MEASURED, Standing.OPEN):
+        return row.says
+    if row.standing is Standing.VARIES:
+        said = [f"{chr(ord('a') + at)} {word}" for at, word in enumerate(row.words)]
+        return shorten(f"varies: {', '.join([*said, *row.rest])}", _CHARACTERS, placeholder=" ..")
+    return shorten(f"{row.words[0]}; {row.says}", _CHARACTERS, placeholder=" ..")
 
 
 def _box(panel: Axes, x: float, y: float, colour: str, sign: str) -> None:
@@ -101,7 +105,7 @@ def _legend(panel: Axes, y: float) -> None:
         (_VERDICTS["supported"], "S", "supported"),
         (_VERDICTS["refuted"], "R", "refuted"),
         *((_WORDS[at], "abc"[at], text) for at, text in enumerate(("commonest word", "second", "third"))),
-        (_STATES[State.MEASURED], "#", "a number"),
+        (_STATES[State.MEASURED], "0.5", "a number"),
         (_STATES[State.OPEN], "?", "open"),
         (_STATES[State.UNTESTED], "-", "untested"),
         (_STATES[State.NOT_RUN], ".", "not run"),

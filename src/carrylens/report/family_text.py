@@ -31,14 +31,18 @@ _WIDTH = 118
 _BAR = {True: "meets the bar", False: "misses the bar", None: "not asked enough questions to be held to the bar"}
 _PAGE = """# What holds in every accurate model, and what varies
 
-Made by `make docs` with the command `carrylens family --shipped --markdown` from what comes with the models: their
-tests, maps and experiments (`docs/battery.md` explains each). Accurate are models that meet the bar of their test.
+Made by `make docs` with the command `carrylens family --shipped --markdown --svg docs/family.svg` from what comes with
+the models: their tests, maps and experiments (`docs/battery.md` explains each). Accurate are models that meet the bar
+of their test. Without `--shipped`, what was measured here (in `maps/`) goes before what came with a model; other models
+are compared by naming them. Nothing made from other weights is used.
 
 A cell is a **word** that is compared between models, and the figures behind it, effects beside their nulls. Shares are
 told by the rule of the battery: surely more than half and more than the null, or surely less. Where units such as
 columns or places are counted, the word is what nine tenths of those that could be told are, and nothing is said where
 most could not be told. **Holds in all** is said only where every model it applies to was asked and could be told; a
 common REFUTED holds too. Numbers without a word are compared as a range.
+
+![Models by findings, each cell coloured and lettered by what was found](family.svg)
 """
 
 
@@ -110,10 +114,15 @@ def _lists(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[
     yield f"What holds in {every}", holds or ["nothing that every one of them was asked"]
     varies = [f"{_label(row)}: {_by_word(table, row, names)}" for row in table.standing(Standing.VARIES)]
     yield "What varies", varies or ["nothing that could be told"]
-    so_far = [f"{_label(row)}: {row.words[0]} ({row.says})" for row in table.standing(Standing.SO_FAR)]
-    yield from [("The same wherever it could be told", so_far)] if so_far else []
+    told: dict[bool, list[str]] = {True: [], False: []}
+    for row in table.standing(Standing.SO_FAR):
+        told[row.count(State.TOLD) > 1].append(f"{_label(row)}: {row.words[0]} ({row.says})")
+    yield from [("The same wherever it could be told", told[True])] if told[True] else []
+    yield from [("Told in one model alone", told[False])] if told[False] else []
     measured = [f"{_label(row)}: {row.says}" for row in table.standing(Standing.MEASURED)]
     yield from [("Measured", measured)] if measured else []
+    unknown = [f"{_label(row)}: {row.says}" for row in table.standing(Standing.OPEN) if row.rest]
+    yield from [("Could not be told", unknown)] if unknown else []
     yield from _to_do(table, left_out)
 
 
@@ -132,9 +141,8 @@ def _by_word(table: FamilyTable, row: Row, names: Mapping[int, str]) -> str:
     parts = []
     for word in row.words:
         models = [names[id(member)] for member in table.models(row, word)]
-        parts.append(f"{word} in {', '.join(models)}")
-    rest = row.says.split("; ")[1:]
-    return "; ".join([*parts, *rest])
+        parts.append(f"{word} ({', '.join(models)})")
+    return "; ".join([*parts, *row.rest])
 
 
 def _label(row: Row) -> str:
