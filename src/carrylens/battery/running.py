@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from carrylens.battery.outcome import Outcome
 from carrylens.battery.registry import Experiment
 from carrylens.battery.subject import Settings, Subject, Watch
+from carrylens.discovery.node_map import NodeMap
 
 
 def run_experiments(
@@ -30,9 +31,14 @@ def run_experiments(
 
 def full_settings(subject: Subject, settings: Settings) -> Mapping[str, object]:
     """The settings, and what of the subject an outcome depends on beside its weights."""
-    found = None if subject.map is None else hashlib.sha256(subject.map.to_json().encode()).hexdigest()
+    found = None if subject.map is None else hash_of_map(subject.map)
     inserted = {} if subject.inserted is None else {"inserted": subject.inserted.name}
     return {**settings.plain(), "map": found, **inserted}
+
+
+def hash_of_map(found: NodeMap) -> str:
+    """By which an outcome knows the map it was made with."""
+    return hashlib.sha256(found.to_json().encode()).hexdigest()
 
 
 def is_fresh(outcome: Outcome, experiment: Experiment, subject: Subject, settings: Settings) -> bool:

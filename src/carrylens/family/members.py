@@ -1,7 +1,7 @@
 """Members: what was saved about each model of the family.
 
 Takes  a model's name, the hash of its weights, and the folders that may hold something about it.
-Gives  `Member`: its outcomes, its map, the claims about it; a note for what was there and is not used.
+Gives  `Member`: its outcomes, its map, the claims about it; a note for what is not used, or would be made anew.
 Never  takes what was made from other weights.
 """
 
@@ -15,6 +15,8 @@ from typing import Any
 
 from carrylens.battery.battery_folder import saved_battery, saved_map
 from carrylens.battery.outcome import Outcome
+from carrylens.battery.registry import EXPERIMENTS
+from carrylens.battery.running import hash_of_map
 from carrylens.battery.saved_form import BATTERY
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
@@ -45,6 +47,11 @@ class Member:
         return "; ".join(said) or "not run"
 
     @property
+    def missing(self) -> list[str]:
+        """The experiments that were not run on it."""
+        return [each.card.name for each in EXPERIMENTS if each.card.name not in self.outcomes]
+
+    @property
     def mapped(self) -> str:
         """How much evidence its map rests on."""
         settings = None if self.map is None else self.map.stimuli.get("settings")
@@ -69,6 +76,7 @@ def read_member(
             break
     mapped = next(((place, mine) for place in places if (mine := saved_map(place, sha256))), None)
     notes += [f"{place / MAP} is of other weights, so it is not used" for place in _others(places, mapped, sha256)]
+    notes += _stale(outcomes, None if mapped is None else mapped[1])
     return Member(
         source=source,
         name=name,
@@ -84,6 +92,18 @@ def _others(places: Sequence[Path], mapped: tuple[Path, NodeMap] | None, sha256:
     # Places passed over on the way to the map that is used.
     passed = places if mapped is None else places[: places.index(mapped[0])]
     return [place for place in passed if (place / MAP).exists() and saved_map(place, sha256) is None]
+
+
+def _stale(outcomes: Sequence[Outcome], found: NodeMap | None) -> list[str]:
+    # Outcomes that the battery would make anew: it has changed since, or the map has.
+    cards = {each.card.name: each.card for each in EXPERIMENTS}
+    old = [outcome.card.name for outcome in outcomes if outcome.card != cards.get(outcome.card.name)]
+    notes = [f"made by an earlier form of the experiment: {', '.join(old)}"] if old else []
+    if found is not None:
+        now = hash_of_map(found)
+        other = [outcome.card.name for outcome in outcomes if outcome.settings.get("map") != now]
+        notes += [f"made with another map than the one here: {', '.join(other)}"] if other else []
+    return notes
 
 
 def _claims(place: Path, found: NodeMap) -> Record:

@@ -127,14 +127,18 @@ def _lists(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[
 
 
 def _to_do(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[tuple[str, list[str]]]:
-    run = [f"{member.name}: carrylens battery {member.source}" for member in table.members if not member.outcomes]
+    run = [f"{m.name}: {_missing(m)}carrylens battery {m.source}" for m in table.members if m.missing]
     yield from [("Experiments not run", run)] if run else []
     unmapped = [f"{member.name}: carrylens map {member.source}" for member in table.members if member.map is None]
     yield from [("Not mapped", unmapped)] if unmapped else []
     notes = [f"{member.name}: {note}" for member in table.members for note in member.notes]
-    yield from [("Not used", notes)] if notes else []
+    yield from [("To know of the evidence", notes)] if notes else []
     out = [f"{name}: {_BAR[bar]}" for name, bar in left_out.items()]
     yield from [("Left out, for want of proven accuracy", out)] if out else []
+
+
+def _missing(member: Member) -> str:
+    return f"without {', '.join(member.missing)}: " if member.outcomes else ""
 
 
 def _by_word(table: FamilyTable, row: Row, names: Mapping[int, str]) -> str:
