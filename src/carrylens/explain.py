@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.discovery.behaviours import Clusters
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.settings import Watch
+    from carrylens.family.members import Member
     from carrylens.nodes import Node
     from carrylens.report.figures.clouds import Cloud
     from carrylens.report.figures.collect import Drawn
@@ -67,7 +68,7 @@ def explain_source(
     if not is_done(folder, "judge", made_from):
         watch("judging claims", 0, 1)
         finish(folder, "judge", made_from, {CLAIMS: judge_map(place, None).to_json().encode()})
-    battery_source(source, folder, device, threads, watch, only=None, quick=quick, seed=seed, restart=False)
+    battery_source(source, out, device, threads, watch, only=None, quick=quick, seed=seed, restart=False)
     if not is_done(folder, "work", made_from):
         watch("working a question through", 0, 1)
         texts = example_questions(found.operation, found.digits)
@@ -99,6 +100,26 @@ def read_source(source: str, folder: Path | None) -> tuple[Path, Saved]:
     if saved.test is None and (SHIPPED / saved.map.model).is_dir():  # a folder with a map alone
         saved = read_saved(source, folder, SHIPPED / saved.map.model)
     return folder, saved
+
+
+def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Member]:
+    """What was saved about each model: in its folder or maps/NAME, or, with `shipped`, only what came with it."""
+    from carrylens.discovery.map_folder import folder_for
+    from carrylens.family.members import read_member
+    from carrylens.model.hub import HUB
+    from carrylens.zoo.about import model_name, saved_test
+    from carrylens.zoo.exams import hash_of
+    from carrylens.zoo.find import find_model, load
+
+    members = []
+    for source in sources:
+        own = None if source.startswith(HUB) else find_model(source)
+        name, sha256 = model_name(own or source), hash_of(load(source))
+        places = [*([] if shipped else [folder_for(source, str(name), None)]), *([own] if own else [])]
+        tests = [test for place in places if (test := saved_test(place)) and test.get("sha256") == sha256]
+        different = list({place.resolve(): place for place in places}.values())
+        members.append(read_member(source, name, sha256, different, tests[0]["meets_bar"] if tests else None))
+    return members
 
 
 def page_of_saved(saved: Saved) -> bytes:

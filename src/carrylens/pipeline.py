@@ -276,19 +276,23 @@ def battery_source(
     name = model_name(source if source.startswith(HUB) else find_model(source))
     folder, sha256 = folder_for(source, str(name), out), hash_of(model)
     about = {"model": str(name), "version": __version__, "sha256": sha256}
-    own = [] if source.startswith(HUB) else [find_model(source)]  # a shipped model may have come with its map
+    own = [] if source.startswith(HUB) else [find_model(source)]  # a shipped model may have come with both
     mapped = (each for place in [folder, *own] if (each := saved_map(place, sha256)))
     inserted = _inserted(own[0]) if own and name.insertion else None
     subject = Subject(str(name), model, name.operation, next(mapped, None), inserted)
-    kept = {outcome.card.name: outcome for outcome in saved_outcomes(folder, about)}
-    there = [] if restart else list(kept.values())
+    here = saved_outcomes(folder, about)
+    came = [outcome for place in own if place.resolve() != folder.resolve() for outcome in saved_outcomes(place, about)]
+    kept = {outcome.card.name: outcome for outcome in (*came, *here)}  # what is here goes before what came with it
+    there = [] if restart else [*here, *came]
+    done = here if out else there  # who names a folder wants the outcomes in it
     found = []
     for outcome in run_experiments(subject, experiments, Settings.chosen(seed, quick=quick), there, watch):
-        if outcome not in kept.values():
+        if outcome not in done:
             kept[outcome.card.name] = outcome
             save_outcomes(folder, about, list(kept.values()))
         found.append(outcome)
-    return folder, found
+    only_came = all(outcome in came and outcome not in here for outcome in found) and not (out or restart)
+    return own[0] if only_came and found else folder, found
 
 
 def _inserted(folder: Path) -> Inserted | None:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from battery.plants import SMALL, ignore, untrained_subject
+from carrylens import __version__
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery import registry
-from carrylens.battery.battery_folder import BATTERY, save_outcomes, saved_outcomes
+from carrylens.battery.battery_folder import save_outcomes, saved_outcomes
 from carrylens.battery.outcome import Card, Figure, Kind, Outcome, Series
 from carrylens.battery.registry import Experiment, experiments_called
 from carrylens.battery.running import run_experiments
+from carrylens.battery.saved_form import BATTERY, battery_bytes, battery_record
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.cli import app
+from carrylens.discovery import map_folder
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
 from carrylens.evidence.rates import Rate
@@ -26,6 +32,7 @@ from carrylens.planted.dials import describe
 from carrylens.planted.plant import plant
 from carrylens.report.battery_figure import outcome_svg
 from carrylens.report.battery_text import outcome_lines, summary_lines
+from carrylens.zoo import find
 from carrylens.zoo.find import SHIPPED
 
 ABOUT = {"model": "untrained", "sha256": "0"}
@@ -120,3 +127,78 @@ def test_texts_and_figures_tell_the_verdict() -> None:
     drawn = outcome_svg(one)
     assert drawn == outcome_svg(one)
     assert "<title>" in drawn
+
+
+def test_what_came_with_a_model_is_only_printed_unless_asked_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), counting("two", calls)))
+    for room in (find, map_folder):
+        monkeypatch.setattr(room, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.chdir(tmp_path)
+    planted = plant(describe(Operation.ADD, 1))
+    name = planted.truth.name
+    folder = tmp_path / "shipped" / name
+    planted.save(folder)
+
+    def run(*arguments: str) -> list[dict[str, Any]]:
+        result = CliRunner().invoke(app, ["battery", name, "--quick", "--json", *arguments])
+        assert result.exit_code == 0, result.output
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    made = run()
+    write_sealed(folder, {BATTERY: (Path("maps") / name / BATTERY).read_bytes()}, also=check_sealed(folder))
+    shutil.rmtree("maps")
+    assert run() == made
+    assert calls == ["one", "two"]
+    assert not (Path("maps") / name / BATTERY).exists()
+    assert run("--out", "copy") == made  # who names a folder gets the outcomes there, and nothing is measured
+    assert [each["card"]["name"] for each in battery_record(Path("copy", BATTERY).read_bytes())["outcomes"]] == [
+        "one",
+        "two",
+    ]
+    assert calls == ["one", "two"]
+    other = run("--only", "two", "--seed", "7")
+    assert (calls, other[0]["settings"]["seed"]) == (["one", "two", "two"], 7)
+    kept = battery_record((Path("maps") / name / BATTERY).read_bytes())["outcomes"]
+    assert [each["settings"]["seed"] for each in kept] == [0, 7]
+    assert run() == made  # what came with it is still there
+    assert len(calls) == 3
+    run("--restart")
+    assert calls[3:] == ["one", "two"]
+
+
+def test_a_battery_that_came_with_other_weights_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls),))
+    for room in (find, map_folder):
+        monkeypatch.setattr(room, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.chdir(tmp_path)
+    planted = plant(describe(Operation.ADD, 1))
+    folder = tmp_path / "shipped" / planted.truth.name
+    planted.save(folder)
+    save_outcomes(tmp_path, {**ABOUT, "model": planted.truth.name, "version": __version__}, [outcome("one")])
+    write_sealed(folder, {BATTERY: (tmp_path / BATTERY).read_bytes()}, also=check_sealed(folder))
+    result = CliRunner().invoke(app, ["battery", planted.truth.name, "--quick"])
+    assert result.exit_code == 0, result.output
+    assert calls == ["one"]
+
+
+def test_the_saved_form_loses_nothing_and_is_smaller() -> None:
+    facts = [
+        Fact(
+            "battery one", {"site": site, "digit": digit, "nodes": ["P1L0H0"], "share": 0.5}, Rate(digit, 40), null, {}
+        )
+        for digit in range(40)
+        for site, null in (("here", Rate(0, 40)), ("there", Rate(1, 39)))
+    ]
+    facts.insert(5, Fact("battery one", {"odd": None}, Rate(0, 0), Rate(0, 0), {"seed": 3}))
+    whole = replace(outcome("one"), facts=tuple(facts))
+    text = battery_bytes(ABOUT, [whole, outcome("two")])
+    record = battery_record(text)
+    assert (record["about"], record["outcomes"][0]) == (ABOUT, whole.record())
+    assert [Outcome.from_record(each) for each in record["outcomes"]] == [whole, outcome("two")]
+    plain = json.dumps({"about": ABOUT, "outcomes": [whole.record(), outcome("two").record()]})
+    assert battery_record(plain) == record
+    assert len(text) < len(plain) / 2

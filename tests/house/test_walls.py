@@ -13,13 +13,17 @@ from typer.testing import CliRunner
 
 from carrylens.arithmetic.traces import trace
 from carrylens.cli import app
+from carrylens.explain import read_members
+from carrylens.family.table import FamilyTable, family_table
 from carrylens.pipeline import frequency_records
+from carrylens.report.family_svg import family_svg
+from carrylens.report.family_text import family_page
 from carrylens.report.losses import all_losses_svg, losses_svg
 from carrylens.report.models import models_page
 from carrylens.report.tables import frequency_table
 from carrylens.report.trace_svg import trace_svg
 from carrylens.zoo.about import history
-from carrylens.zoo.figures import shipped_figures, tried_figures
+from carrylens.zoo.figures import accurate_names, shipped_figures, tried_figures
 from carrylens.zoo.find import find_model, shipped_names
 from house.walls import (
     MAX_README_LINES,
@@ -253,6 +257,24 @@ def test_the_page_of_models_is_fresh() -> None:
 def test_a_stale_page_of_models_is_seen() -> None:
     written = (ROOT / "docs" / "models.md").read_text()
     assert stale_lines(written, models_page(list(shipped_figures())[1:], list(tried_figures()))) != []
+
+
+@pytest.fixture(scope="module")
+def family() -> tuple[FamilyTable, dict[str, bool | None]]:
+    """The table of the accurate shipped models, from what came with them."""
+    accurate, left_out = accurate_names()
+    return family_table(read_members(accurate, shipped=True)), left_out
+
+
+def test_the_page_of_the_family_is_fresh(family: tuple[FamilyTable, dict[str, bool | None]]) -> None:
+    assert stale_lines((ROOT / "docs" / "family.md").read_text(), family_page(*family)) == []
+    assert stale_lines((ROOT / "docs" / "family.svg").read_text(), family_svg(family[0])) == []
+
+
+def test_a_stale_page_of_the_family_is_seen(family: tuple[FamilyTable, dict[str, bool | None]]) -> None:
+    fewer = family_table(family[0].members[1:])
+    assert stale_lines((ROOT / "docs" / "family.md").read_text(), family_page(fewer, family[1])) != []
+    assert stale_lines((ROOT / "docs" / "family.svg").read_text(), family_svg(fewer)) != []
 
 
 def test_the_loss_figures_are_fresh() -> None:

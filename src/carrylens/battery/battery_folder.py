@@ -7,30 +7,33 @@ Never  drops a fact that another command wrote.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from carrylens.battery.outcome import Outcome
+from carrylens.battery.saved_form import BATTERY, battery_bytes, battery_record
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts
 from carrylens.model.manifest import MANIFEST, check_sealed, read_sealed, write_sealed
 
-BATTERY = "battery.json"
 _KIND = "battery "
 
 
 def saved_outcomes(folder: Path, about: Mapping[str, object]) -> list[Outcome]:
     """The outcomes in the folder, if they are of this very model; none if there are none."""
+    found, outcomes = saved_battery(folder)
+    return outcomes if found == dict(about) else []
+
+
+def saved_battery(folder: Path) -> tuple[Mapping[str, object], list[Outcome]]:
+    """What the outcomes in the folder are of, and they themselves; nothing if there are none."""
     if BATTERY not in _sealed(folder):
-        return []
+        return {}, []
     try:
-        given = json.loads(read_sealed(folder, BATTERY))
-        if given["about"] != dict(about):
-            return []
-        return [Outcome.from_record(each) for each in given["outcomes"]]
-    except (ValueError, KeyError, TypeError) as error:
+        given = battery_record(read_sealed(folder, BATTERY))
+        return given["about"], [Outcome.from_record(each) for each in given["outcomes"]]
+    except (ValueError, KeyError, TypeError, IndexError) as error:
         raise CarryLensError(
             f"{folder / BATTERY} has no outcomes ({error}). Run the battery with --restart."
         ) from error
@@ -41,9 +44,8 @@ def save_outcomes(folder: Path, about: Mapping[str, object], outcomes: Sequence[
     sealed = _sealed(folder)
     others = [fact for fact in _facts(folder, sealed) if not fact.kind.startswith(_KIND)]
     facts = [*others, *(fact for outcome in outcomes for fact in outcome.facts)]
-    record = {"about": dict(about), "outcomes": [outcome.record() for outcome in outcomes]}
     contents = {
-        BATTERY: (json.dumps(record, indent=1) + "\n").encode(),
+        BATTERY: battery_bytes(about, outcomes),
         FACTS: "".join(fact.to_json() + "\n" for fact in facts).encode(),
     }
     write_sealed(folder, contents, also=[name for name in sealed if name not in contents])

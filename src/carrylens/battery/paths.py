@@ -197,8 +197,12 @@ def _picked_facts(cells: Sequence[_Cell], settings: Settings) -> list[Fact]:
 
 
 def _delivered_by(cells: Sequence[_Cell]) -> str:
-    alone, rest = _best_head(cells)[1].effect, _most_missed(cells)[1].effect
-    if not surely_most(_joined(cells, HEADS).effect):
+    return delivered_by(_joined(cells, HEADS).effect, _best_head(cells)[1].effect, _most_missed(cells)[1].effect)
+
+
+def delivered_by(heads: Rate, alone: Rate, rest: Rate) -> str:
+    """What delivers a digit's carry: how often all heads turn it, the best one alone, and all but the most missed."""
+    if not surely_most(heads):
         return UNCLEAR
     if surely_most(alone):
         return ONE
@@ -208,8 +212,11 @@ def _delivered_by(cells: Sequence[_Cell]) -> str:
 
 
 def _equals_is(cell: _Cell) -> str:
-    # What = is for the one column that decides this digit at this depth.
-    equals, before, held = (cell.swapped(name).effect for name in (EQUALS, BEFORE, HELD))
+    return equals_is(*(cell.swapped(name).effect for name in (EQUALS, BEFORE, HELD)))
+
+
+def equals_is(equals: Rate, before: Rate, held: Rate) -> str:
+    """What = is for the one column that decides a digit at one depth, by how often each swap turns the digit."""
     if not all(surely_most(rate) or surely_seldom(rate) for rate in (equals, before, held)):
         return UNCLEAR
     if surely_most(equals):

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from carrylens.battery.outcome import Outcome
 from carrylens.battery.registry import Experiment
 from carrylens.battery.subject import Settings, Subject, Watch
+from carrylens.discovery.node_map import NodeMap
 
 
 def run_experiments(
     subject: Subject, experiments: Sequence[Experiment], settings: Settings, there: Sequence[Outcome], watch: Watch
 ) -> Iterator[Outcome]:
     """The outcome of each experiment in order: the one that is there if it was made this way, else one made now."""
-    finished = {outcome.card.name: outcome for outcome in there}
     for experiment in experiments:
-        found = finished.get(experiment.card.name)
-        if found is not None and is_fresh(found, experiment, subject, settings):
+        found = next((outcome for outcome in there if is_fresh(outcome, experiment, subject, settings)), None)
+        if found is not None:
             yield found
         else:
             outcome = experiment.run(subject, settings, watch)
@@ -31,9 +31,14 @@ def run_experiments(
 
 def full_settings(subject: Subject, settings: Settings) -> Mapping[str, object]:
     """The settings, and what of the subject an outcome depends on beside its weights."""
-    found = None if subject.map is None else hashlib.sha256(subject.map.to_json().encode()).hexdigest()
+    found = None if subject.map is None else hash_of_map(subject.map)
     inserted = {} if subject.inserted is None else {"inserted": subject.inserted.name}
     return {**settings.plain(), "map": found, **inserted}
+
+
+def hash_of_map(found: NodeMap) -> str:
+    """By which an outcome knows the map it was made with."""
+    return hashlib.sha256(found.to_json().encode()).hexdigest()
 
 
 def is_fresh(outcome: Outcome, experiment: Experiment, subject: Subject, settings: Settings) -> bool:

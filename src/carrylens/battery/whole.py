@@ -216,7 +216,13 @@ def _agreeing(
 def _verdict(main: Fact, duels: Sequence[Fact]) -> Verdict:
     # A low accuracy may come of variables that these sites do not divide; only a rival that knows better refutes.
     found = weigh([main])[0]
-    verdicts: list[Verdict] = [Verdict.INCONCLUSIVE if found is Verdict.REFUTED else found]
+    first = Verdict.INCONCLUSIVE if found is Verdict.REFUTED else found
+    return overall([first, *judge_duels(duels)])
+
+
+def judge_duels(duels: Sequence[Fact]) -> list[Verdict]:
+    """Whether our account beats each rival that can be told from it; REFUTED where the rival wins."""
+    verdicts = []
     for duel in duels:
         if not duel.effect.n:
             continue  # nothing tells them apart: the rival says the same
@@ -225,7 +231,7 @@ def _verdict(main: Fact, duels: Sequence[Fact]) -> Verdict:
         else:
             lost = Fact(duel.kind, duel.about, duel.null, duel.effect).p <= THRESHOLDS.level
             verdicts.append(Verdict.REFUTED if lost else Verdict.INCONCLUSIVE)
-    return overall(verdicts)
+    return verdicts
 
 
 def _says(verdict: Verdict, main: Fact, duels: Sequence[Fact], scrubbed: Fact) -> str:

@@ -32,6 +32,12 @@ def shipped_figures() -> Iterator[Record]:
         yield folder_figures(ModelName.parse(name), find_model(name))
 
 
+def accurate_names() -> tuple[list[str], dict[str, bool | None]]:
+    """The shipped models that meet the bar of their test; and the others, each with what its test says of the bar."""
+    bars = {name: (saved_test(find_model(name)) or {}).get("meets_bar") for name in shipped_names()}
+    return [name for name, bar in bars.items() if bar], {name: bar for name, bar in bars.items() if not bar}
+
+
 def folder_figures(name: ModelName, folder: Path) -> Record:
     """What is known of the model in a folder; None where the folder does not say."""
     test, lines = saved_test(folder), history(folder)

@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from carrylens.arithmetic.variables import Variable
+from carrylens.battery.outcome import Outcome
 from carrylens.errors import CarryLensError
+from carrylens.family.cells import Cell, State
+from carrylens.family.members import Member
+from carrylens.family.table import VERDICT, experiment_rows
+from carrylens.names import ModelName
 from carrylens.nodes import Node
 from carrylens.report.claims import grouped
 from carrylens.report.kinds import KINDS
@@ -101,10 +106,22 @@ def claim_lines(saved: Sequence[Saved]) -> Iterator[Line]:
 
 
 def experiment_lines(saved: Sequence[Saved]) -> Iterator[Line]:
-    """For each experiment its verdict on each model, where the battery was run on any."""
-    verdicts = [{each["card"]["title"]: str(each["verdict"]).lower() for each in one.battery} for one in saved]
-    for title in dict.fromkeys(title for some in verdicts for title in some):
-        yield Line(f"experiment: {title}", tuple(some.get(title, "not run") for some in verdicts))
+    """For each experiment its verdict on each model, where the battery was run on any; then what hides behind it."""
+    members = [_member(each) for each in saved]
+    titles = {each["card"]["name"]: each["card"]["title"] for one in saved for each in one.battery}
+    for row in experiment_rows(members):
+        if row.section in titles and (row.name == VERDICT or row.words):
+            name = "" if row.name == VERDICT else f": {row.name}"
+            yield Line(f"experiment: {titles[row.section]}{name}", tuple(map(_said, row.cells)))
+
+
+def _member(saved: Saved) -> Member:
+    outcomes = map(Outcome.from_record, saved.battery)
+    return Member(saved.source, ModelName.parse(saved.map.model), None, {each.card.name: each for each in outcomes})
+
+
+def _said(cell: Cell) -> str:
+    return cell.word if cell.state is State.TOLD else "inconclusive" if cell.state is State.OPEN else cell.state.value
 
 
 def layout_lines(saved: Sequence[Saved], circuits: Sequence[Circuit]) -> Iterator[Line]:

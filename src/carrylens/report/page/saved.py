@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from carrylens.battery.saved_form import BATTERY, battery_record
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact
 from carrylens.nodes import print_nodes
 
-TEST, HISTORY, CLAIMS, BATTERY, WORKED = "test.json", "training.jsonl", "claims.json", "battery.json", "worked.json"
+TEST, HISTORY, CLAIMS, WORKED = "test.json", "training.jsonl", "claims.json", "worked.json"
 
 Record = Mapping[str, Any]
 
@@ -50,7 +51,7 @@ def read_saved(source: str, folder: Path, own: Path | None) -> Saved:
     """What is in the map's folder, and in the model's own where the first does not have it."""
     reading = _Reading([folder, *([own] if own is not None else [])])
     found = reading.need(MAP, f"carrylens map {source}", NodeMap.from_json)
-    battery = reading.take(BATTERY, _record) or {"about": {}, "outcomes": ()}
+    battery = reading.take(BATTERY, battery_record) or {"about": {}, "outcomes": ()}
     saved = Saved(
         source=source,
         map=found,

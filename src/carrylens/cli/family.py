@@ -1,0 +1,64 @@
+"""The command that lays models side by side: family.
+
+Takes  models, or none for all accurate ones that come with carrylens.
+Gives  a table of findings, what holds in every one of them and what varies; as text, Markdown, JSON or a picture.
+Never  imports PyTorch before the command is run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carrylens.cli.options import JsonOption
+from carrylens.errors import CarryLensError
+from carrylens.terminal import print_line, print_note, print_record
+
+
+def family_command(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MODEL]...", help="As for battery. Without any, every accurate shipped model."),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a page with every figure and the paper's.")
+    ] = False,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw models by findings.")] = None,
+    shipped: Annotated[
+        bool, typer.Option("--shipped", help="Use only what came with the models, and nothing from maps/.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what holds in every accurate model, and what varies.
+
+    Measures nothing: all comes from the experiments, maps and claims that were saved. What was not run is listed, with
+    the command that runs it.
+    """
+    from carrylens.explain import read_members
+    from carrylens.family.table import family_table
+    from carrylens.files import write_whole
+    from carrylens.report.family_svg import family_svg
+    from carrylens.report.family_text import family_lines, family_page
+    from carrylens.zoo.figures import accurate_names
+
+    if markdown and as_json:
+        raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")
+    wanted, left_out = accurate_names() if not models else (list(dict.fromkeys(models)), {})
+    table = family_table(read_members(wanted, shipped=shipped))
+    if svg is not None:
+        write_whole(svg, family_svg(table).encode())
+        print_note(f"Drew {svg}")
+    if as_json:
+        print_record({**table.record(), "left_out": left_out})
+    elif markdown:
+        print_line(family_page(table, left_out))
+    else:
+        for line in family_lines(table, left_out):
+            print_line(line)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add this command to the command line."""
+    app.command("family")(family_command)

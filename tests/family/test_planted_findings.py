@@ -1,0 +1,108 @@
+"""Findings of experiments on planted circuits, where the truth is known; and by two routes from one outcome."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from battery.plants import outcome_of, planted_subject
+from carrylens.arithmetic.questions import Operation
+from carrylens.battery.battery_folder import save_outcomes
+from carrylens.battery.outcome import Outcome
+from carrylens.battery.registry import EXPERIMENTS
+from carrylens.family.cells import Cell, State
+from carrylens.family.experiments import FINDINGS
+from carrylens.family.members import read_member
+from carrylens.names import ModelName
+from carrylens.planted.dials import Dials, Timing
+
+PLAIN, TAIL, COPIES = Dials(), Dials(timing=Timing.TAIL), Dials(redundancy=3)
+
+
+@cache
+def found(experiment: str, dials: Dials, operation: Operation = Operation.ADD, digits: int = 3) -> Outcome:
+    return outcome_of(experiment, planted_subject(operation, digits, dials))
+
+
+def cell(name: str, experiment: str, dials: Dials, operation: Operation = Operation.ADD, digits: int = 3) -> Cell:
+    (finding,) = [each for each in FINDINGS if (each.experiment, each.name) == (experiment, name)]
+    model = ModelName.parse(f"{operation.value}_d{digits}_l2_h3_t1K_s1")
+    return finding.read(found(experiment, dials, operation, digits), model)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "name", "dials", "word"),
+    [
+        ("make-carry", "values of a column's carry", PLAIN, "three values"),
+        ("make-carry", "where the sum's top carry is made", PLAIN, "at its own place, all its values"),
+        ("patching", "swapped at the answer, its digit follows", PLAIN, "yes"),
+        ("paths", "the last layer's heads deliver it", PLAIN, "yes"),
+        ("paths", "earlier nodes of the place deliver it", PLAIN, "no"),
+        ("paths", "heads that deliver", PLAIN, "one head alone"),
+        ("paths", "what = is", PLAIN, "bypassed"),
+        ("paths", "what = is", TAIL, "depot"),
+        ("necessity", "heads that deliver a carry", PLAIN, "one is needed"),
+        ("necessity", "heads that deliver a carry", COPIES, "redundant"),
+        ("sufficiency", "answers kept, the rest resampled", PLAIN, "most"),
+        ("probes", "where resolved carries are first read", PLAIN, "at its reader"),
+        ("probes", "where resolved carries are first read", TAIL, "before"),
+        ("whole-algorithm", "whole answers predicted", PLAIN, "most"),
+    ],
+)
+def test_a_planted_truth_is_the_word_in_the_table(experiment: str, name: str, dials: Dials, word: str) -> None:
+    assert cell(name, experiment, dials).word == word
+
+
+@pytest.mark.parametrize("dials", [PLAIN, TAIL, COPIES])
+def test_kinds_read_off_facts_are_those_the_experiment_counted(dials: Dials) -> None:
+    outcome = found("paths", dials)
+    beside = {each.what: _counts(each.ours) for each in outcome.beside_paper}
+    for name in ("heads that deliver", "what = is"):
+        read = cell(name, "paths", dials)
+        if read.state is State.TOLD and not read.word.startswith("mixed"):
+            assert beside[name].most_common(1) == [(read.word, int(read.figure.split()[0]))]
+
+
+def test_a_planted_choice_is_one_direction() -> None:
+    one = cell("one direction, sources of other operands", "selection", PLAIN, Operation.MIX, 2)
+    least = cell("least rank, sources of the same operands", "selection", PLAIN, Operation.MIX, 2)
+    assert cell("digits follow the operator's state", "selection", PLAIN, Operation.MIX, 2).word == "yes"
+    assert (one.word, least.value) == ("enough", 1)
+
+
+def test_shares_and_angles_are_those_of_the_outcome() -> None:
+    serving = [row[1] for row in found("polysemy", PLAIN, Operation.MIX, 2).rows]
+    share = sum(len(branches) > 1 for branches in serving) / len(serving)
+    read = cell("useful nodes that serve several branches", "polysemy", PLAIN, Operation.MIX, 2)
+    assert read.figure.startswith(f"{share:.2f} (null ")
+    angles = {each.name: each.value for each in found("axes", PLAIN, Operation.MIX, 2).estimates}
+    borrows = [value for name, value in angles.items() if "positive-negative" in name]
+    assert cell("both borrows", "axes", PLAIN, Operation.MIX, 2).figure.startswith(f"{min(borrows):.2f}")
+
+
+def test_every_finding_can_be_read_off_an_outcome_that_has_nothing() -> None:
+    model = ModelName.parse("mix_d3_l2_h3_t1K_s1")
+    cards = {each.card.name: each.card for each in EXPERIMENTS}
+    for finding in FINDINGS:
+        empty = replace(found("axes", PLAIN), card=cards[finding.experiment], rows=(), facts=(), estimates=())
+        assert finding.read(empty, model).state in (State.UNTESTED, State.APART), finding.name
+    assert {finding.experiment for finding in FINDINGS} == set(cards)
+
+
+def test_outcomes_the_battery_would_make_anew_are_noted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("old")
+    outcome = found("patching", PLAIN)
+    old = replace(outcome, card=replace(outcome.card, question="Another?"))
+    name = ModelName.parse("add_d3_l2_h3_t1K_s1")
+    for saved, notes in ((old, 1), (outcome, 0)):
+        save_outcomes(folder, {"sha256": "x"}, [saved])
+        member = read_member("here", name, "x", [folder])
+        assert (len(member.notes), len(member.missing)) == (notes, len(EXPERIMENTS) - 1)
+
+
+def _counts(text: str) -> Counter[str]:
+    return Counter({kind: int(n) for kind, n in re.findall(r"(?:^|, )(\D+) (\d+)", text)})
