@@ -12,6 +12,8 @@ Effect pairs, step by step:
    own nor the one that carrying a variable in `tell_from` would give.
 4. Of a base's proposals take the one in which most of the variables agree that are computed from the same inputs, since
    those are the easiest to confuse it with; then most others. They cannot all agree: some must show the difference.
+   Each base has one of the answer's tokens assigned, and proposals that show there go first.
+5. Order the pairs so that the answer's tokens take turns in being shown: far effects are rare in drawn questions.
 Null pairs are made likewise: every other digit differs, the variable agrees, and of the proposals the one wins in which
 most other variables differ. `Pairs.agreement` says how well either came out.
 """
@@ -156,18 +158,43 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     stream = Stream(StreamKind.ENRICHED, model.operation, model.digits, seed)
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Questions, Questions]] = []
-    start, chunk = 0, min(_CHUNK, max(_LEAST_CHUNK, 2 * count))
+    start, chunk = 0, _LEAST_CHUNK if wanted.tell_from else _CHUNK
     while start < _ROUNDS * _CHUNK:
         base = stream.take(start, chunk)
         rows, source = _best_sources(model, wanted, base, random)
-        found.append((base[rows], source))
-        start, chunk = start + chunk, min(_CHUNK, 2 * chunk)
+        order = _taking_turns(_shown(model, wanted.variable, base[rows], source))
+        found.append((base[rows[order]], source[order]))
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
             return Pairs(
                 model, wanted.variable, bases, sources, _counterfactual(model, wanted.variable, bases, sources)
             )
+        start, chunk = start + chunk, min(_CHUNK, 2 * chunk)
     return sum(len(kept) for kept, _ in found)
+
+
+def _shown(model: CausalModel, variable: Variable, base: Questions, source: Questions) -> NDArray[np.bool_]:
+    return _tokens_changed(model.answers(base), _counterfactual(model, variable, base, source))
+
+
+def _tokens_changed(right: Answers, moved: Answers) -> NDArray[np.bool_]:
+    # Which tokens differ, the sign first: [pair, token].
+    return np.column_stack([right.negative != moved.negative, right.digits != moved.digits])
+
+
+def _taking_turns(shown: NDArray[np.bool_]) -> NDArray[np.intp]:
+    # All rows, so ordered that each token in turn, the rarest first, has the next row that shows it.
+    tokens = [token for token in np.argsort(shown.sum(0), kind="stable") if shown[:, token].any()]
+    waiting = [list(np.flatnonzero(shown[:, token])[::-1]) for token in tokens]
+    order, taken = list[int](), np.zeros(len(shown), dtype=np.bool_)
+    while any(waiting):
+        for rows in waiting:
+            while rows and taken[rows[-1]]:
+                rows.pop()
+            if rows:
+                order.append(rows.pop())
+                taken[order[-1]] = True
+    return np.array([*order, *np.flatnonzero(~taken)], dtype=np.intp)
 
 
 def null_pairs(
@@ -234,9 +261,12 @@ def _best_sources(
     good &= _differ(counterfactual, before.answers())
     for other in wanted.tell_from:
         good &= _differ(counterfactual, model.answers(repeated, do=after.pick(other)))
+    shown = _tokens_changed(before.answers(), counterfactual)
+    assigned = np.repeat(random.integers(0, shown.shape[1], len(base)), _PROPOSALS)
     siblings = [other for other in model.by_variable if _inputs(model, other) == _inputs(model, variable)]
     agreeing = _n_agreeing(model.by_variable, before, after)
     agreeing += len(model.by_variable) * _n_agreeing(siblings, before, after)
+    agreeing += len(model.by_variable) * (1 + len(siblings)) * shown[np.arange(len(repeated)), assigned]
     score = np.where(good, agreeing, -1).reshape(len(base), _PROPOSALS)
     rows = np.flatnonzero(score.max(axis=1) >= 0)
     return rows, proposed[rows * _PROPOSALS + score.argmax(axis=1)[rows]]

@@ -59,13 +59,17 @@ def find_roles(
     candidates = [(variable, each) for variable, each in hitting if p_above(each.hit, each.null) <= settings.find_level]
     confirmed = _confirm(engine, model, candidates, settings, store, say, keep)
     granted = _compete(engine, model, confirmed, settings, store, say, keep)
-    doubtful = _doubtful(hitting, granted)
-    return granted + roles_beside(engine, model, doubtful, granted, settings, store, say, keep)
+    doubtful = _doubtful(hitting, granted, settings.least_hit)
+    beside = roles_beside(engine, model, doubtful, granted, settings, store, say, keep)
+    shown = {(role.variable, role.nodes, role.token) for role in beside}
+    return [role for role in granted if (role.variable, role.nodes, role.token) not in shown] + beside
 
 
-def _doubtful(hitting: Sequence[tuple[Variable, SwapRates]], granted: Sequence[Role]) -> dict[Variable, set[Place]]:
-    # Where swaps hit and yet no role was granted.
-    known = {(role.variable, role.nodes, role.token) for role in granted}
+def _doubtful(
+    hitting: Sequence[tuple[Variable, SwapRates]], granted: Sequence[Role], least_hit: float
+) -> dict[Variable, set[Place]]:
+    # Where swaps hit and yet no role was granted, or one whose null moves as often as a role must hit.
+    known = {(role.variable, role.nodes, role.token) for role in granted if role.null.value < least_hit}
     found: dict[Variable, set[Place]] = {}
     for variable, each in hitting:
         if (variable, each.nodes, each.token) not in known:

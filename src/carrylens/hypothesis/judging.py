@@ -18,7 +18,7 @@ from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.node_map import Nodes, Role
+from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.claims import Claim, Kind
 from carrylens.hypothesis.search import Search
@@ -138,11 +138,14 @@ class Judge:
         sets = len({role.nodes for role in roles})
         return Finding(claim, Verdict.SUPPORTED, f"all {sets} that carry it do", tuple(roles[:_SHOWN]))
 
-    @staticmethod
-    def _is_early(role: Role, claim: Claim) -> bool:
-        # Several nodes together may have all the parts, which is as good as the whole to a swap; and what no question
-        # told from the variable may be what the node has.
-        return len(role.nodes) == 1 and not role.same_as and depth(role.nodes) < claim.steps
+    def _is_early(self, role: Role, claim: Claim) -> bool:
+        # Several nodes together, or one that carries them beside each other, may have all the parts, which is as good
+        # as the whole to a swap; and what no question told from the variable may be what the node has.
+        if len(role.nodes) > 1 or role.same_as or depth(role.nodes) >= claim.steps:
+            return False
+        parts = self.search.model.ancestors(role.variable)
+        beside = (each for each in self.search.found.roles if each.way is Way.SHIFT and each.variable in parts)
+        return not any((each.nodes, each.token) == (role.nodes, role.token) for each in beside)
 
     def _room(self, claim: Claim) -> Finding:
         n_layers = self.search.found.n_layers
