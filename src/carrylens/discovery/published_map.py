@@ -217,6 +217,7 @@ def _role_fields(role: Role, node: Node, digits: int) -> dict[str, object]:
         "null": _rate(role.null),
         "p": role.p,
         "same_as": list(map(str, role.same_as)),
+        "way": role.way.value,
         "together_with": [str(other) for other in role.nodes if other != node],
     }
 

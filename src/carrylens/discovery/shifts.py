@@ -75,7 +75,8 @@ def roles_beside(
     keep: Note,
 ) -> list[Role]:
     """Of the doubtful variables of sets and tokens those that are carried beside others; `granted` are other roles."""
-    asked = {variable: doubtful[variable] for variable in doubtful if variable not in model.answer_variables}
+    ends = {*model.inputs, *model.answer_variables}  # a digit has no null of its own; an answer is the whole
+    asked = {variable: doubtful[variable] for variable in doubtful if variable not in ends}
     roles: list[tuple[Variable, SwapRates]] = []
     for at, (variable, places) in enumerate(asked.items()):
         found = _measured(engine, model, variable, places, "find", settings, store, keep)

@@ -242,7 +242,8 @@ def _lies_in(columns: frozenset[int], others: frozenset[int]) -> bool:
 
 
 def _rates(role: Role) -> str:
-    return f"hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
+    beside = "beside others, " if role.way is Way.SHIFT else ""
+    return f"{beside}hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
 
 
 def _others(count: int) -> str:

@@ -18,7 +18,7 @@ from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.layout import equals_position
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour
-from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
+from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Way
 from carrylens.nodes import Node, print_nodes
 from carrylens.tokens import answer_positions, place_names
 
@@ -100,6 +100,7 @@ def role_lines(found: NodeMap) -> Iterator[Text]:
             f"p {max(role.p for role in roles):.0e}"
         )
         line.append(f", or {', '.join(others)}" if others else "")
+        line.append(", beside others" if least.way is Way.SHIFT else "")
         yield line
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour, Clusters
-from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
+from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness, Way
 from carrylens.discovery.published_map import answer_places, hit_classes, hit_places
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
@@ -57,7 +57,7 @@ class GridRow:
 
 @dataclass(frozen=True)
 class RoleRow:
-    """One role as evidence: what it is, the effect beside its null, and what no question tells from it."""
+    """One role as evidence: what it is, its effect with the null, and what no question tells from it or is beside."""
 
     nodes: str
     variable: Chip
@@ -198,7 +198,7 @@ def _role_rows(found: NodeMap) -> Iterator[tuple[Role, RoleRow]]:
                     _chip(variable),
                     tokens[role.token],
                     effect_of_role(role),
-                    ", ".join(map(short, role.same_as)),
+                    ", ".join((*map(short, role.same_as), *(("beside others",) if role.way is Way.SHIFT else ()))),
                     short(variable),
                 ),
             )
