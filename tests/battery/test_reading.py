@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
-from carrylens.arithmetic.algorithms import subtasks
+from carrylens.arithmetic.algorithms import answers, subtasks
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.battery.axes import SHARED, Turned, angles, judge_angles
 from carrylens.battery.columns import Branch, own_carry, pure_pairs
 from carrylens.battery.probes import fit_probe
+from carrylens.battery.states import levels_of, read_hooks
 from carrylens.hypothesis.verdicts import Verdict
 from carrylens.planted.dials import Dials, Timing
+from carrylens.tokens import encode
 
 
 def test_a_carry_resolved_at_the_answer_is_read_there_first() -> None:
@@ -29,6 +33,16 @@ def test_a_carry_resolved_at_the_tail_is_read_too_early() -> None:
     assert outcome.verdict is Verdict.REFUTED
     assert {row[1] for row in outcome.rows} == {"="}
     assert {row[3] for row in outcome.rows} == {"1"}
+
+
+def test_reading_a_few_places_agrees_with_a_full_pass() -> None:
+    subject, places = untrained_subject(Operation.MIX), [9, 4]
+    asked = Stream(StreamKind.NATURAL, Operation.MIX, 3, 1).take(0, 9)
+    hooks = [*levels_of(2), "blocks.0.hook_resid_pre", "blocks.1.hook_resid_pre", "blocks.1.mlp.hook_post"]
+    read = read_hooks(subject.model, asked, places, hooks)
+    _, cache = subject.model.run_with_cache(torch.from_numpy(encode(asked, answers(asked))))
+    for hook, mine in zip(hooks, read, strict=True):
+        assert np.allclose(mine, cache[hook][:, places].detach().numpy(), atol=1e-5)
 
 
 def test_a_probe_finds_a_direction_and_not_noise() -> None:
