@@ -60,7 +60,7 @@ def read_hooks(
             _, cache = model.run_with_cache(chunk, list(dict.fromkeys(hooks)), positions=list(places))
         for mine, hook in zip(found, hooks, strict=True):
             mine.append(cache[hook] if hook in narrow else cache[hook][:, list(places)])
-    return [torch.cat(mine).float().cpu().numpy() for mine in found]
+    return [torch.cat(mine).cpu().numpy() for mine in found]
 
 
 def lens_logits(model: Transformer, states: NDArray[np.float64]) -> NDArray[np.float32]:

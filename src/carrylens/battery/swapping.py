@@ -39,9 +39,14 @@ def answered(subject: Subject, pairs: ColumnPairs) -> ColumnPairs:
     if not len(pairs):
         return pairs
     sides = (pairs.base, pairs.source, pairs.null)
-    first, second, minus = (np.concatenate([getattr(s, name) for s in sides]) for name in ("first", "second", "minus"))
-    good = subject.right(Questions(first, second, minus)).reshape(len(sides), -1).all(0)
+    good = subject.right(joined(sides)).reshape(len(sides), -1).all(0)
     return pairs[np.asarray(good)]
+
+
+def joined(some: Sequence[Questions]) -> Questions:
+    """All the questions, one after another."""
+    first, second, minus = (np.concatenate([getattr(s, name) for s in some]) for name in ("first", "second", "minus"))
+    return Questions(first, second, minus)
 
 
 def swap_columns(subject: Subject, pairs: ColumnPairs, sites: Sequence[Collection[Node]]) -> list[Swapped]:
