@@ -12,7 +12,7 @@ Never  calls an axis shared because two borrows always turn together.
 3. The axis of a branch is the mean of those differences; |cos| between two has a bootstrap interval over pairs.
 4. Null: the mean difference to sources of the same carry, in units of the effect's length: where such a source changes
    nothing there is no direction to compare, and it must not be made one by giving it length. Chance: the |cos| with
-   differences of unrelated questions, below which 95% of them lie. Ceiling: two halves of one branch.
+   differences of unrelated questions of one carry, below which 95% of them lie. Ceiling: two halves of one branch.
 5. Principal angles between the subspaces of the three largest directions of each branch.
 """
 
@@ -44,7 +44,7 @@ CARD = Card(
         "Pure pairs: what the other two branches would carry into the digit, which else turns too, stays as it is.",
         "|cos| between the mean differences of two branches, with a bootstrap interval.",
         "Null: the mean difference to sources of the same carry, in units of the effect's length.",
-        "Chance: differences of unrelated questions. Ceiling: two halves of one branch.",
+        "Chance: differences of unrelated questions of the same carry. Ceiling: two halves of one branch.",
         "Principal angles between the spans of the three largest directions.",
     ),
     refuted_if="at some digit the borrows' |cos| is surely below one half, or the addition's with one surely above it.",
@@ -64,7 +64,7 @@ Differences = NDArray[np.float64]
 class Turned:
     """What turning the carry changes in each pair, and what a source of the same carry does: axes pair, d_model.
 
-    `unrelated` are differences of questions that have nothing to do with each other.
+    `unrelated` are differences of questions that have nothing in common but their carry.
     """
 
     effect: Differences
@@ -154,7 +154,8 @@ def judge_angles(found: Sequence[Angle]) -> Verdict:
 def _differences(subject: Subject, branch: Branch, digit: int, settings: Settings, *, pure: bool) -> Turned:
     place, level = subject.predicting(digit), levels_of(subject.last_layer + 1)[-2]
     draw = pure_pairs if pure else deciding_pairs
-    effect, null, bases = [], [], []
+    effect, null, unrelated = [], [], []
+    random = np.random.default_rng(settings.seed_of(CARD.name, branch, digit, "unrelated"))
     for depth in range(digit):
         seed = settings.seed_of(CARD.name, branch, digit, depth, pure)
         drawn = draw(branch, subject.digits, digit, depth, -(-2 * settings.n_pairs // digit), seed)
@@ -165,12 +166,11 @@ def _differences(subject: Subject, branch: Branch, digit: int, settings: Setting
             ways = np.where(own_carry(pairs, pairs.source) == 1, 1.0, -1.0)[:, None]
             effect.append((source - base) * ways)
             null.append((same - base) * ways)
-            bases.append(base)
+            unrelated += [
+                some[random.permutation(len(some))] - some for some in (base[ways[:, 0] == w] for w in (1, -1))
+            ]
     nothing = np.zeros((0, subject.model.config.d_model))
-    states = np.concatenate([nothing, *bases])
-    random = np.random.default_rng(settings.seed_of(CARD.name, branch, digit, "unrelated"))
-    unrelated = states[random.permutation(len(states))] - states
-    return Turned(np.concatenate([nothing, *effect]), np.concatenate([nothing, *null]), unrelated)
+    return Turned(*(np.concatenate([nothing, *rows]) for rows in (effect, null, unrelated)))
 
 
 def _cosine(name: str, one: Turned, other: Turned, settings: Settings) -> Estimate:
