@@ -54,7 +54,8 @@ CARD = Card(
 )
 SHARES = np.linspace(0, 1, 11)
 _STEP = float(SHARES[1])
-_SLOPES = np.array([0.01, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64])
+_SLOPES = np.concatenate([[0.01], np.geomspace(1, 64, 31)])
+_AT_ONCE = 256  # curves held against every shape: more would fill the memory
 _THRESHOLDS = np.linspace(0, 1, 41)
 LINE_WIDTH = 0.8
 """From 10% to 90% of a straight line."""
@@ -141,8 +142,10 @@ def fit_curves(curves: Curves) -> Fit:
     slopes, thresholds = (grid.ravel() for grid in np.meshgrid(_SLOPES, _THRESHOLDS))
     shapes = _shape(SHARES[None], slopes[:, None], thresholds[:, None])
     fitted, held = slice(0, None, 2), slice(1, None, 2)
-    errors = ((curves[:, None, fitted] - shapes[None, :, fitted]) ** 2).sum(-1)
-    best = errors.argmin(1)
+    best = np.zeros(len(curves), dtype=np.int64)
+    for at in range(0, len(curves), _AT_ONCE):
+        some = curves[at : at + _AT_ONCE, None, fitted]
+        best[at : at + _AT_ONCE] = ((some - shapes[None, :, fitted]) ** 2).sum(-1).argmin(1)
     ours = ((curves[:, held] - shapes[best][:, held]) ** 2).sum(-1)
     line = ((curves[:, held] - SHARES[held]) ** 2).sum(-1)
     fine = np.linspace(0, 1, 401)

@@ -50,7 +50,7 @@ def read_input(subject: Subject, place: int, questions: Questions) -> Reading:
 
 def move_input(subject: Subject, base: Reading, directions: States, shares: NDArray[np.float64]) -> Moved:
     """The last MLP alone reads each question's stream that share of the way along its direction."""
-    parts = subject.parts
+    parts = Parts(subject.model)
     last = parts.layers[subject.last_layer]
     logits, output = [], []
     with torch.inference_mode():

@@ -27,7 +27,7 @@ from carrylens.battery.columns import Branch, ColumnPairs, deciding_pairs, own_c
 from carrylens.battery.probes import fit_probe
 from carrylens.battery.states import read_hooks
 from carrylens.battery.subject import Settings, Subject
-from carrylens.battery.swapping import Swapped, answered, edit_columns
+from carrylens.battery.swapping import Swapped, answered, edit_columns, joined
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
@@ -131,7 +131,7 @@ def _decoded(
 def _labelled(model: Transformer, nodes: Nodes, drawn: Sequence[ColumnPairs]) -> tuple[Writes, NDArray[np.float64]]:
     sides = [(pairs, side) for pairs in drawn for side in (pairs.base, pairs.source)]
     values = np.concatenate([own_carry(pairs, side) for pairs, side in sides])
-    writes = np.concatenate([summed_writes(model, side, nodes) for _, side in sides])
+    writes = summed_writes(model, joined([side for _, side in sides]), nodes)
     return writes, np.where(values == 1, 1.0, -1.0)
 
 

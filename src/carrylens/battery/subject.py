@@ -20,7 +20,6 @@ from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.discovery.node_map import NodeMap, Nodes
 from carrylens.interventions.engine import Engine
-from carrylens.interventions.parts import Parts
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.pieces import in_pieces
 from carrylens.model.transformer import Transformer
@@ -86,11 +85,6 @@ class Subject:
     def engine(self) -> Engine:
         """What runs edits on the model."""
         return Engine(self.model)
-
-    @cached_property
-    def parts(self) -> Parts:
-        """The model's functions."""
-        return Parts(self.model)
 
     @property
     def digits(self) -> int:

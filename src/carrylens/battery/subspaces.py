@@ -25,7 +25,7 @@ _STEPS = 60
 
 def combined(subject: Subject, states: Matrix) -> Wanted:
     """The token that the last MLP and the unembedding make of the stream behind the last layer's heads."""
-    parts = subject.parts
+    parts = Parts(subject.model)
     with torch.inference_mode():
         found = _logits(parts, torch.from_numpy(states).to(parts.device, parts.dtype)).argmax(-1)
     return found.cpu().numpy()
@@ -37,7 +37,7 @@ def best_subspace(subject: Subject, start: Matrix, bases: Matrix, sources: Matri
     At every step each base is given another of the sources, so that nothing of a source can help but what all of them
     share.
     """
-    parts = subject.parts
+    parts = Parts(subject.model)
     base, source, goal, rows = (torch.from_numpy(each).to(parts.device) for each in (bases, sources, wanted, start))
     base, source = base.to(parts.dtype), source.to(parts.dtype)
     free = rows.to(parts.dtype).T.clone().requires_grad_()
