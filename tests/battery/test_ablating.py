@@ -7,6 +7,8 @@ import pytest
 
 from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.questions import Operation
+from carrylens.battery.columns import Branch
+from carrylens.battery.necessity import Missed, Place, weigh_places
 from carrylens.battery.subject import Subject
 from carrylens.battery.tagging import matched_set, tagged_nodes
 from carrylens.discovery.node_map import NodeMap, Usefulness
@@ -31,6 +33,42 @@ def test_with_three_copies_no_head_is_necessary_but_all_are() -> None:
     gaps = {each.name: each.low for each in outcome.estimates}
     assert gaps
     assert min(gaps.values()) > 0
+
+
+def missed(whole: float, worst: float, random: np.random.Generator, n: int = 400) -> Missed:
+    """A place whose heads are missed that often; what fails without the worst fails without all."""
+    drawn = random.random(n)
+    never = np.zeros(n, dtype=np.bool_)
+    return Missed(Place(Branch.ADD, "A1 add", (), (), (6,)), drawn < whole, drawn < worst, never, never, Node(1, 1, 0))
+
+
+def test_a_head_is_needed_if_it_is_missed_more_than_half_as_much() -> None:
+    random = np.random.default_rng(3)
+    found = [missed(whole, worst, random) for whole, worst in ((0.4, 0.05), (0.4, 0.35), (0.4, 0.2), (0.02, 0.02))]
+    assert [each.value for each in weigh_places(found)] == ["SUPPORTED", "REFUTED", "INCONCLUSIVE", "UNTESTED"]
+
+
+def test_of_many_places_at_the_boundary_hardly_one_is_told() -> None:
+    random = np.random.default_rng(4)
+    told = 0
+    for _ in range(60):
+        verdicts = weigh_places([missed(0.4, 0.2, random) for _ in range(12)])
+        told += any(verdict is not Verdict.INCONCLUSIVE for verdict in verdicts)
+    assert told <= 5
+
+
+def test_more_questions_tell_what_few_leave_open() -> None:
+    few, many = (weigh_places([missed(0.4, 0.15, np.random.default_rng(5), n=n)])[0] for n in (100, 4000))
+    assert (few, many) == (Verdict.INCONCLUSIVE, Verdict.SUPPORTED)
+
+
+def test_open_places_are_asked_on_and_others_are_not() -> None:
+    outcome = outcome_of("necessity", planted_subject(Operation.ADD, 2, COPIES))
+    sizes = {row[-1]: int(row[1].split("/")[1]) for row in outcome.rows}
+    assert sizes == {"SUPPORTED": 2 * SMALL.n_questions}
+    means = [each for each in outcome.estimates if "mean gap" in each.name]
+    assert {each.name.split()[6] for each in means} == {"delivering", "making"}
+    assert all(each.low > each.null_high for each in means)
 
 
 def test_heads_that_divide_the_branches_are_no_stand_ins() -> None:

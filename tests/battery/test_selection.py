@@ -6,12 +6,10 @@ counts.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
+from battery.plants import outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.selection import OTHER, SAME, Ranked, judge_selection, needed_rank, selector_edits
@@ -25,7 +23,7 @@ from carrylens.hypothesis.verdicts import Verdict
 
 
 def test_a_planted_choice_is_one_direction() -> None:
-    outcome = outcome_of("selection", planted_subject(Operation.MIX, 2), replace(SMALL, n_train=160))
+    outcome = outcome_of("selection", planted_subject(Operation.MIX, 2))
     assert outcome.verdict is Verdict.REFUTED
     states = [fact for fact in outcome.facts if "site" in fact.about]
     assert len(states) == 8

@@ -120,7 +120,7 @@ def predict(model: CausalModel, base: Questions, own: Values, moved: Sequence[Mo
     predicted = answer_tokens(base, usual)
     whole = [each for each in moved if each.site.digit is None]
     served = {each.site.digit for each in moved if each.site.digit is not None}
-    for token, tokens in _cases(model, served):
+    for token, tokens in _cases(model, served, whole=bool(whole)):
         written = {} if token == "sign" else own.pick(SGN)
         do = dict(written)
         for each in whole:  # a digit is made with the sign that was written, whatever moved before it
@@ -132,11 +132,14 @@ def predict(model: CausalModel, base: Questions, own: Values, moved: Sequence[Mo
     return predicted
 
 
-def _cases(model: CausalModel, served: set[int]) -> Iterator[tuple[object, list[int]]]:
-    # Tokens that are predicted alike: the sign, each digit that has a site of its own, all the others.
+def _cases(model: CausalModel, served: set[int], *, whole: bool) -> Iterator[tuple[object, list[int]]]:
+    # Tokens that are predicted alike: the sign, each digit that has a site of its own, all the others. Without a site
+    # that serves all digits nothing moves the first and the last of these.
     n = model.digits
-    yield "sign", [0]
-    yield "others", [n + 1 - digit for digit in range(n + 1) if digit not in served]
+    if whole and SGN in model.by_variable and model.by_variable[SGN].parents:
+        yield "sign", [0]
+    if whole:
+        yield "others", [n + 1 - digit for digit in range(n + 1) if digit not in served]
     for digit in served:
         yield digit, [n + 1 - digit]
 

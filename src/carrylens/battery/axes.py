@@ -10,7 +10,9 @@ Never  calls an axis shared because two borrows always turn together.
 2. Where D<D' becomes D>D', the borrow of D-D' goes and that of D'-D comes, so a model that holds both apart looks as if
    they shared an axis. So pairs are pure: what the other two branches would carry into the digit stays as it is.
 3. The axis of a branch is the mean of those differences; |cos| between two has a bootstrap interval over pairs.
-4. Null: the mean difference to sources of the same carry. Ceiling: two halves of one branch.
+4. Null: the mean difference to sources of the same carry, in units of the effect's length: where such a source changes
+   nothing there is no direction to compare, and it must not be made one by giving it length. Chance: the |cos| with
+   differences of unrelated questions of one carry, below which 95% of them lie. Ceiling: two halves of one branch.
 5. Principal angles between the subspaces of the three largest directions of each branch.
 """
 
@@ -28,7 +30,7 @@ from carrylens.battery.columns import Branch, deciding_pairs, own_carry, pure_pa
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.states import levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
-from carrylens.battery.swapping import answered
+from carrylens.battery.swapping import answered, joined
 from carrylens.battery.weighing import overall
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
@@ -41,7 +43,8 @@ CARD = Card(
         "Pairs in which nothing differs at the digit's place but the carry; the streams' difference is its axis.",
         "Pure pairs: what the other two branches would carry into the digit, which else turns too, stays as it is.",
         "|cos| between the mean differences of two branches, with a bootstrap interval.",
-        "Null: the mean difference to sources of the same carry. Ceiling: two halves of one branch.",
+        "Null: the mean difference to sources of the same carry, in units of the effect's length.",
+        "Chance: differences of unrelated questions of the same carry. Ceiling: two halves of one branch.",
         "Principal angles between the spans of the three largest directions.",
     ),
     refuted_if="at some digit the borrows' |cos| is surely below one half, or the addition's with one surely above it.",
@@ -59,21 +62,29 @@ Differences = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """What turning the carry changes in each pair, and what a source of the same carry does: axes pair, d_model."""
+    """What turning the carry changes in each pair, and what a source of the same carry does: axes pair, d_model.
+
+    `unrelated` are differences of questions that have nothing in common but their carry.
+    """
 
     effect: Differences
     null: Differences
+    unrelated: Differences
 
 
 @dataclass(frozen=True)
 class Angle:
-    """|cos| of two branches' axes at one digit, its null, the ceiling, and that of the nearest principal directions."""
+    """|cos| of two branches' axes at one digit, its null, the ceiling, and that of the nearest principal directions.
+
+    `chance` is what 95% of unrelated differences stay below.
+    """
 
     digit: int
     branches: tuple[Branch, Branch]
     cos: Estimate
     ceiling: float
     nearest: float
+    chance: float
 
     @property
     def name(self) -> str:
@@ -100,7 +111,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         says=_says(subject, found, together),
         estimates=tuple(angle.cos for angle in found),
         figure=_figure(found, together) if found else None,
-        headers=("digit", "branches", "|cos|", "null", "ceiling", "nearest principal directions"),
+        headers=("digit", "branches", "|cos|", "null", "ceiling", "nearest principal directions", "chance"),
         rows=(
             *map(_row, found),
             *((each[0], f"{each[1]}, turned together", *each[2:]) for each in map(_row, together)),
@@ -118,6 +129,7 @@ def angles(digit: int, turned: Mapping[Branch, Turned], settings: Settings) -> l
             _cosine(f"|cos| {one.value}-{other.value} at A{digit}", turned[one], turned[other], settings),
             float(np.sqrt(_halves(turned[one].effect) * _halves(turned[other].effect))),
             float(np.linalg.svd(_span(turned[one].effect) @ _span(turned[other].effect).T, compute_uv=False)[0]),
+            max(_chance(turned[one], turned[other]), _chance(turned[other], turned[one])),
         )
         for one, other in combinations(Branch, 2)
     ]
@@ -128,10 +140,11 @@ def judge_angles(found: Sequence[Angle]) -> Verdict:
     verdicts = []
     for digit in dict.fromkeys(angle.digit for angle in found):
         mine = {angle.name: angle.cos for angle in found if angle.digit == digit}
+        chance = next(angle.chance for angle in found if angle.digit == digit and angle.name == SHARED)
         shared, others = mine[SHARED], [mine["add-positive"], mine["add-negative"]]
         if shared.high < 0.5 or any(other.low > 0.5 for other in others):
             verdicts.append(Verdict.REFUTED)
-        elif shared.low > max(0.5, shared.null_high) and all(other.high < shared.low for other in others):
+        elif shared.low > max(0.5, shared.null_high, chance) and all(other.high < shared.low for other in others):
             verdicts.append(Verdict.SUPPORTED)
         else:
             verdicts.append(Verdict.INCONCLUSIVE)
@@ -141,21 +154,23 @@ def judge_angles(found: Sequence[Angle]) -> Verdict:
 def _differences(subject: Subject, branch: Branch, digit: int, settings: Settings, *, pure: bool) -> Turned:
     place, level = subject.predicting(digit), levels_of(subject.last_layer + 1)[-2]
     draw = pure_pairs if pure else deciding_pairs
-    effect, null = [], []
+    effect, null, unrelated = [], [], []
+    random = np.random.default_rng(settings.seed_of(CARD.name, branch, digit, "unrelated"))
     for depth in range(digit):
         seed = settings.seed_of(CARD.name, branch, digit, depth, pure)
         drawn = draw(branch, subject.digits, digit, depth, -(-2 * settings.n_pairs // digit), seed)
         pairs = answered(subject, drawn)
         if len(pairs):
-            base, source, same = (
-                read_states(subject.model, side, [place], [level])[:, 0, 0]
-                for side in (pairs.base, pairs.source, pairs.null)
-            )
+            asked = joined([pairs.base, pairs.source, pairs.null])
+            base, source, same = np.split(read_states(subject.model, asked, [place], [level])[:, 0, 0], 3)
             ways = np.where(own_carry(pairs, pairs.source) == 1, 1.0, -1.0)[:, None]
             effect.append((source - base) * ways)
             null.append((same - base) * ways)
+            unrelated += [
+                some[random.permutation(len(some))] - some for some in (base[ways[:, 0] == w] for w in (1, -1))
+            ]
     nothing = np.zeros((0, subject.model.config.d_model))
-    return Turned(np.concatenate([nothing, *effect]), np.concatenate([nothing, *null]))
+    return Turned(*(np.concatenate([nothing, *rows]) for rows in (effect, null, unrelated)))
 
 
 def _cosine(name: str, one: Turned, other: Turned, settings: Settings) -> Estimate:
@@ -167,15 +182,22 @@ def _cosine(name: str, one: Turned, other: Turned, settings: Settings) -> Estima
 
     value = float(_abs_cos(one.effect.mean(0)[None], other.effect.mean(0)[None])[0])
     low, high = np.quantile(_abs_cos(resampled(one.effect), resampled(other.effect)), (0.025, 0.975))
-    null = _abs_cos(resampled(one.effect), resampled(other.null))
+    length = float(np.linalg.norm(other.effect.mean(0)))
+    null = _abs_cos(resampled(one.effect), resampled(other.null), length)
     null_low, middle, null_high = (float(each) for each in np.quantile(null, (0.025, 0.5, 0.975)))
     n = min(len(one.effect), len(other.effect))
     return Estimate(name, value, min(value, float(low)), max(value, float(high)), middle, null_low, null_high, n)
 
 
-def _abs_cos(one: Differences, other: Differences) -> NDArray[np.float64]:
-    sizes = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+def _abs_cos(one: Differences, other: Differences, length: float | None = None) -> NDArray[np.float64]:
+    # With a length, that is taken for the other's own.
+    own = np.linalg.norm(other, axis=1) if length is None else length
+    sizes = np.linalg.norm(one, axis=1) * own
     return np.asarray(np.abs((one * other).sum(1)) / np.maximum(sizes, 1e-12))
+
+
+def _chance(one: Turned, other: Turned) -> float:
+    return float(np.quantile(_abs_cos(one.effect.mean(0)[None], other.unrelated), 0.95))
 
 
 def _halves(rows: Differences) -> float:
@@ -195,10 +217,11 @@ def _says(subject: Subject, found: Sequence[Angle], together: Sequence[Angle]) -
     for name in dict.fromkeys(angle.name for angle in found):
         values = [angle.cos.value for angle in found if angle.name == name]
         parts.append(f"{name} {min(values):.2f} to {max(values):.2f}")
-    null = max(angle.cos.null_high for angle in found)
+    null, chance = max(angle.cos.null_high for angle in found), max(angle.chance for angle in found)
     both = [angle.cos.value for angle in together]
     return (
-        f"|cos| by digit, each borrow turned alone: {'; '.join(parts)}; null up to {null:.2f}. Turned together, as one "
+        f"|cos| by digit, each borrow turned alone: {'; '.join(parts)}; null up to {null:.2f}, chance "
+        f"{chance:.2f}. Turned together, as one "
         f"column always turns them, the borrows look like {min(both):.2f} to {max(both):.2f}."
     )
 
@@ -234,4 +257,11 @@ def _row(angle: Angle) -> tuple[str, ...]:
         f"{cos.value:.2f} [{cos.low:.2f}, {cos.high:.2f}]",
         f"{cos.null:.2f} [{cos.null_low:.2f}, {cos.null_high:.2f}]",
     )
-    return (f"A{angle.digit}", angle.name, *shown, f"{angle.ceiling:.2f}", f"{angle.nearest:.2f}")
+    return (
+        f"A{angle.digit}",
+        angle.name,
+        *shown,
+        f"{angle.ceiling:.2f}",
+        f"{angle.nearest:.2f}",
+        f"{angle.chance:.2f}",
+    )

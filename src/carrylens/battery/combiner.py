@@ -10,19 +10,22 @@ Never  reads the argmax alone: through it every rising curve is a step.
 3. Measure the logit of the source's digit less that of the base's, and the MLP's output along its own change.
 4. Of every pair whose digit turns, fit on every other share a curve between a straight line and a step; score both on
    the shares between.
-5. Null: the same with a source of the same carry. The alternative: a straight line, which takes 0.8 of the way from
-   10% to 90%. A step takes less than half of that, and fits better than the line on shares it was not fitted on.
+5. The alternative: a straight line, which takes 0.8 of the way from 10% to 90%. A step takes less than half of that,
+   and fits better than the line on shares it was not fitted on.
+6. Two nulls: the same with a source of the same carry; and the carry's own direction with its coordinates permuted,
+   another order for every pair, which has its length and nothing else of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs
+from carrylens.battery.interpolating import Moved, move_input, permuted, read_input
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.swapping import answered
@@ -31,8 +34,6 @@ from carrylens.discovery.swaps import answer_tokens
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
-from carrylens.interventions.edits import edge
-from carrylens.interventions.outcomes import Outcomes
 
 CARD = Card(
     name="combiner",
@@ -44,44 +45,61 @@ CARD = Card(
         "Logit of the source's digit less the base's, and the MLP's own output along its change, from 0 to 1.",
         "A curve between line and step is fitted to every other share; both are scored on the shares between.",
         "Null: the same way to a source of the same carry.",
+        "Null: as far along the carry's direction with its coordinates permuted, in another order for each pair.",
     ),
     refuted_if="on some branch surely fewer than half of the pairs make a step, in logit difference and in the MLP's "
-    "output, or the null moves as often.",
+    "output, or a null moves as often.",
     paper="a step function, threshold .75 (add d5, d6, d10), .5 (d13), about .5 (mixed), read through the argmax",
     where="Section on the resolved carry; App. techniques",
 )
 SHARES = np.linspace(0, 1, 11)
 _STEP = float(SHARES[1])
-_NOUGHT = 1e-6  # an edge of share 0 would be refused
-_SLOPES = np.array([0.01, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64])
+_SLOPES = np.concatenate([[0.01], np.geomspace(1, 64, 31)])
+_AT_ONCE = 256  # curves held against every shape: more would fill the memory
 _THRESHOLDS = np.linspace(0, 1, 41)
 LINE_WIDTH = 0.8
 """From 10% to 90% of a straight line."""
 _BOOTSTRAPS = 400
+_PAIRS = 3  # times as many as other experiments ask: one place is cheap to compute
+_LEAST_SIZE = 0.5  # of the carry's own change, for a change along the permuted direction to be called a step of it
 
 Curves = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """For each curve where it crosses one half, how much of the way it takes from 10% to 90%, and if it is a step."""
+    """For each curve where it crosses one half, how much of the way it takes from 10% to 90%, and if it is a step.
+
+    `slope` is the steepest, a line's being 1; `gain` the line's squared error on the other shares less the curve's.
+    """
 
     threshold: NDArray[np.float64]
     width: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    gain: NDArray[np.float64]
     is_step: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class _Digit:
-    """What was measured at one digit. Curves go from 0 to 1; `n` pairs were asked, `turned` of them turn the digit."""
+    """What was measured at one digit. `turned` is how many pairs turn it; the rest is of those that do.
+
+    Curves go from 0 to 1; those of the nulls are in the same units. `moved` is how often the digit becomes another with
+    a source of the same carry, `strayed` how often it becomes the source's along the permuted direction. `raw` is the
+    change of the logit difference in logits: along the carry's direction, along the permuted one.
+    """
 
     branch: Branch
     digit: int
     turned: Rate
     moved: Rate
+    strayed: Rate
     logits: Curves
     output: Curves
     null: Curves
+    stray_logits: Curves
+    stray_output: Curves
+    raw: Curves
     flips: NDArray[np.float64]
 
 
@@ -110,7 +128,10 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
             for estimate in _estimates(branch, found, settings)
         ),
         figure=_figure(found) if found else None,
-        headers=("digit", "turned, null", "threshold", "width, logits", "width, MLP output", "steps, logits"),
+        headers=(
+            *("digit", "turned, null", "threshold", "width, logits", "width, MLP output", "steps, logits"),
+            *("slope, logits", "permuted: turned", "permuted: share of the change"),
+        ),
         rows=tuple(map(_row, found)),
         beside_paper=_beside(found, settings),
     )
@@ -121,15 +142,18 @@ def fit_curves(curves: Curves) -> Fit:
     slopes, thresholds = (grid.ravel() for grid in np.meshgrid(_SLOPES, _THRESHOLDS))
     shapes = _shape(SHARES[None], slopes[:, None], thresholds[:, None])
     fitted, held = slice(0, None, 2), slice(1, None, 2)
-    errors = ((curves[:, None, fitted] - shapes[None, :, fitted]) ** 2).sum(-1)
-    best = errors.argmin(1)
+    best = np.zeros(len(curves), dtype=np.int64)
+    for at in range(0, len(curves), _AT_ONCE):
+        some = curves[at : at + _AT_ONCE, None, fitted]
+        best[at : at + _AT_ONCE] = ((some - shapes[None, :, fitted]) ** 2).sum(-1).argmin(1)
     ours = ((curves[:, held] - shapes[best][:, held]) ** 2).sum(-1)
     line = ((curves[:, held] - SHARES[held]) ** 2).sum(-1)
     fine = np.linspace(0, 1, 401)
     drawn = _shape(fine[None], slopes[best][:, None], thresholds[best][:, None])
     low, half, high = (fine[(drawn >= level).argmax(1)] for level in (0.1, 0.5, 0.9))
-    width = high - low
-    return Fit(half, width, (width < LINE_WIDTH / 2) & (ours < line))
+    width, steepest = high - low, np.diff(drawn, axis=1).max(1) / (fine[1] - fine[0])
+    gain = (line - ours) / len(SHARES[held])
+    return Fit(half, width, steepest, gain, (width < LINE_WIDTH / 2) & (gain > 0))
 
 
 def _shape(share: NDArray[np.float64], slope: NDArray[np.float64], threshold: NDArray[np.float64]) -> Curves:
@@ -146,59 +170,103 @@ def _digit(subject: Subject, branch: Branch, digit: int, settings: Settings) -> 
     depths, found = sorted({0, digit - 1}), []
     for depth in depths:
         seed = settings.seed_of(CARD.name, branch, digit, depth)
-        drawn = deciding_pairs(branch, subject.digits, digit, depth, settings.n_pairs // len(depths), seed)
-        pairs = answered(subject, drawn)
+        n = _PAIRS * settings.n_pairs // len(depths)
+        pairs = answered(subject, deciding_pairs(branch, subject.digits, digit, depth, n, seed))
         if len(pairs):
-            found.append(_measure(subject, branch, digit, pairs))
+            found.append(_measure(subject, digit, pairs, np.random.default_rng([seed, 31])))
     if sum(each.turned.n for each in found) < THRESHOLDS.least_searched:
         return None
-    turned, moved = (sum((getattr(each, name) for each in found), Rate(0, 0)) for name in ("turned", "moved"))
-    joined = [np.concatenate([getattr(e, name) for e in found]) for name in ("logits", "output", "null", "flips")]
-    return _Digit(branch, digit, turned, moved, joined[0], joined[1], joined[2], joined[3])
 
+    def total(name: str) -> Rate:
+        return sum((getattr(each, name) for each in found), Rate(0, 0))
 
-def _measure(subject: Subject, branch: Branch, digit: int, pairs: ColumnPairs) -> _Digit:
-    place, last, token = subject.predicting(digit), subject.last_layer, subject.token(digit)
-    senders = [n for n in subject.nodes_at(place) if not (n.layer == last and n.is_mlp)]
-    edits = [edge(senders, f"P{place}L{last}MLP", share=max(float(share), _NOUGHT)) for share in SHARES]
-    hook = f"blocks.{last}.hook_mlp_out"
-    effect = subject.engine.run(edits, pairs.base, pairs.source, logits=True, keep=[hook])
-    null = subject.engine.run(edits, pairs.base, pairs.null, logits=True)
-    ours, theirs = pairs.expected, answer_tokens(pairs.base)
-    turned = effect.tokens[-1][:, token] == ours[:, token]
-    raw = effect.difference(ours, theirs)[..., token].T.astype(np.float64)
-    still = null.difference(ours, theirs)[..., token].T.astype(np.float64)
-    span = raw[:, -1:] - raw[:, :1]
-    safe = np.where(np.abs(span) > 1e-9, span, 1.0)
     return _Digit(
-        *(branch, digit, _rate(turned), _rate(null.changed[-1][:, token])),
-        logits=((raw - raw[:, :1]) / safe)[turned],
-        output=_along(effect, hook, place)[turned],
-        null=((still - still[:, :1]) / safe)[turned],
-        flips=SHARES[(effect.tokens[:, turned, token] == ours[turned, token]).argmax(0)] - _STEP / 2,
+        *(branch, digit, total("turned"), total("moved"), total("strayed")),
+        *(
+            _joined(found, name)
+            for name in ("logits", "output", "null", "stray_logits", "stray_output", "raw", "flips")
+        ),
     )
 
 
-def _along(effect: Outcomes, hook: str, place: int) -> Curves:
-    kept = effect.activations[hook]
-    writes = kept.values[:, :, place - kept.positions.start].astype(np.float64)
-    change = writes[-1] - writes[0]
+def _measure(subject: Subject, digit: int, pairs: ColumnPairs, random: np.random.Generator) -> _Digit:
+    token = subject.token(digit)
+    base, source, same = (
+        read_input(subject, subject.predicting(digit), side) for side in (pairs.base, pairs.source, pairs.null)
+    )
+    way = source.written - base.written
+    effect, null, stray = (
+        move_input(subject, base, along, SHARES) for along in (way, same.written - base.written, permuted(way, random))
+    )
+    ours, theirs = (side[:, token].astype(np.int64) for side in (pairs.expected, answer_tokens(pairs.base)))
+    raw, still, astray = (_difference(each, ours, theirs) for each in (effect, null, stray))
+    became = effect.logits.argmax(-1)
+    turned = became[-1] == ours
+    span = raw[:, -1:]
+    safe = np.where(np.abs(span) > 1e-9, span, 1.0)
+    moved, strayed = null.logits[-1].argmax(-1) != became[0], stray.logits[-1].argmax(-1) == ours
+    return _Digit(
+        branch=pairs.branch,
+        digit=digit,
+        turned=_rate(turned),
+        moved=_rate(moved),
+        strayed=_rate(strayed),
+        logits=(raw / safe)[turned],
+        output=_along(effect, effect)[turned],
+        null=(still / safe)[turned],
+        stray_logits=(astray / safe)[turned],
+        stray_output=_along(stray, effect)[turned],
+        raw=np.stack([raw[:, -1], astray[:, -1]], axis=1)[turned],
+        flips=SHARES[(became[:, turned] == ours[turned]).argmax(0)] - _STEP / 2,
+    )
+
+
+def _difference(moved: Moved, ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> Curves:
+    # By how much the logit of the source's digit gains on that of the base's: [pair, share].
+    rows = np.arange(len(ours))
+    apart = (moved.logits[:, rows, ours] - moved.logits[:, rows, theirs]).T
+    return np.asarray(apart - apart[:, :1])
+
+
+def _along(moved: Moved, effect: Moved) -> Curves:
+    # How far the MLP's output has gone along the change that the carry makes of it: [pair, share].
+    change = effect.output[-1] - effect.output[0]
     size = np.maximum((change**2).sum(-1), 1e-12)
-    return np.asarray(((writes - writes[0]) * change).sum(-1) / size).T
+    return np.asarray(((moved.output - moved.output[0]) * change).sum(-1) / size).T
+
+
+def stray_steps(curves: Curves) -> NDArray[np.bool_]:
+    """Which curves of a null, in units of the effect's change, go at least half of it, and by a step of their own."""
+    end = curves[:, -1:]
+    large = end[:, 0] >= _LEAST_SIZE
+    return np.asarray(large & fit_curves(curves / np.where(large[:, None], end, 1.0)).is_step)
 
 
 def _facts(branch: Branch, found: Sequence[_Digit], settings: Settings) -> list[Fact]:
+    # For each null the steps of both curves, and how often the digit turns.
     mine = [each for each in found if each.branch is branch]
-    null = sum((each.moved for each in mine), Rate(0, 0))
-    facts = []
-    for what in ("logits", "output"):
-        steps = [fit_curves(getattr(each, what)).is_step for each in mine if len(each.logits)]
-        hits, n = sum(int(some.sum()) for some in steps), sum(len(some) for some in steps)
-        about = {"branch": branch.value, "curve": what, "effect": "a step", "null": "the digit moves, same carry"}
-        facts.append(Fact(f"battery {CARD.name}", about, Rate(hits, n), null, {"seed": settings.seed}))
-    turned = sum((each.turned for each in mine), Rate(0, 0))
-    about = {"branch": branch.value, "effect": "the digit turns", "null": "the digit moves, same carry"}
-    return [*facts, Fact(f"battery {CARD.name}", about, turned, null, {"seed": settings.seed})]
+    steps = {what: _rate(fit_curves(_joined(mine, what)).is_step) for what in ("logits", "output")}
+    stray = {what: _rate(stray_steps(_joined(mine, f"stray_{what}"))) for what in ("logits", "output")}
+    turned, moved, strayed = (
+        sum((getattr(each, name) for each in mine), Rate(0, 0)) for name in ("turned", "moved", "strayed")
+    )
+
+    def fact(what: Mapping[str, object], effect: Rate, null: str, of_null: Rate) -> Fact:
+        about = {"branch": branch.value, **what, "null": null}
+        return Fact(f"battery {CARD.name}", about, effect, of_null, {"n": turned.n, "seed": settings.seed})
+
+    turns = {"effect": "the digit turns"}
+    curves = {what: {"curve": what, "effect": "a step"} for what in steps}
+    return [
+        *(fact(curves[what], steps[what], "the digit moves, same carry", moved) for what in steps),
+        fact(turns, turned, "the digit moves, same carry", moved),
+        *(fact(curves[what], steps[what], "a step along a permuted direction", stray[what]) for what in steps),
+        fact(turns, turned, "the digit turns along a permuted direction", strayed),
+    ]
+
+
+def _joined(mine: Sequence[_Digit], name: str) -> Curves:
+    return np.concatenate([getattr(each, name) for each in mine])
 
 
 def _estimates(branch: Branch, found: Sequence[_Digit], settings: Settings) -> list[Estimate]:
@@ -210,11 +278,25 @@ def _estimates(branch: Branch, found: Sequence[_Digit], settings: Settings) -> l
     named = (
         ("threshold of the logit difference", logits.threshold, 0.5),
         ("width of the logit difference", logits.width, LINE_WIDTH),
+        ("slope of the logit difference", logits.slope, 1.0),
+        ("error of a line less the curve's, logit difference", logits.gain, 0.0),
         ("threshold of the MLP's output", output.threshold, 0.5),
         ("width of the MLP's output", output.width, LINE_WIDTH),
+        ("slope of the MLP's output", output.slope, 1.0),
+        ("error of a line less the curve's, MLP's output", output.gain, 0.0),
         ("share at which the argmax turns", flips, 0.5),
     )
-    return [_estimate(f"{branch.value}: {name}", values, line, settings) for name, values, line in named]
+    return [
+        *(_estimate(f"{branch.value}: {name}", values, line, settings) for name, values, line in named),
+        _beside_permuted(branch, _joined(mine, "raw"), settings),
+    ]
+
+
+def _beside_permuted(branch: Branch, raw: Curves, settings: Settings) -> Estimate:
+    # How far the logit difference goes along the carry's direction, and along the permuted one.
+    name = f"{branch.value}: change of the logit difference, null along a permuted direction"
+    ours, theirs = (_estimate(name, raw[:, side], 0.0, settings) for side in (0, 1))
+    return replace(ours, null=theirs.value, null_low=theirs.low, null_high=theirs.high)
 
 
 def _estimate(name: str, values: NDArray[np.float64], line: float, settings: Settings) -> Estimate:
@@ -229,11 +311,12 @@ def _says(found: Sequence[_Digit], facts: Sequence[Fact]) -> str:
     if not found:
         return "The model answers too few of the questions for a combiner to be seen."
     parts = []
-    for at in range(0, len(facts), 3):
-        logits, output, turned = facts[at : at + 3]
+    for at in range(0, len(facts), 6):
+        logits, output, turned, _, _, stray = facts[at : at + 6]
         parts.append(
             f"{logits.about['branch']}: the digit turns in {turned.effect.value:.2f} of pairs, null "
-            f"{turned.null.value:.2f}, by a step in {logits.effect} as to logits and "
+            f"{turned.null.value:.2f}, along a permuted direction {stray.null.value:.2f}; it turns "
+            f"by a step in {logits.effect} as to logits and "
             f"{output.effect.value:.2f} as to the MLP's output"
         )
     return "; ".join(parts) + "."
@@ -257,7 +340,8 @@ def _figure(found: Sequence[_Digit]) -> Figure:
         series.append(_mean_curve(label, Kind.EFFECT, np.concatenate([getattr(each, what) for each in found])))
     line = tuple(float(share) for share in SHARES)
     series.append(Series("a straight line", Kind.RIVAL, line, line, line, line))
-    series.append(_mean_curve("null: same carry", Kind.NULL, np.concatenate([each.null for each in found])))
+    series.append(_mean_curve("null: same carry", Kind.NULL, _joined(found, "null")))
+    series.append(_mean_curve("null: permuted direction", Kind.NULL, _joined(found, "stray_logits")))
     return Figure("share of the way to the source's carry", "share of the change", tuple(series))
 
 
@@ -275,10 +359,12 @@ def _row(each: _Digit) -> tuple[str, ...]:
         f"{each.turned.hits}/{each.turned.n}, {each.moved.hits}/{each.moved.n}",
     )
     if not len(each.logits):
-        return (name, turned, "-", "-", "-", "-")
+        return (name, turned, *"-" * 7)
     logits, output = fit_curves(each.logits), fit_curves(each.output)
     medians = (f"{np.median(values):.2f}" for values in (logits.threshold, logits.width, output.width))
-    return (name, turned, *medians, f"{int(logits.is_step.sum())}/{len(logits.is_step)}")
+    steps = f"{int(logits.is_step.sum())}/{len(logits.is_step)}"
+    stray = f"{each.strayed.hits}/{each.strayed.n}", f"{np.median(each.stray_logits[:, -1]):.2f}"
+    return (name, turned, *medians, steps, f"{np.median(logits.slope):.2f}", *stray)
 
 
 def _rate(hits: NDArray[np.bool_]) -> Rate:

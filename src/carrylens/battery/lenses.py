@@ -20,10 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import answers, subtasks
+from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
@@ -32,7 +31,7 @@ from carrylens.battery.columns import Branch, branches_of
 from carrylens.battery.dictionary import Matrix, best_units, correlation, fit_dictionary, random_dictionary
 from carrylens.battery.first_guess import Guess, judge_guesses, sign_guesses
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
-from carrylens.battery.states import lens_logits, level_name, levels_of, read_states
+from carrylens.battery.states import lens_logits, level_name, levels_of, read_hooks, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.weighing import overall
 from carrylens.discovery.swaps import answer_tokens
@@ -40,7 +39,9 @@ from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
-from carrylens.tokens import encode
+
+Mlps = dict[tuple[int, int], tuple[Matrix, Matrix]]
+"""For each layer and place what its MLP writes, and its neurons."""
 
 CARD = Card(
     name="lenses",
@@ -172,24 +173,25 @@ def _units(subject: Subject, settings: Settings) -> list[Estimate]:
     branches = branches_of(subject.operation)
     splits = [[_asked(subject, settings, b, word, settings.n_train) for b in branches] for word in ("fit", "test")]
     labels = [[_labels(q, branch, column) for q, branch in zip(some, branches, strict=True)] for some in splits]
+    reads = [[_mlps(subject, q, places) for q in some] for some in splits]
     kept: dict[str, list[list[Matrix]]] = {"features": [], "neurons": [], "random": []}
     for layer in range(n_layers):
         for place in places:
-            for name, columns in _site(subject, splits, labels[0], layer, place, settings).items():
+            for name, columns in _site(subject, reads, labels[0], layer, place, settings).items():
                 kept[name].append(columns)
     return _compared(kept, labels[1], settings) if kept["features"] else []
 
 
 def _site(
     subject: Subject,
-    splits: list[list[Questions]],
+    reads: list[list[Mlps]],
     labels: list[NDArray[np.bool_]],
     layer: int,
     place: int,
     settings: Settings,
 ) -> dict[str, list[Matrix]]:
     # For each branch the best unit of each kind for every label, as seen on the test questions.
-    read = [[_mlp(subject, q, layer, place) for q in some] for some in splits]
+    read = [[each[layer, place] for each in some] for some in reads]
     outs = np.concatenate([out for out, _ in read[0]])
     if outs.std(0).max() < 1e-6:
         return {}
@@ -203,13 +205,15 @@ def _site(
     return found
 
 
-def _mlp(subject: Subject, questions: Questions, layer: int, place: int) -> tuple[Matrix, Matrix]:
-    tokens = torch.from_numpy(encode(questions, answers(questions))).to(subject.model.unembed.W_U.device)
-    names = [f"blocks.{layer}.hook_mlp_out", f"blocks.{layer}.mlp.hook_post"]
-    with torch.inference_mode():
-        _, cache = subject.model.run_with_cache(tokens, names)
-    out, neurons = (cache[name][:, place].float().cpu().numpy() for name in names)
-    return out, neurons
+def _mlps(subject: Subject, questions: Questions, places: Sequence[int]) -> Mlps:
+    layers = range(subject.last_layer + 1)
+    hooks = [f"blocks.{layer}.{hook}" for layer in layers for hook in ("hook_mlp_out", "mlp.hook_post")]
+    read = read_hooks(subject.model, questions, places, hooks)
+    return {
+        (layer, place): (read[2 * layer][:, at], read[2 * layer + 1][:, at])
+        for layer in layers
+        for at, place in enumerate(places)
+    }
 
 
 def _labels(questions: Questions, branch: Branch, column: int) -> NDArray[np.bool_]:

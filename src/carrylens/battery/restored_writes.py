@@ -20,24 +20,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.questions import Questions
 from carrylens.battery.columns import Branch, ColumnPairs, deciding_pairs, own_carry
 from carrylens.battery.probes import fit_probe
+from carrylens.battery.states import read_hooks
 from carrylens.battery.subject import Settings, Subject
-from carrylens.battery.swapping import Swapped, answered, edit_columns
+from carrylens.battery.swapping import Swapped, answered, edit_columns, joined
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
-from carrylens.tokens import encode
 
 _WORD = "restoration"
-_ROWS = 256
 
 Writes = NDArray[np.float64]
 
@@ -134,7 +131,7 @@ def _decoded(
 def _labelled(model: Transformer, nodes: Nodes, drawn: Sequence[ColumnPairs]) -> tuple[Writes, NDArray[np.float64]]:
     sides = [(pairs, side) for pairs in drawn for side in (pairs.base, pairs.source)]
     values = np.concatenate([own_carry(pairs, side) for pairs, side in sides])
-    writes = np.concatenate([summed_writes(model, side, nodes) for _, side in sides])
+    writes = summed_writes(model, joined([side for _, side in sides]), nodes)
     return writes, np.where(values == 1, 1.0, -1.0)
 
 
@@ -144,17 +141,13 @@ def summed_writes(model: Transformer, questions: Questions, nodes: Sequence[Node
     The bias that a layer's heads share is left out.
     """
     hooks = {node: f"blocks.{node.layer}.{'hook_mlp_out' if node.is_mlp else 'attn.hook_result'}" for node in nodes}
-    tokens = torch.from_numpy(encode(questions, answers(questions))).to(model.unembed.W_U.device)
-    found = []
-    for chunk in torch.split(tokens, _ROWS):
-        with torch.inference_mode():
-            _, cache = model.run_with_cache(chunk, sorted(set(hooks.values())))
-        parts = [
-            cache[hook][:, node.position] if node.is_mlp else cache[hook][:, node.position, node.head]
-            for node, hook in hooks.items()
-        ]
-        found.append(torch.stack(parts).sum(0).double().cpu().numpy())
-    return np.concatenate(found)
+    names, places = sorted(set(hooks.values())), sorted({node.position for node in nodes})
+    read = dict(zip(names, read_hooks(model, questions, places, names), strict=True))
+    writes = np.zeros((len(questions), model.config.d_model))
+    for node, hook in hooks.items():
+        here = read[hook][:, places.index(node.position)]
+        writes += here if node.is_mlp else here[:, node.head]
+    return writes
 
 
 def _joined(some: Sequence[Swapped]) -> Swapped:

@@ -87,20 +87,20 @@ class _Cell:
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
-    cells: list[_Cell] = []
     ranked: list[Ranked] = []
     wanted = [(t, k) for t in Turn for k in range(subject.digits)] if subject.operation is Operation.MIX else []
-    for at, (turn, digit) in enumerate(wanted):
-        watch(CARD.title, at, len(wanted))
-        draw = partial(turned_pairs, turn, subject.digits, digit)
-        test = draw(settings.n_pairs, settings.seed_of(CARD.name, turn, digit, "test"))
-        if len(test):
-            cells.append(_patch(subject, test))
-            fit = draw(settings.n_train // 4, settings.seed_of(CARD.name, turn, digit, "fit"))
-            ranked += _by_rank(subject, fit, test, settings)
+    draw = partial(turned_pairs, digits=subject.digits)
+    tests = [draw(t, digit=k, n=settings.n_pairs, seed=settings.seed_of(CARD.name, t, k, "test")) for t, k in wanted]
+    tests = [test for test in tests if len(test)]
+    cells = [_patch(subject, test) for test in tests]
+    able = sum((cell.right for cell in cells), Rate(0, 0)).value >= 0.5
+    for at, test in enumerate(tests if able else ()):
+        watch(CARD.title, at, len(tests))
+        seed = settings.seed_of(CARD.name, test.turn, test.digit, "fit")
+        fit = draw(test.turn, digit=test.digit, n=settings.n_train // 4, seed=seed)
+        ranked += _by_rank(subject, fit, test, settings)
     facts = [_state_fact(cell, settings) for cell in cells]
     pooled = _pooled(ranked)
-    able = sum((cell.right for cell in cells), Rate(0, 0)).value >= 0.5
     verdict = judge_selection(weigh(facts), pooled) if able else Verdict.UNTESTED
     return Outcome(
         card=CARD,
@@ -189,19 +189,25 @@ def _scored(
     # The share that is best on the fitting questions, scored on the others; each base has its part of the questions.
     total = Rate(0, 0)
     for at, basis in enumerate(bases):
-        hits = [_hits(subject, basis, moves[0], share, wanted[0]).sum() for share in SHARES]
+        hits = _hits(subject, basis, moves[0], SHARES, wanted[0]).sum(1)
         rows = np.arange(len(wanted[1])) % len(bases) == at
         there = (moves[1][0][rows], moves[1][1][rows])
         if rows.any():
-            total += _rate(_hits(subject, basis, there, SHARES[int(np.argmax(hits))], wanted[1][rows]))
+            total += _rate(_hits(subject, basis, there, [SHARES[int(np.argmax(hits))]], wanted[1][rows])[0])
     return total
 
 
 def _hits(
-    subject: Subject, basis: Matrix, moves: tuple[Matrix, Matrix], share: float, wanted: NDArray[np.int64]
+    subject: Subject,
+    basis: Matrix,
+    moves: tuple[Matrix, Matrix],
+    shares: Sequence[float],
+    wanted: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    base, way = moves
-    return np.asarray(combined(subject, base + share * (way @ basis.T) @ basis) == wanted)
+    # Which digits become what is wanted, for each share of the way: [share, question].
+    base, way = moves[0], (moves[1] @ basis.T) @ basis
+    moved = np.concatenate([base + share * way for share in shares])
+    return np.asarray(combined(subject, moved).reshape(len(shares), -1) == wanted)
 
 
 def _states(subject: Subject, turns: Turns) -> dict[str, Matrix]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.questions import Questions
@@ -40,13 +41,26 @@ def level_name(level: str) -> str:
 
 def read_states(model: Transformer, questions: Questions, places: Sequence[int], levels: Sequence[str]) -> States:
     """The stream at these places and levels, for questions read with their right answers."""
+    return np.stack([each.astype(np.float64) for each in read_hooks(model, questions, places, levels)], axis=2)
+
+
+def read_hooks(
+    model: Transformer, questions: Questions, places: Sequence[int], hooks: Sequence[str]
+) -> list[NDArray[np.float32]]:
+    """What passes each hook, axes question, place and its own, for questions read with their right answers.
+
+    Nothing after the last of the places is read, and the last layer is computed at the places alone.
+    """
     tokens = torch.from_numpy(encode(questions, answers(questions))).to(model.unembed.W_U.device)
-    found = []
-    for chunk in torch.split(tokens, _ROWS):
+    last = f"blocks.{model.config.n_layers - 1}."
+    narrow = {hook for hook in hooks if hook.startswith(last) and not hook.endswith("hook_resid_pre")}
+    found: list[list[Tensor]] = [[] for _ in hooks]
+    for chunk in torch.split(tokens[:, : max(places) + 1], _ROWS):
         with torch.inference_mode():
-            _, cache = model.run_with_cache(chunk, list(levels))
-        found.append(torch.stack([cache[level][:, list(places)] for level in levels], dim=2).double().cpu().numpy())
-    return np.concatenate(found)
+            _, cache = model.run_with_cache(chunk, list(dict.fromkeys(hooks)), positions=list(places))
+        for mine, hook in zip(found, hooks, strict=True):
+            mine.append(cache[hook] if hook in narrow else cache[hook][:, list(places)])
+    return [torch.cat(mine).cpu().numpy() for mine in found]
 
 
 def lens_logits(model: Transformer, states: NDArray[np.float64]) -> NDArray[np.float32]:

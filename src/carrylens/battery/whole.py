@@ -4,14 +4,17 @@ Takes  a subject.
 Gives  interchange accuracy of the complete causal model and of every rival, on the same interventions; scrubbing.
 Never  counts an intervention by which the account must change nothing, or must merely copy a source's digits.
 
-1. For ours and for every rival, find what each site holds (`alignment.py`), on questions of their own.
+1. Sites have the nodes that the map claims; without a map, all nodes of their places. For ours and for every rival,
+   find what each site holds (`alignment.py`), on questions of their own.
 2. Swap two or three sites at random, each from a source of its own, unrelated to the base.
 3. An account is right about a row if it predicts every token of the answer. A row counts if a predicted token is
    neither the base's nor a source's: a site that holds all a digit needs would be right by copying. Null: the account's
    labels moved round one column.
 4. Duels: of the rows on which ours and a rival's predictions differ, who is right more often?
-5. Scrub: swap all sites at once, each from a source that agrees with the base in what the site is said to hold. The
-   answer must stay. Null: sources that agree in nothing.
+5. Scrub: swap all sites at once, each from a source that agrees with the base in what the site is said to hold, by
+   ours and by each rival. The answer must stay. Null: sources that agree in nothing.
+6. Where there is a map, scrub the circuit it claims (`scrubbing.py`), its labels being the map's own, beside random
+   roles of the same size.
 """
 
 from __future__ import annotations
@@ -26,8 +29,20 @@ from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.battery.alignment import Aligned, Group, Moved, Site, Tokens, align, predict, random_pairs, sites_of
-from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
+from carrylens.battery.alignment import Aligned, Group, Moved, Site, Tokens, align, predict, random_pairs
+from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
+from carrylens.battery.scrubbing import (
+    Claimed,
+    Kept,
+    agreeing,
+    claimed_circuit,
+    claimed_sites,
+    freedom,
+    put_together,
+    random_labels,
+    stays,
+    stays_both,
+)
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.weighing import overall, weigh
 from carrylens.discovery.swaps import answer_tokens
@@ -44,12 +59,14 @@ CARD = Card(
     question="Does the complete causal model say what the model answers when several of its variables take other "
     "questions' values, and does it say so better than every rival?",
     method=(
+        "Sites have the nodes that the map claims, or all of their places where there is no map.",
         "Ours and each rival choose what every site holds on questions of their own.",
         "Two or three random sites take the values of sources unrelated to the base.",
         "An account is right about a row if it predicts the whole answer; rows that merely copy a source do not count.",
         "Null: its labels moved round one column.",
         "Duels on the rows where two accounts differ.",
         "Scrubbing: all sites at once take values of sources that agree in what each is said to hold.",
+        "The map's circuit is scrubbed with the map's labels; null: random roles of the same size.",
     ),
     refuted_if="a rival is surely right more often on the rows where they differ. If the account is wrong about most "
     "rows and no rival knows better, it stays open: the variables may not be divided among these sites.",
@@ -58,7 +75,8 @@ CARD = Card(
 )
 _ROWS = 8  # of each combination of sites
 _SLOTS = 3
-_POOL = 4096
+_BOOTSTRAPS = 500
+_BY_MAP = "left to right, as the map says"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,36 +94,59 @@ class _Rows:
     answered: Rate
 
 
+@dataclass(frozen=True, eq=False)
+class _Scrubbed:
+    """Which answers stay: the claimed circuit scrubbed while other nodes compute on, or are resampled too; the same
+    with random roles; and the floor, sources that agree in nothing but the operator.
+    """
+
+    claimed: Claimed
+    computing: Kept
+    resampled: Kept
+    random_computing: Kept
+    random_resampled: Kept
+    floor: Kept
+    freed: float
+
+
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
     ours = algorithm(subject.operation, subject.digits)
     models = [ours, *(rival.model for rival in rivals_of(subject.operation, subject.digits))]
-    sites = sites_of(subject)
-    watch(CARD.title, 0, 3)
+    sites = claimed_sites(subject)
+    watch(CARD.title, 0, 4)
     accounts = align(subject, models, sites, settings.n_pairs, settings.seed_of(CARD.name, "align"))
-    watch(CARD.title, 1, 3)
-    rows = _ask(subject, accounts, sites, settings)
-    watch(CARD.title, 2, 3)
+    watch(CARD.title, 1, 4)
+    claimed = claimed_circuit(subject, ours)
+    rows = _ask(subject, accounts, sites, claimed, settings)
+    watch(CARD.title, 2, 4)
     stimuli = {"n": len(rows.given), "seed": settings.seed}
     main = _accuracy(rows, ours.name, stimuli)
     rest = [_accuracy(rows, model.name, stimuli) for model in models[1:]]
     duels = [_duel(rows, ours.name, model.name, stimuli) for model in models[1:]]
-    scrubbed = _scrub(subject, accounts[0], settings)
+    by_map = [_accuracy(rows, _BY_MAP, stimuli)] if _BY_MAP in rows.predicted else []
     verdict = _verdict(main, duels) if rows.answered.value >= 0.5 else Verdict.UNTESTED
+    base = _answered(subject, settings)
+    scrubbed = _scrub(subject, accounts, base, settings) if len(base) else []
+    watch(CARD.title, 3, 4)
+    circuit = _scrub_claimed(subject, ours, claimed, base, settings) if claimed is not None and len(base) else None
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=verdict,
-        says=_says(verdict, main, duels, scrubbed),
-        facts=(main, *rest, *duels, scrubbed),
+        says=_says(verdict, main, duels, scrubbed, circuit),
+        facts=(main, *rest, *duels, *by_map, *_circuit_facts(circuit, settings), *scrubbed[1:], *scrubbed[:1]),
+        estimates=() if circuit is None else _explained(circuit, settings),
         figure=_figure(main, rest),
-        headers=("site", "holds"),
-        rows=tuple((site.name, _text(accounts[0].labels[site])) for site in sites),
+        headers=("site", "holds", "by the map"),
+        rows=tuple((site.name, _text(accounts[0].labels[site]), _mapped(site, claimed)) for site in sites),
         beside_paper=(BesidePaper("whole answers predicted", "not reported", str(main.effect), None),),
     )
 
 
-def _ask(subject: Subject, accounts: Sequence[Aligned], sites: Sequence[Site], settings: Settings) -> _Rows:
+def _ask(
+    subject: Subject, accounts: Sequence[Aligned], sites: Sequence[Site], claimed: Claimed | None, settings: Settings
+) -> _Rows:
     n_combos = 4 * settings.n_draws
     base, sources = random_pairs(
         subject.operation, subject.digits, n_combos * _ROWS, _SLOTS, settings.seed_of(CARD.name, "test")
@@ -118,6 +159,9 @@ def _ask(subject: Subject, accounts: Sequence[Aligned], sites: Sequence[Site], s
         account.model.name: _predict(account, account.labels, sites, combos, base, sources) for account in accounts
     }
     ours = accounts[0]
+    if claimed is not None:
+        said = _map_labels(sites, claimed)
+        predicted[_BY_MAP] = _predict(ours, said, sites, combos, base, sources)
     permuted = _predict(ours, _moved_round(ours, sites), sites, combos, base, sources)
     right = (outcomes.clean_tokens == outcomes.right).all(1)
     copied = np.stack([answer_tokens(source) for source in sources])
@@ -175,42 +219,88 @@ def _duel(rows: _Rows, ours: str, theirs: str, stimuli: Mapping[str, object]) ->
     return Fact(f"battery {CARD.name}", {"duel": ours, "against": theirs}, _rate(hits), _rate(their_hits), stimuli)
 
 
-def _scrub(subject: Subject, account: Aligned, settings: Settings) -> Fact:
-    sites, model = list(account.labels), account.model
-    base = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of(CARD.name, "scrub")).take(
-        0, settings.n_questions
-    )
-    pool = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of(CARD.name, "pool")).take(
-        0, _POOL
-    )
-    random = np.random.default_rng(settings.seed_of(CARD.name, "pick"))
-    agreeing = [_agreeing(model, account.labels[site], base, pool, random) for site in sites]
-    foreign = [_agreeing(model, (), base, pool, random) for _ in sites]
-    edit = _edit(sites)
-    kept, lost = (~subject.engine.run([edit], base, sources).failed[0] for sources in (agreeing, foreign))
-    about = {"scrubbed": len(sites), "account": model.name, "null": "sources that agree in the operator alone"}
-    return Fact(f"battery {CARD.name}", about, _rate(kept), _rate(lost), {"n": len(base), "seed": settings.seed})
+def _answered(subject: Subject, settings: Settings) -> Questions:
+    stream = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of(CARD.name, "scrub"))
+    drawn = stream.take(0, settings.n_questions)
+    return drawn[subject.right(drawn)]
 
 
-def _agreeing(
-    model: CausalModel, label: Group, base: Questions, pool: Questions, random: np.random.Generator
-) -> Questions:
-    # For each base a question of the pool with the same operator and the same values of the label; itself if none is.
-    keys = []
-    for some in (base, pool):
-        values = model.run(some)
-        keys.append(
-            [row.tobytes() for row in np.stack([some.minus.astype(np.int8), *(values[v] for v in label)], axis=1)]
-        )
-    by_key: dict[bytes, list[int]] = {}
-    for at, key in enumerate(keys[1]):
-        by_key.setdefault(key, []).append(at)
-    first, second = np.array(base.first), np.array(base.second)
-    for row, key in enumerate(keys[0]):
-        if key in by_key:
-            pick = int(random.choice(by_key[key]))
-            first[row], second[row] = pool.first[pick], pool.second[pick]
-    return Questions(first, second, base.minus)
+def _scrub(subject: Subject, accounts: Sequence[Aligned], base: Questions, settings: Settings) -> list[Fact]:
+    # All accounts speak of the same sites, so they have one floor.
+    sites = list(accounts[0].labels)
+    lost = _rate(stays(subject, sites, base, _foreign(accounts[0].model, len(sites), base, settings)))
+    facts = []
+    for account in accounts:
+        seed = settings.seed_of(CARD.name, "pool", account.model.name)
+        sources = agreeing(account.model, [account.labels[site] for site in sites], base, seed)
+        kept = _rate(stays(subject, sites, base, sources))
+        about = {"scrubbed": len(sites), "account": account.model.name, "freed": round(freedom(base, sources), 3)}
+        about["null"] = "sources that agree in the operator alone"
+        facts.append(Fact(f"battery {CARD.name}", about, kept, lost, {"n": len(base), "seed": settings.seed}))
+    return facts
+
+
+def _foreign(model: CausalModel, count: int, base: Questions, settings: Settings) -> list[Questions]:
+    return agreeing(model, [()] * count, base, settings.seed_of(CARD.name, "foreign"))
+
+
+def _scrub_claimed(
+    subject: Subject, model: CausalModel, claimed: Claimed, base: Questions, settings: Settings
+) -> _Scrubbed:
+    sites = list(claimed.labels)
+    foreign = _foreign(model, len(sites) + 1, base, settings)
+    sources = agreeing(model, list(claimed.labels.values()), base, settings.seed_of(CARD.name, "claimed"))
+    random, by_chance = np.random.default_rng(settings.seed_of(CARD.name, "random roles")), []
+    for draw in range(min(settings.n_draws, len(base))):  # another assignment for every so many questions
+        rows = np.arange(len(base)) % settings.n_draws == draw
+        labels = random_labels(claimed, random)
+        by_chance.append((rows, agreeing(model, labels, base[rows], int(random.integers(2**31)))))
+    scrubbed = stays_both(subject, claimed, base, sources, foreign[-1])
+    shuffled = stays_both(subject, claimed, base, put_together(by_chance, base), foreign[-1])
+    return _Scrubbed(
+        claimed,
+        *(scrubbed[0], scrubbed[1], shuffled[0], shuffled[1]),
+        floor=stays(subject, sites, base, foreign[:-1]),
+        freed=freedom(base, sources),
+    )
+
+
+def _circuit_facts(circuit: _Scrubbed | None, settings: Settings) -> list[Fact]:
+    if circuit is None:
+        return []
+    stimuli = {"n": len(circuit.floor), "seed": settings.seed}
+    about = {"claimed": len(circuit.claimed.labels), "freed": round(circuit.freed, 3)}
+    measured = (
+        ("computes on", "random roles of the same size", circuit.computing, circuit.random_computing),
+        ("is resampled", "random roles of the same size", circuit.resampled, circuit.random_resampled),
+        ("computes on", "sources that agree in the operator alone", circuit.computing, circuit.floor),
+    )
+    return [
+        Fact(f"battery {CARD.name}", {**about, "rest": rest, "null": null}, _rate(kept), _rate(by_chance), stimuli)
+        for rest, null, kept, by_chance in measured
+    ]
+
+
+def _explained(circuit: _Scrubbed, settings: Settings) -> tuple[Estimate, ...]:
+    # The share of the way from the floor to all answers right, questions drawn again for the interval.
+    n = len(circuit.floor)
+    picks = np.random.default_rng(settings.seed_of(CARD.name, "bootstrap")).integers(0, n, (_BOOTSTRAPS, n))
+
+    def explained(kept: Kept) -> tuple[float, float, float]:
+        floor = circuit.floor[picks].mean(1)
+        shares = (kept[picks].mean(1) - floor) / np.maximum(1 - floor, 1 / n)
+        low, high = np.quantile(shares, (0.025, 0.975))
+        value = (kept.mean() - circuit.floor.mean()) / max(1 - circuit.floor.mean(), 1 / n)
+        return float(value), float(low), float(high)
+
+    named = (
+        ("nodes without a role compute on", circuit.computing, circuit.random_computing),
+        ("nodes without a role resampled", circuit.resampled, circuit.random_resampled),
+    )
+    return tuple(
+        Estimate(f"share of behaviour that the map's circuit explains, {name}", *explained(kept), *explained(null), n=n)
+        for name, kept, null in named
+    )
 
 
 def _verdict(main: Fact, duels: Sequence[Fact]) -> Verdict:
@@ -234,7 +324,9 @@ def judge_duels(duels: Sequence[Fact]) -> list[Verdict]:
     return verdicts
 
 
-def _says(verdict: Verdict, main: Fact, duels: Sequence[Fact], scrubbed: Fact) -> str:
+def _says(
+    verdict: Verdict, main: Fact, duels: Sequence[Fact], scrubbed: Sequence[Fact], circuit: _Scrubbed | None
+) -> str:
     if verdict is Verdict.UNTESTED:
         return "The model answers fewer than half of the questions, so there is nothing to explain."
     against = [
@@ -245,9 +337,30 @@ def _says(verdict: Verdict, main: Fact, duels: Sequence[Fact], scrubbed: Fact) -
     ]
     return (
         f"With two or three sites moved at once the left-to-right account predicts {main.effect} whole answers, null "
-        f"{main.null.value:.3f}; against rivals: {'; '.join(against)}; with all sites scrubbed {scrubbed.effect} "
-        f"answers stay, null {scrubbed.null.value:.3f}."
+        f"{main.null.value:.3f}; against rivals: {'; '.join(against)}; with all sites scrubbed {scrubbed[0].effect} "
+        f"answers stay, null {scrubbed[0].null.value:.3f}. {_circuit_says(circuit)}"
     )
+
+
+def _circuit_says(circuit: _Scrubbed | None) -> str:
+    if circuit is None:
+        return "There is no map, so sites are whole places and no claimed circuit could be scrubbed."
+    by_chance = (each.mean() for each in (circuit.random_computing, circuit.random_resampled, circuit.floor))
+    return (
+        f"Sites are the nodes that the map claims. Its circuit of {len(circuit.claimed.labels)} sites, scrubbed by the "
+        f"map's own labels, keeps {_rate(circuit.computing)} answers, {circuit.resampled.mean():.3f} with all other "
+        f"nodes resampled; {'random roles {:.3f} and {:.3f}, no agreement {:.3f}'.format(*by_chance)}."
+    )
+
+
+def _map_labels(sites: Sequence[Site], claimed: Claimed) -> dict[Site, Group]:
+    # A site of the interchanges may have last MLPs too; its label is what the map says of its other nodes.
+    by_place = {site.name: label for site, label in claimed.labels.items()}
+    return {site: by_place.get(site.name, ()) for site in sites}
+
+
+def _mapped(site: Site, claimed: Claimed | None) -> str:
+    return "-" if claimed is None else _text(_map_labels([site], claimed)[site])
 
 
 def _figure(main: Fact, rivals: Sequence[Fact]) -> Figure:

@@ -1,0 +1,75 @@
+"""Interpolating: what the last MLP makes of its input when that is moved a share of the way along some direction.
+
+Takes  a subject, a place, questions; one direction of the stream for each.
+Gives  for every share the logits and what the MLP writes, nobody else having read the moved input.
+Never  moves what the logits read but through the MLP.
+
+The engine's edges do the same for the writes of a source. Here any direction will do, so that the carry's can be held
+against one that has its length and nothing else of it; a test holds the two to one answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from carrylens.arithmetic.questions import Questions
+from carrylens.battery.states import States, levels_of, read_states
+from carrylens.battery.subject import Subject
+from carrylens.interventions.parts import Parts
+
+_TOKENS = "blocks.0.hook_resid_pre"
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What the MLP of the place reads for some questions, and how much of it was written there by nodes."""
+
+    stream: States
+    written: States
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """The logits, [share, question, vocab], and what the MLP writes, [share, question, d_model]."""
+
+    logits: NDArray[np.float64]
+    output: States
+
+
+def read_input(subject: Subject, place: int, questions: Questions) -> Reading:
+    """What the last MLP reads at the place, for questions read with their right answers."""
+    levels = [_TOKENS, levels_of(subject.last_layer + 1)[-2]]
+    states = read_states(subject.model, questions, [place], levels)[:, 0]
+    return Reading(states[:, 1], states[:, 1] - states[:, 0])
+
+
+def move_input(subject: Subject, base: Reading, directions: States, shares: NDArray[np.float64]) -> Moved:
+    """The last MLP alone reads each question's stream that share of the way along its direction."""
+    parts = Parts(subject.model)
+    last = parts.layers[subject.last_layer]
+    logits, output = [], []
+    with torch.inference_mode():
+        stream, along = (_tensor(each, parts) for each in (base.stream, directions))
+        for share in shares:
+            written = last.think(last.norm_mid(stream + float(share) * along))
+            logits.append(_array(parts.logits(stream + written)))
+            output.append(_array(written))
+    return Moved(np.stack(logits), np.stack(output))
+
+
+def permuted(directions: States, random: np.random.Generator) -> States:
+    """Each direction with its coordinates in another order: of the same length and the same mean."""
+    return np.asarray(random.permuted(directions, axis=1))
+
+
+def _tensor(values: States, parts: Parts) -> Tensor:
+    return torch.from_numpy(values).to(parts.device, parts.dtype)
+
+
+def _array(values: Tensor) -> NDArray[np.float64]:
+    return values.double().cpu().numpy()
