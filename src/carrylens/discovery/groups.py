@@ -91,6 +91,8 @@ def find_groups(
     if len({node.layer for node in pool}) > 1:
         carried = {group.token for group in found}
         found += _pruned(engine, [tuple(pool)], stimuli, settings, store, without=carried)
+    if variable in model.answer_variables:  # all its parts together would be as good as the whole
+        return found
     carried = {group.token for group in found}
     return found + _grown(engine, pool, stimuli, settings, store, without=carried)
 

@@ -9,7 +9,8 @@ Never  grants a role on attention, on one split of questions, or because an answ
 2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
 3. Compete: where a set has several variables for one token, draw pairs on which they predict different tokens. A
    variable that loses to another there is dropped; variables that no question can tell apart are named together.
-4. Beside: variables that hit but fell at one of these steps may be carried together with others (`shifts.py`).
+4. Beside: variables that hit but fell at one of these steps may be carried together with others (`shifts.py`). Where
+   they are not, and the null moves too, a variable of the same set and token whose null does not is the better account.
 """
 
 from __future__ import annotations
@@ -62,7 +63,16 @@ def find_roles(
     doubtful = _doubtful(hitting, granted, settings.least_hit)
     beside = roles_beside(engine, model, doubtful, granted, settings, store, say, keep)
     shown = {(role.variable, role.nodes, role.token) for role in beside}
-    return [role for role in granted if (role.variable, role.nodes, role.token) not in shown] + beside
+    kept = [role for role in granted if not _is_explained(role, granted, settings.least_hit)]
+    return [role for role in kept if (role.variable, role.nodes, role.token) not in shown] + beside
+
+
+def _is_explained(role: Role, roles: Sequence[Role], least_hit: float) -> bool:
+    # Whether the token also moves when the variable agrees, and another variable says when and hits as often.
+    if role.null.value < least_hit:
+        return False
+    others = (other for other in roles if (other.nodes, other.token) == (role.nodes, role.token))
+    return any(other.null.value < least_hit and other.hit.value >= role.hit.value for other in others)
 
 
 def _doubtful(
