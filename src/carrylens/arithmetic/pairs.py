@@ -37,6 +37,7 @@ _PROPOSALS = 32  # per base and round
 _ROUNDS = 64
 _CHUNK = 1024  # bases at a time at most, to bound memory
 _LEAST_CHUNK = 128
+_TURNED = 0.25  # of proposals whose operator is the other one, where it has a say
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +311,10 @@ def _changed(model: CausalModel, wanted: _Wanted, base: Questions, random: np.ra
     columns = [k for k in range(base.digits) if D[k] in reached or D_PRIME[k] in reached] or [0]
     one[np.arange(len(base)), random.choice(columns, len(base))] = True
     changes = np.where(random.random((len(base), 1)) < 0.5, one, random.random(shape) < 0.5)
-    minus = ~base.minus if variable == OPR else base.minus
+    turned = np.full(len(base), variable == OPR)
+    if model.operation is Operation.MIX and OPR in reached and variable != OPR:
+        turned = random.random(len(base)) < _TURNED
+    minus = base.minus ^ turned
     return Questions(
         _redrawn(base.first, changes & [D[k] in reached for k in range(base.digits)], random),
         _redrawn(base.second, changes & [D_PRIME[k] in reached for k in range(base.digits)], random),

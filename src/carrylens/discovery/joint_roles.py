@@ -7,7 +7,8 @@ Never  gives a set the role that one of its members has.
 1. Candidates among pairs of heads of one layer at one position: both are useful, or both together fail on questions on
    which neither does. `groups.py` finds other sets.
 2. Their roles are found and confirmed as those of single nodes are.
-3. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often, or where
+3. An answer's token is not what a set carries whose members each carry a part of it.
+4. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often, or where
    the member was tested alone and did not get the role. It may hit as often and yet have lost to another variable, on
    the pairs that tell them apart.
 """
@@ -103,6 +104,7 @@ def find_joint_roles(
         return []
     held = {(*role.nodes, role.variable, role.token) for role in single if len(role.nodes) == 1}
     roles = find_roles(engine, model, sets, settings, store=store, watch=watch, note=note, only=only)
+    roles = [role for role in roles if not _has_parts(model, role, single)]
     stay: list[Role] = []
     for variable, way in dict.fromkeys((role.variable, role.way) for role in roles):
         some = [role for role in roles if (role.variable, role.way) == (variable, way)]
@@ -119,3 +121,12 @@ def find_joint_roles(
             if all(node in lost or p_above(role.hit, hit) <= CLEARLY for node, hit in hits.items()):
                 stay.append(role)
     return stay
+
+
+def _has_parts(model: CausalModel, role: Role, single: Collection[Role]) -> bool:
+    # Whether the variable is one of the answer's, and each member alone carries something that it is made from.
+    if role.variable not in model.answer_variables:
+        return False
+    made_from = model.ancestors(role.variable).difference(model.inputs)
+    parts = {each.nodes[0] for each in single if each.token == role.token and each.variable in made_from}
+    return parts.issuperset(role.nodes)
