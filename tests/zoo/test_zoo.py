@@ -110,6 +110,8 @@ def test_a_saved_exam_is_sealed_with_the_model_and_shown_on_its_card(folder: Pat
         ([("natural", 10**5, 0), ("enriched", 10**5, 12)], False),
         ([("natural", 10**5, 1), ("enriched", 10**5, 1)], None),
         ([("natural", 10**7, 99), ("enriched", 10**7, 99)], True),
+        ([("natural", 4 * 10**5, 0), ("enriched", 4 * 10**5, 0)], True),  # at most 9.2 per million
+        ([("natural", 4 * 10**5, 0), ("enriched", 4 * 10**5, 1)], None),  # at most 13.9
     ],
 )
 def test_the_bar_is_fewer_than_ten_per_million_natural_and_enriched(

@@ -19,10 +19,10 @@ _PAGE = """# Every trained model
 
 Made by `make docs` with the command `carrylens models --markdown` from the models' folders. Each stream's failures are
 given per million questions with the exact 95% interval in brackets. The bar is fewer than 10 per million natural and
-enriched questions for each operation, judged on a million of each. Weakest is the class or exact depth with the largest
-share of failures. The paper's figures are those of its models of the same operation, digits, layers and heads (and
-inserted addition model), at width 510, each asked a million questions; their intervals are ours. Seconds are of one
-core that often did other work too.
+enriched questions for each operation, judged on a million of each, or on fewer where the interval lies all below it.
+Weakest is the class or exact depth with the largest share of failures. The paper's figures are those of its models of
+the same operation, digits, layers and heads (and inserted addition model), at width 510, each asked a million
+questions; their intervals are ours. Seconds are of one core that often did other work too.
 """
 
 

@@ -131,7 +131,7 @@ class Exam:
 def meets_bar(results: list[Result]) -> bool | None:
     """Fewer than 10 failures per million, natural and enriched, for each operation.
 
-    With fewer than a million asked of either, None, unless the interval already rules it out.
+    With fewer than a million asked of either, None, unless the exact interval lies all below the bar or all above.
     """
     verdicts = [_meets_bar(result) for result in results if result.name in BAR_STREAMS]
     if False in verdicts:
@@ -142,7 +142,8 @@ def meets_bar(results: list[Result]) -> bool | None:
 def _meets_bar(result: Result) -> bool | None:
     if result.asked >= 1_000_000:
         return result.failed * 1_000_000 < BAR_PER_MILLION * result.asked
-    return False if result.interval()[0] * 1_000_000 > BAR_PER_MILLION else None
+    low, high = (end * 1_000_000 for end in result.interval())
+    return True if high < BAR_PER_MILLION else False if low > BAR_PER_MILLION else None
 
 
 def hash_of(model: Transformer) -> str:
