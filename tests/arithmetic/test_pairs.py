@@ -208,6 +208,22 @@ def test_fewer_pairs_are_the_first_of_more() -> None:
     assert few.source == many.source[:10]
 
 
+def test_tokens_take_turns_in_being_shown_however_rare_they_are() -> None:
+    """A carry from the units reaches the top of six digits only through nines; it is shown as often as near ones."""
+    model = algorithm(Operation.ADD, 6)
+    pairs = effect_pairs(model, ST[0], 60, seed=2)
+    shown = pairs.expected.digits != model.answers(pairs.base).digits  # from the units up
+    assert (shown[:, 1:].sum(0) >= 8).all()
+    assert not shown[:, 0].any()
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(SGN, MV[3]), (A[4], SV[3]), (SA[0], A[0])])
+def test_the_operator_tells_apart_what_digits_alone_cannot(ours: Variable, theirs: Variable) -> None:
+    pairs = effect_pairs(MIX, ours, 24, seed=1, tell_from=[theirs])
+    assert pairs.tells_apart(theirs).all()
+    assert (pairs.base.minus != pairs.source.minus).any()
+
+
 def hand_pairs(model: CausalModel, variable: Variable, base: list[str], source: list[str]) -> Pairs:
     mine, theirs = Questions.parse(base, model.digits), Questions.parse(source, model.digits)
     return Pairs(model, variable, mine, theirs, model.answers(mine, do=model.run(theirs).pick(variable)))

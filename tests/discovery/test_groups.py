@@ -7,13 +7,13 @@ import pytest
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.groups import GroupSettings, find_groups
+from carrylens.discovery.groups import GroupSettings, _climbed, find_groups
 from carrylens.discovery.mapping import MapSettings, map_model
-from carrylens.discovery.node_map import Group, NodeMap
+from carrylens.discovery.node_map import Group, NodeMap, Nodes
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
-from carrylens.nodes import all_nodes, parse_nodes
+from carrylens.nodes import Node, all_nodes, parse_nodes
 from carrylens.planted.dials import Copies, Dials, describe
 from carrylens.planted.plant import plant
 from carrylens.report.map_text import map_text
@@ -54,6 +54,24 @@ def test_a_shared_role_needs_both_halves() -> None:
         group.sets for group in groups if group.token == 2 and group.nodes[0].layer == 0 and not group.nodes[0].is_mlp
     }
     assert [len(nodes) for nodes in half] == [2]
+
+
+def test_a_set_grows_from_the_best_pair_as_long_as_it_gains() -> None:
+    """Three nodes of five do it together; any two of them do it in part, and the others only get in the way."""
+    needed, others = [Node(4, 0, head) for head in range(3)], [Node(4, 0, 3), Node(4, 0, 4)]
+
+    def hits(sets: list[Nodes]) -> dict[tuple[Nodes, int], float]:
+        in_the_way = {nodes: len(set(nodes) & set(others)) for nodes in sets}
+        return {(nodes, 1): len(set(nodes) & set(needed)) / 3 - 0.5 * in_the_way[nodes] for nodes in sets}
+
+    assert _climbed([*needed, *others], 1, hits, value=1 / 3) == (tuple(needed), 1.0)
+    assert _climbed([*needed, *others], 1, hits, value=1.0) == ((), 1.0)
+    assert _climbed([], 1, hits, value=0.0) == ((), 0.0)
+
+
+def test_parts_of_a_token_are_no_group_of_the_token() -> None:
+    groups = groups_of(planted(), "A[1]")
+    assert all(len(nodes) == 1 for group in groups for nodes in group.sets if group.nodes[0].layer == 0)
 
 
 def test_a_role_of_one_node_is_a_group_of_one() -> None:

@@ -67,6 +67,17 @@ def test_every_planted_role_is_found_and_no_other(planted: Planted, roles: list[
     assert not {node: variables for node, variables in missed.items() if variables}
 
 
+def test_a_mixed_circuit_is_told_by_turning_the_operator() -> None:
+    """MV and SGN, SV and the top digit, SA and the digit are alike until the operator differs."""
+    mixed = plant(describe(Operation.MIX, 2, Dials()))
+    nodes = [(node,) for node in sorted(mixed.truth.roles)]
+    roles = find_roles(Engine(mixed.model), algorithm(Operation.MIX, 2), nodes, QUICK)
+    for role in roles:
+        truth = mixed.truth.roles[role.nodes[0]]
+        assert truth & {role.variable, *role.same_as}, f"{role.nodes[0]} does not carry {role.variable}"
+    assert {role.nodes[0] for role in roles} == set(mixed.truth.roles)
+
+
 def test_a_decoy_that_holds_the_right_value_has_no_role(planted: Planted, roles: list[Role]) -> None:
     assert planted.truth.decoys
     assert not {node for role in roles for node in role.nodes} & set(planted.truth.decoys)
