@@ -125,7 +125,8 @@ class Judge:
 
     def _timely(self, claim: Claim) -> Finding:
         assert claim.variable is not None
-        roles = self._sure(claim.variable, None)
+        is_answer = claim.variable in self.search.model.answer_variables  # once written, it can be read at once
+        roles = self._sure(claim.variable, claim.variable if is_answer else None)
         late = [role for role in roles if not _stands_in(role.nodes, claim.positions) or self._is_early(role, claim)]
         if late:
             where = (

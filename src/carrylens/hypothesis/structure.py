@@ -7,7 +7,8 @@ Never  looks at a map.
 
 From a token up to the question:
 1. What the token reads itself is needed. So is all else that it depends on, but for folded families.
-2. A part of the answer that was written before is a token to be read: what it was made from is not looked at again.
+2. A part of the answer that was written before, such as the sign, is a token to be read: nobody need carry it, and what
+   it was made from is not looked at again.
 3. Variables that have the same value in every question are one: no stimulus could tell them apart.
 """
 
@@ -125,11 +126,13 @@ def _edges(
     # Every edge between needed variables from `variable` upwards; `reader` is the nearest needed one below.
     model, names = hypothesis.model, one_name(hypothesis.model)
     for parent in model.by_variable[variable].parents:
-        is_token = parent in model.inputs or parent in model.answer_variables
-        far = variable != token and (is_token or parent.name in hypothesis.folded)
+        if parent in model.answer_variables:
+            continue
+        is_input = parent in model.inputs
+        far = variable != token and (is_input or parent.name in hypothesis.folded)
         wanted = parent.name in hypothesis.required and not far
         name = names[parent]
         if wanted and name != reader and parent in value_keys(model):
             yield name, reader
-        if not is_token:
+        if not is_input:
             yield from _edges(hypothesis, token, parent, name if wanted else reader)
