@@ -118,7 +118,7 @@ class CausalModel:
                 values[mechanism.variable] = forced[mechanism.variable]
             elif mechanism.variable in wanted:
                 result = mechanism.rule(*(values[parent] for parent in mechanism.parents))
-                values[mechanism.variable] = np.broadcast_to(np.asarray(result, dtype=np.int8), (len(questions),))
+                values[mechanism.variable] = _column(result, len(questions))
         return Values(self, values)
 
     def answers(
@@ -181,6 +181,14 @@ class CausalModel:
             if variable in self.by_variable and variable not in forced:
                 waiting.extend(self.by_variable[variable].parents)
         return needed
+
+
+def _column(result: ArrayLike, count: int) -> Column:
+    # One number for each question, which nobody can write to.
+    if isinstance(result, np.ndarray) and result.dtype == np.int8 and result.shape == (count,):
+        result.flags.writeable = False
+        return result
+    return np.broadcast_to(np.asarray(result, dtype=np.int8), (count,))
 
 
 class Values(Mapping[Variable, Column]):

@@ -153,7 +153,7 @@ def effect_pairs(
     )
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 14)  # a map of a mixed model tells thousands of pairs of variables apart, three times over
 def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs | int:
     # The pairs, or how many there were where that was too few. Searching in vain takes longest, so it is done once.
     stream = Stream(StreamKind.ENRICHED, model.operation, model.digits, seed)
@@ -162,8 +162,8 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     start, chunk = 0, _LEAST_CHUNK if wanted.tell_from else _CHUNK
     while start < _ROUNDS * _CHUNK:
         base = stream.take(start, chunk)
-        rows, source = _best_sources(model, wanted, base, random)
-        order = _taking_turns(_shown(model, wanted.variable, base[rows], source))
+        rows, source, shown = _best_sources(model, wanted, base, random)
+        order = _taking_turns(shown)
         found.append((base[rows[order]], source[order]))
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
@@ -172,10 +172,6 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
             )
         start, chunk = start + chunk, min(_CHUNK, 2 * chunk)
     return sum(len(kept) for kept, _ in found)
-
-
-def _shown(model: CausalModel, variable: Variable, base: Questions, source: Questions) -> NDArray[np.bool_]:
-    return _tokens_changed(model.answers(base), _counterfactual(model, variable, base, source))
 
 
 def _tokens_changed(right: Answers, moved: Answers) -> NDArray[np.bool_]:
@@ -251,8 +247,8 @@ class _Wanted:
 
 def _best_sources(
     model: CausalModel, wanted: _Wanted, base: Questions, random: np.random.Generator
-) -> tuple[NDArray[np.intp], Questions]:
-    # Steps 2 to 4 for one chunk: the rows of `base` that have a source, and the sources.
+) -> tuple[NDArray[np.intp], Questions, NDArray[np.bool_]]:
+    # Steps 2 to 4 for one chunk: the rows of `base` that have a source, the sources, and the tokens they show.
     variable = wanted.variable
     repeated = base[np.repeat(np.arange(len(base)), _PROPOSALS)]
     proposed = _changed(model, wanted, repeated, random)
@@ -270,7 +266,8 @@ def _best_sources(
     agreeing += len(model.by_variable) * (1 + len(siblings)) * shown[np.arange(len(repeated)), assigned]
     score = np.where(good, agreeing, -1).reshape(len(base), _PROPOSALS)
     rows = np.flatnonzero(score.max(axis=1) >= 0)
-    return rows, proposed[rows * _PROPOSALS + score.argmax(axis=1)[rows]]
+    chosen = rows * _PROPOSALS + score.argmax(axis=1)[rows]
+    return rows, proposed[chosen], shown[chosen]
 
 
 def _null_sources(
