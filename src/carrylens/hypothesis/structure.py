@@ -10,6 +10,8 @@ From a token up to the question:
 2. A part of the answer that was written before, such as the sign, is a token to be read: nobody need carry it, and what
    it was made from is not looked at again.
 3. Variables that have the same value in every question are one: no stimulus could tell them apart.
+4. A token that is a value where the operator asks for it, and nothing where it does not, need not have it before: the
+   operator may have its say at once.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from functools import cache
 import numpy as np
 
 from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
 from carrylens.hypothesis.statement import Hypothesis
@@ -73,6 +76,26 @@ def follows(model: CausalModel, variable: Variable, other_model: CausalModel, ot
         return False
     values, others = (np.frombuffer(key, dtype=np.int8) for key in (whole, part))
     return all(len(np.unique(values[others == value])) == 1 for value in np.unique(others))
+
+
+@cache
+def is_gated(model: CausalModel, variable: Variable, token: Variable) -> bool:
+    """Whether a token of a mixed algorithm reads a variable for one operator only, and has its very value there.
+
+    >>> from carrylens.arithmetic import Operation, algorithm
+    >>> from carrylens.arithmetic.variables import MV, SA, SGN, SV, A
+    >>> mixed = algorithm(Operation.MIX, 3)
+    >>> is_gated(mixed, MV[2], SGN), is_gated(mixed, SV[2], A[3]), is_gated(mixed, SA[1], A[1])
+    (True, True, False)
+    """
+    if model.operation is not Operation.MIX or variable not in model.by_variable:
+        return False
+    questions = Stream(StreamKind.ENRICHED, model.operation, model.digits, seed=0).take(0, _SAMPLE)
+    clean = model.run(questions)
+    moved = [model.run(questions, do={variable: value}, read=[token])[token] for value in variable.values]
+    read = np.any([column != clean[token] for column in moved], axis=0)
+    asked = questions.minus == questions.minus[read][0] if read.any() else read
+    return bool(read.any() and not (read & ~asked).any() and (clean[variable] == clean[token])[asked].all())
 
 
 @cache
@@ -130,7 +153,7 @@ def _edges(
             continue
         is_input = parent in model.inputs
         far = variable != token and (is_input or parent.name in hypothesis.folded)
-        wanted = parent.name in hypothesis.required and not far
+        wanted = parent.name in hypothesis.required and not far and not is_gated(model, parent, token)
         name = names[parent]
         if wanted and name != reader and parent in value_keys(model):
             yield name, reader
