@@ -26,7 +26,7 @@ from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.roles import confirming_stimuli, find_roles
-from carrylens.discovery.settings import Note, Settings, Watch
+from carrylens.discovery.settings import CLEARLY, Note, Settings, Watch
 from carrylens.discovery.shifts import confirming_triples, shift_hits
 from carrylens.discovery.swaps import swap_hits
 from carrylens.discovery.usefulness import ablate_sets
@@ -35,8 +35,6 @@ from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node, print_nodes
 
-CLEARLY = 0.01
-"""The chance below which a set hits more often than its members."""
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look
 
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from carrylens.evidence.facts import Fact
 
+CLEARLY = 0.01
+"""The chance below which one rate is clearly above another, where the two are compared and nothing is claimed."""
+
 Watch = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is."""
 

@@ -26,7 +26,7 @@ from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.triples import Triples, effect_triples, null_triples
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role, Way
-from carrylens.discovery.settings import Note, Settings, Watch
+from carrylens.discovery.settings import CLEARLY, Note, Settings, Watch
 from carrylens.discovery.swaps import SwapRates, answer_tokens
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
@@ -62,6 +62,12 @@ def _is_told(triples: Triples) -> NDArray[np.bool_]:
 def confirming_triples(model: CausalModel, variable: Variable, settings: Settings) -> Triples:
     """The triples on which roles of a variable are confirmed."""
     return effect_triples(model, variable, settings.n_confirm, 4 * settings.seed + _SEEDS["confirm"])
+
+
+def loses(role: Role, as_ours: Rate, as_theirs: Rate) -> bool:
+    """Whether the token follows the other variable more often where the two are told apart, and the role's own clearly
+    less often than elsewhere."""
+    return as_theirs.hits > as_ours.hits and p_above(role.hit, as_ours) <= CLEARLY
 
 
 def roles_beside(
@@ -181,11 +187,11 @@ def _losers(
     for role in roles:
         given, at = tokens[sets.index(role.nodes)], role.token
         told = _is_told(triples)[:, at] & (ours[:, at] != theirs[:, at])
-        as_ours, as_theirs = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
-        if as_theirs > as_ours:
+        counts = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
+        as_ours, as_theirs = (Rate(count, int(told.sum())) for count in counts)
+        if loses(role, as_ours, as_theirs):
             lost.add(role)
         if told.any():
             about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
-            drawn, n = {"triples": settings.n_compete, "seed": seed}, int(told.sum())
-            keep(Fact("shift duel", about, Rate(as_ours, n), Rate(as_theirs, n), drawn))
+            keep(Fact("shift duel", about, as_ours, as_theirs, {"triples": settings.n_compete, "seed": seed}))
     return lost
