@@ -8,9 +8,7 @@ Never  grants a role on attention, on one split of questions, or because an answ
    the counterfactual one more often than it changes when the variable agrees.
 2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
 3. Compete: where a set has several variables for one token, draw pairs on which they predict different tokens. A
-   variable loses to another there, and is dropped, if the token follows the other more often, and it clearly less often
-   than elsewhere. (Who carries it in part leaves the token as it is in the rest, which the other may predict.)
-   Variables that no question can tell apart are named together.
+   variable that loses to another there is dropped; variables that no question can tell apart are named together.
 4. Beside: variables that hit but fell at one of these steps may be carried together with others (`shifts.py`). Where
    they are not, and the null moves too, a variable of the same set and token whose null does not is the better account.
 """
@@ -29,7 +27,7 @@ from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.settings import Note, Settings, Watch
-from carrylens.discovery.shifts import Place, loses, roles_beside
+from carrylens.discovery.shifts import Place, roles_beside
 from carrylens.discovery.swaps import Stimuli, SwapRates, answer_tokens, draw_stimuli, swap_rates
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
@@ -216,5 +214,5 @@ def _duel(
         about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
         drawn, n = {"pairs": settings.n_compete, "seed": 4 * settings.seed + 3}, int(told.sum())
         keep(Fact("duel", about, Rate(as_ours, n), Rate(as_theirs, n), drawn))
-        found.append(not loses(role, Rate(as_ours, n), Rate(as_theirs, n)))
+        found.append(as_ours >= as_theirs)
     return found

@@ -11,7 +11,8 @@ for the base is the variable's part alone.
    The token must become the counterfactual one; where base and source agree in the variable it must stay. Triples count
    where the third question's own token is not the base's: else a set that holds the token itself would follow, too.
 2. Confirm: on fresh triples, with p corrected for all that are confirmed.
-3. Compete: against every other variable of the set and token, on triples on which the two predict different tokens.
+3. Compete: against every other variable of the set and token, on triples on which the two predict different tokens. Who
+   carries a variable in part leaves the token as it is in the rest, which the other may predict: it must lose clearly.
 """
 
 from __future__ import annotations
@@ -64,10 +65,12 @@ def confirming_triples(model: CausalModel, variable: Variable, settings: Setting
     return effect_triples(model, variable, settings.n_confirm, 4 * settings.seed + _SEEDS["confirm"])
 
 
-def loses(role: Role, as_ours: Rate, as_theirs: Rate) -> bool:
-    """Whether the token follows the other variable more often where the two are told apart, and the role's own clearly
-    less often than elsewhere."""
-    return as_theirs.hits > as_ours.hits and p_above(role.hit, as_ours) <= CLEARLY
+def _loses(role: Role, as_ours: Rate, as_theirs: Rate) -> bool:
+    # Whether the token follows the other variable more often where the two are told apart: clearly so, or while it
+    # follows the role's own clearly less often than elsewhere.
+    if as_theirs.hits <= as_ours.hits:
+        return False
+    return min(p_above(as_theirs, as_ours), p_above(role.hit, as_ours)) <= CLEARLY
 
 
 def roles_beside(
@@ -189,7 +192,7 @@ def _losers(
         told = _is_told(triples)[:, at] & (ours[:, at] != theirs[:, at])
         counts = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
         as_ours, as_theirs = (Rate(count, int(told.sum())) for count in counts)
-        if loses(role, as_ours, as_theirs):
+        if _loses(role, as_ours, as_theirs):
             lost.add(role)
         if told.any():
             about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
