@@ -9,10 +9,13 @@ import pytest
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.joint_roles import _has_parts
 from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
-from carrylens.discovery.roles import find_roles
+from carrylens.discovery.roles import _is_explained, find_roles
 from carrylens.discovery.settings import Settings
+from carrylens.discovery.shifts import _loses
 from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
 from carrylens.planted.dials import Dials, describe
@@ -81,3 +84,47 @@ def test_a_map_that_says_no_way_was_made_by_swaps(planted: Planted, both: Nodes)
     for role in record["roles"]:
         del role["way"]
     assert {role.way for role in NodeMap.from_json(json.dumps(record)).roles} == {Way.SWAP}
+
+
+@pytest.mark.parametrize(
+    ("hit", "ours", "theirs", "lost"),
+    [
+        ((48, 48), (0, 24), (24, 24), True),
+        ((48, 48), (0, 3), (3, 3), True),  # few are told apart, but elsewhere it hits always
+        ((28, 48), (12, 24), (12, 24), False),
+        ((28, 48), (10, 24), (14, 24), False),  # in part: the other predicts that the token stays
+        ((28, 48), (3, 24), (21, 24), True),
+        ((48, 48), (24, 24), (0, 24), False),
+    ],
+)
+def test_who_carries_in_part_must_lose_clearly(
+    hit: tuple[int, int], ours: tuple[int, int], theirs: tuple[int, int], lost: bool
+) -> None:
+    role = Role((Node(4, 0, 0),), CARRY, 3, Rate(*hit), Rate(0, 48), 1e-9, way=Way.SHIFT)
+    assert _loses(role, Rate(*ours), Rate(*theirs)) is lost
+
+
+def test_a_role_whose_null_moves_gives_way_to_one_that_says_when() -> None:
+    nodes = (Node(4, 0, 0),)
+    sure = Role(nodes, DIGIT, 3, Rate(48, 48), Rate(0, 48), 1e-9)
+    doubtful = Role(nodes, CARRY, 3, Rate(48, 48), Rate(20, 48), 1e-9)
+    elsewhere = Role(nodes, DIGIT, 2, Rate(48, 48), Rate(0, 48), 1e-9)
+    weaker = Role(nodes, DIGIT, 3, Rate(40, 48), Rate(0, 48), 1e-9)
+    assert _is_explained(doubtful, [sure, doubtful], 0.25)
+    assert not _is_explained(sure, [sure, doubtful], 0.25)
+    assert not _is_explained(doubtful, [elsewhere, doubtful], 0.25)
+    assert not _is_explained(doubtful, [weaker, doubtful], 0.25)
+
+
+def test_members_with_a_part_each_are_no_set_for_the_token() -> None:
+    addition, pair = algorithm(Operation.ADD, DIGITS), (Node(12, 0, 0), Node(12, 0, 1))
+    whole = Role(pair, DIGIT, 3, Rate(48, 48), Rate(0, 48), 1e-9)
+    parts = [
+        Role((pair[0],), SUM, 3, Rate(48, 48), Rate(0, 48), 1e-9),
+        Role((pair[1],), CARRY, 3, Rate(48, 48), Rate(0, 48), 1e-9),
+    ]
+    digits = [Role((node,), Variable("D", 2), 3, Rate(48, 48), Rate(0, 48), 1e-9) for node in pair]
+    assert _has_parts(addition, whole, parts)
+    assert not _has_parts(addition, whole, parts[:1])
+    assert not _has_parts(addition, whole, digits)
+    assert not _has_parts(addition, Role(pair, SUM, 3, Rate(48, 48), Rate(0, 48), 1e-9), parts)
