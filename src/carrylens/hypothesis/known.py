@@ -16,7 +16,8 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.hypothesis.statement import Hypothesis
 
 _ADDITION, _SUBTRACTION = ("SA", "ST", "SV"), ("MD", "MB", "MV", "ND", "NB", "NV", "SGN")
-_SEEN_TOO = ("SC", "MC", "NC", "D", "D'")
+_INPUTS = ("OPR", "D", "D'")  # tokens that whoever needs them may read, with whatever else stands there
+_SEEN_TOO = ("SC", "MC", "NC", *_INPUTS)
 
 
 @cache
@@ -24,7 +25,7 @@ def left_to_right(operation: Operation, digits: int) -> Hypothesis:
     """The paper's account: column values first, then TriAdd, then each answer digit from its column and one carry."""
     return _state(
         algorithm(operation, digits),
-        required=("OPR", *_ADDITION, *_SUBTRACTION, "A"),
+        required=(*_ADDITION, *_SUBTRACTION, "A"),
         optional=_SEEN_TOO,
         folded=("SV", "MV", "NV"),
     )
@@ -33,20 +34,20 @@ def left_to_right(operation: Operation, digits: int) -> Hypothesis:
 @cache
 def one_layer(digits: int) -> Hypothesis:
     """The one-layer rival: the column's own digit, and the binary carry of the column below it alone."""
-    return _state(rivals.one_layer(digits), required=("SA", "SC", "A"), optional=("D", "D'"))
+    return _state(rivals.one_layer(digits), required=("SA", "SC", "A"), optional=_INPUTS)
 
 
 @cache
 def one_layer_through_nine(digits: int) -> Hypothesis:
     """The one-layer rival that looks through one column that sums to 9."""
-    return _state(rivals.one_layer(digits, sum_nine=True), required=("SA", "SC", "SU", "A"), optional=("D", "D'"))
+    return _state(rivals.one_layer(digits, sum_nine=True), required=("SA", "SC", "SU", "A"), optional=_INPUTS)
 
 
 @cache
 def ripple(operation: Operation, digits: int) -> Hypothesis:
     """The schoolbook rival: every carry from the one below it, so all of them stand somewhere, one after another."""
     model = rivals.ripple(operation, digits)
-    return _state(model, required=("OPR", "C", "B", "R", "Z", "SGN", "A"), optional=("D", "D'"))
+    return _state(model, required=("C", "B", "R", "Z", "SGN", "A"), optional=_INPUTS)
 
 
 def rivals_of(operation: Operation, digits: int) -> tuple[Hypothesis, ...]:
