@@ -69,7 +69,9 @@ def effect_triples(
 def _effect(model: CausalModel, variable: Variable, count: int, seed: int, tell_from: tuple[Variable, ...]) -> Triples:
     signs = [] if model.operation is Operation.ADD else [SGN]
     agree = [sign for sign in signs if variable != sign]
-    pairs = effect_pairs(model, variable, _SPARE * count, seed, agree=agree)
+    own = _own_columns(model, variable)
+    inside = [other for other in tell_from if not (_own_columns(model, other) & ~own).any()]
+    pairs = effect_pairs(model, variable, _SPARE * count, seed, agree=agree, tell_from=inside)
     return _with_asked(model, variable, pairs.base, pairs.source, count, seed, tell_from)
 
 

@@ -135,7 +135,15 @@ def _rivals(outcome: Outcome, _name: ModelName) -> Cell:
 
 
 def _scrubbed(outcome: Outcome, _name: ModelName) -> Cell:
-    return share_cell([fact for fact in outcome.facts if "scrubbed" in fact.about], ("most", "fewer than half"))
+    accounts = [fact for fact in outcome.facts if "account" in fact.about and "scrubbed" not in fact.about]
+    ours = {fact.about["account"] for fact in accounts[:1]}  # rivals are scrubbed too
+    kept = [fact for fact in outcome.facts if "scrubbed" in fact.about and fact.about.get("account") in ours]
+    return share_cell(kept, ("most", "fewer than half"))
+
+
+def _claimed(outcome: Outcome, _name: ModelName) -> Cell:
+    claimed = [fact for fact in outcome.facts if "claimed" in fact.about]
+    return share_cell([fact for fact in claimed if fact.about["rest"] == "is resampled"], ("most", "fewer than half"))
 
 
 def _missed(letter: str) -> Callable[[Outcome, ModelName], Cell]:
@@ -291,6 +299,7 @@ FINDINGS = (
     Finding("whole-algorithm", "whole answers predicted", _predicted, "whole answers"),
     Finding("whole-algorithm", "rivals", _rivals),
     Finding("whole-algorithm", "answers that stay, all sites scrubbed", _scrubbed),
+    Finding("whole-algorithm", "answers that stay, the map's circuit scrubbed and the rest resampled", _claimed),
     Finding("necessity", "heads that deliver a carry", _missed("A"), "single nodes"),
     Finding("necessity", "heads that make a carry", _missed("D")),
     Finding("sufficiency", "answers kept, the rest at its mean", _kept("mean"), "add answers kept"),
