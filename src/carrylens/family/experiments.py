@@ -299,7 +299,7 @@ FINDINGS = (
     Finding("whole-algorithm", "whole answers predicted", _predicted, "whole answers"),
     Finding("whole-algorithm", "rivals", _rivals),
     Finding("whole-algorithm", "answers that stay, all sites scrubbed", _scrubbed),
-    Finding("whole-algorithm", "answers that stay, the map's circuit scrubbed and the rest resampled", _claimed),
+    Finding("whole-algorithm", "answers that stay, the map's circuit scrubbed", _claimed),
     Finding("necessity", "heads that deliver a carry", _missed("A"), "single nodes"),
     Finding("necessity", "heads that make a carry", _missed("D")),
     Finding("sufficiency", "answers kept, the rest at its mean", _kept("mean"), "add answers kept"),

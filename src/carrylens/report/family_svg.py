@@ -33,7 +33,7 @@ _STATES = {
 }
 _STANDINGS = {Standing.HOLDS: "#000000", Standing.VARIES: "#a04000"}
 _CHARACTERS = 72
-_ROW, _COLUMN, _LEFT, _RIGHT, _TOP = 0.19, 0.3, 3.9, 3.3, 1.6
+_ROW, _COLUMN, _LEFT, _RIGHT, _TOP = 0.19, 0.3, 3.9, 3.8, 1.6
 
 
 def family_svg(table: FamilyTable) -> str:
