@@ -272,7 +272,8 @@ def _tried(facts: Sequence[Fact]) -> dict[str, tuple[int, Effect | None]]:
 
 
 def _nearest(facts: Sequence[Fact]) -> Effect | None:
-    best = max(facts, key=lambda fact: (fact.effect.value - fact.null.value, fact.effect.n))
-    return (
-        Effect(f"{best.about['variable']}", best.effect, best.null, "same value swapped in") if best.effect.n else None
-    )
+    asked = [fact for fact in facts if fact.effect.n and fact.null.n]  # where nothing was hit, no null was asked
+    if not asked:
+        return None
+    best = max(asked, key=lambda fact: (fact.effect.value - fact.null.value, fact.effect.n))
+    return Effect(f"{best.about['variable']}", best.effect, best.null, "same value swapped in")
