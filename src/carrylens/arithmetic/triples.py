@@ -96,7 +96,10 @@ def _with_asked(
     # The first `count` pairs for which a third question is found: every digit differs outside the variable's columns.
     columns = _own_columns(model, variable)
     if columns.all():
-        raise CarryLensError(f"{variable} is computed from every column, so no third question has other digits.")
+        raise CarryLensError(
+            f"{variable} is computed from every column, so no third question has other digits. "
+            "Choose a variable of fewer columns."
+        )
     random = np.random.default_rng([seed, 4])
     rows = np.repeat(np.arange(len(base)), _PROPOSALS)
     repeated = base[rows]

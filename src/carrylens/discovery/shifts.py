@@ -28,7 +28,7 @@ from carrylens.arithmetic.triples import Triples, effect_triples, null_triples
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.settings import CLEARLY, Note, Settings, Watch
-from carrylens.discovery.swaps import SwapRates, answer_tokens
+from carrylens.discovery.swaps import SwapRates, answer_tokens, count_hits
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
@@ -49,10 +49,7 @@ def shift_hits(
     sources = (triples.source, triples.base)
     found = engine.run([shift(nodes) for nodes in sets], triples.asked, sources, store=store)
     expected = answer_tokens(triples.asked, triples.written())
-    differs = _is_told(triples) & (expected != found.right)
-    hit, counts = ((found.tokens == expected) & differs).sum(1), differs.sum(0)
-    tokens = np.flatnonzero(counts >= least)
-    return [{int(token): Rate(int(hit[at, token]), int(counts[token])) for token in tokens} for at in range(len(sets))]
+    return count_hits(found.tokens, expected, _is_told(triples) & (expected != found.right), least)
 
 
 def _is_told(triples: Triples) -> NDArray[np.bool_]:

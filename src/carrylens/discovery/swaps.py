@@ -95,11 +95,19 @@ def swap_hits(
 ) -> list[dict[int, Rate]]:
     """For every set, how often each token follows the variable, as `swap_rates` but without the null."""
     effect = engine.run([swap(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source, store=store)
-    expected = stimuli.expected
-    differs = expected != effect.right
-    hit, counts = ((effect.tokens == expected) & differs).sum(1), differs.sum(0)
+    return count_hits(effect.tokens, stimuli.expected, stimuli.expected != effect.right, least)
+
+
+def count_hits(
+    given: NDArray[np.int8], expected: NDArray[np.int8], asked: NDArray[np.bool_], least: int
+) -> list[dict[int, Rate]]:
+    """For every edit how often each token is the expected one where it is asked, in `least` questions or more.
+
+    Axes: `given` [edit, question, token], the others [question, token].
+    """
+    hit, counts = ((given == expected) & asked).sum(1), asked.sum(0)
     tokens = np.flatnonzero(counts >= least)
-    return [{int(token): Rate(int(hit[at, token]), int(counts[token])) for token in tokens} for at in range(len(sets))]
+    return [{int(token): Rate(int(row[token]), int(counts[token])) for token in tokens} for row in hit]
 
 
 def answer_tokens(questions: Questions, given: Answers | None = None) -> NDArray[np.int8]:

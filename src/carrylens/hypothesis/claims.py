@@ -138,7 +138,7 @@ def _room(each: TokenNeeds) -> Iterator[Claim]:
 
 
 def _apart(model: CausalModel, each: TokenNeeds) -> Iterator[Claim]:
-    reached = {variable.digit for variable in _behind(model, each.token) if variable.name in ("D", "D'")}
+    reached = {variable.digit for variable in behind(model, each.token) if variable.name in ("D", "D'")}
     columns = frozenset(range(model.digits)) - reached
     if columns:
         named = ", ".join(map(str, sorted(columns)))
@@ -151,8 +151,8 @@ def _apart(model: CausalModel, each: TokenNeeds) -> Iterator[Claim]:
         )
 
 
-def _behind(model: CausalModel, token: Variable) -> set[Variable]:
-    # What a token depends on, the tokens that were written before it read as they stand.
+def behind(model: CausalModel, token: Variable) -> set[Variable]:
+    """What a token, or another variable, depends on, the answer's other tokens read as they stand."""
     found, waiting = {token}, [token]
     while waiting:
         at = waiting.pop()

@@ -20,7 +20,7 @@ from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.evidence.rates import Rate
-from carrylens.hypothesis.claims import Claim, Kind
+from carrylens.hypothesis.claims import Claim, Kind, behind
 from carrylens.hypothesis.search import Search
 from carrylens.hypothesis.statement import Hypothesis
 from carrylens.hypothesis.structure import follows
@@ -144,7 +144,7 @@ class Judge:
         # as the whole to a swap; and what no question told from the variable may be what the node has.
         if len(role.nodes) > 1 or role.same_as or depth(role.nodes) >= claim.steps:
             return False
-        if depth(role.nodes) == 0 and len(_read_columns(self.search.model, role.variable)) == 1:
+        if depth(role.nodes) == 0 and len(_columns(behind(self.search.model, role.variable))) == 1:
             return False  # a head that looks at both digits brings all that there is to know
         parts = self.search.model.ancestors(role.variable)
         beside = (each for each in self.search.found.roles if each.way is Way.SHIFT and each.variable in parts)
@@ -212,19 +212,11 @@ def depth(nodes: Iterable[Node]) -> int:
 
 def columns_of(model: CausalModel, variable: Variable) -> frozenset[int]:
     """The columns of the question that a variable depends on."""
-    reached = model.ancestors(variable) | {variable}
-    return frozenset(each.digit for each in reached if each.name in ("D", "D'") and each.digit is not None)
+    return _columns(model.ancestors(variable) | {variable})
 
 
-def _read_columns(model: CausalModel, variable: Variable) -> frozenset[int]:
-    # The columns a variable depends on once the answer's tokens before it are written and can be read.
-    written, waiting, reached = set(model.answer_variables), [variable], {variable}
-    while waiting:
-        mechanism = model.by_variable.get(waiting.pop())
-        fresh = set(mechanism.parents) - reached - written if mechanism else set()
-        reached |= fresh
-        waiting.extend(fresh)
-    return frozenset(each.digit for each in reached if each.name in ("D", "D'") and each.digit is not None)
+def _columns(variables: Iterable[Variable]) -> frozenset[int]:
+    return frozenset(each.digit for each in variables if each.name in ("D", "D'") and each.digit is not None)
 
 
 @cache
