@@ -13,7 +13,7 @@ from carrylens.discovery.joint_roles import _has_parts
 from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
 from carrylens.discovery.roles import _is_explained, find_roles
 from carrylens.discovery.settings import Settings
-from carrylens.discovery.shifts import _loses
+from carrylens.discovery.shifts import _loses_to_a_move, _loses_to_a_stay
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
@@ -86,22 +86,42 @@ def test_a_map_that_says_no_way_was_made_by_swaps(planted: Planted, both: Nodes)
     assert {role.way for role in NodeMap.from_json(json.dumps(record)).roles} == {Way.SWAP}
 
 
+def carried(hits: int, n: int) -> Role:
+    return Role((Node(4, 0, 0),), CARRY, 3, Rate(hits, n), Rate(0, 48), 1e-9, way=Way.SHIFT)
+
+
 @pytest.mark.parametrize(
     ("hit", "ours", "theirs", "lost"),
     [
         ((48, 48), (0, 24), (24, 24), True),
         ((48, 48), (0, 3), (3, 3), True),  # few are told apart, but elsewhere it hits always
         ((28, 48), (12, 24), (12, 24), False),
-        ((28, 48), (10, 24), (14, 24), False),  # in part: the other predicts that the token stays
+        ((28, 48), (10, 24), (14, 24), False),
         ((28, 48), (3, 24), (21, 24), True),
         ((48, 48), (24, 24), (0, 24), False),
+        ((48, 48), (0, 0), (0, 0), False),
     ],
 )
-def test_who_carries_in_part_must_lose_clearly(
+def test_a_role_falls_where_the_token_goes_where_another_says(
     hit: tuple[int, int], ours: tuple[int, int], theirs: tuple[int, int], lost: bool
 ) -> None:
-    role = Role((Node(4, 0, 0),), CARRY, 3, Rate(*hit), Rate(0, 48), 1e-9, way=Way.SHIFT)
-    assert _loses(role, Rate(*ours), Rate(*theirs)) is lost
+    assert _loses_to_a_move(carried(*hit), Rate(*ours), Rate(*theirs)) is lost
+
+
+@pytest.mark.parametrize(
+    ("hit", "ours", "lost"),
+    [
+        ((48, 48), (0, 24), True),
+        ((48, 48), (0, 3), True),
+        ((33, 48), (7, 22), False),  # in part, and here less; but what else would have hit?
+        ((33, 48), (1, 22), True),  # a lucky one
+        ((12, 48), (2, 20), False),  # hardly ever, here as elsewhere
+        ((48, 48), (24, 24), False),
+        ((48, 48), (0, 0), False),
+    ],
+)
+def test_a_role_falls_where_its_hits_go_with_another(hit: tuple[int, int], ours: tuple[int, int], lost: bool) -> None:
+    assert _loses_to_a_stay(carried(*hit), Rate(*ours)) is lost
 
 
 def test_a_role_whose_null_moves_gives_way_to_one_that_says_when() -> None:

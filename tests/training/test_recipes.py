@@ -29,17 +29,18 @@ def test_the_paper_recipe_subtracts_as_often_as_published(name: str, share: floa
 
 
 @pytest.mark.parametrize(
-    ("name", "muon", "adam", "batch"),
+    ("name", "muon", "adam", "silent", "tail"),
     [
-        ("add_d6_l2_h3_w96_t2K_s1", 0.02, 3e-3, 128),
-        ("add_d15_l2_h3_w96_t2K_s1", 0.01, 2e-3, 128),
-        ("sub_d6_l2_h3_w96_t2K_s1", 0.01, 2e-3, 128),
-        ("mix_d6_l3_h4_w96_t2K_s1", 0.01, 2e-3, 128),
+        ("add_d6_l2_h3_w96_t2K_s1", 0.02, 3e-3, False, 0.2),
+        ("add_d15_l2_h3_w96_t2K_s1", 0.01, 2e-3, False, 0.0),
+        ("sub_d6_l2_h3_w96_t2K_s1", 0.01, 2e-3, True, 0.0),
+        ("mix_d6_l3_h4_w96_t2K_s1", 0.01, 2e-3, False, 0.0),
     ],
 )
-def test_the_compact_recipe_follows_its_table(name: str, muon: float | None, adam: float, batch: int) -> None:
+def test_the_compact_recipe_follows_its_table(name: str, muon: float, adam: float, silent: bool, tail: float) -> None:
     recipe = recipe_for(ModelName.parse(name))
-    assert (recipe.muon_rate, recipe.adam_rate, recipe.batch, recipe.stream) == (muon, adam, batch, StreamKind.ENRICHED)
+    assert (recipe.muon_rate, recipe.adam_rate, recipe.batch, recipe.stream) == (muon, adam, 128, StreamKind.ENRICHED)
+    assert (recipe.silent_start, recipe.tail) == (silent, tail)
     assert recipe.rate_at(0, 1000) == pytest.approx(0.02)
     assert recipe.rate_at(49, 1000) == 1.0
     assert recipe.rate_at(525, 1000) == pytest.approx(0.5)

@@ -201,3 +201,13 @@ def test_training_makes_the_loss_fall(tmp_path: Path) -> None:
     trained(tmp_path, "add_d1_l1_h3_w24_t400_s1")
     fall = losses(tmp_path)
     assert float(str(fall[-1])) < 0.5 * float(str(fall[0]))
+
+
+@pytest.mark.parametrize(("name", "silent"), [("sub_d2_l2_h2_w12_t60_s1", True), (TINY, False)])
+def test_with_a_silent_start_no_node_writes_at_first(tmp_path: Path, name: str, silent: bool) -> None:
+    model = start(Plan(ModelName.parse(name)), tmp_path, CPU).model
+    tokens = torch.zeros(1, model.config.n_ctx, dtype=torch.long)
+    _, cache = model.run_with_cache(tokens, lambda hook: hook.endswith(("hook_embed", "hook_pos_embed", "resid_post")))
+    read = cache["hook_embed"] + cache["hook_pos_embed"]
+    written = cache[f"blocks.{model.config.n_layers - 1}.hook_resid_post"] - read
+    assert bool((written == 0).all()) is silent

@@ -11,8 +11,10 @@ for the base is the variable's part alone.
    The token must become the counterfactual one; where base and source agree in the variable it must stay. Triples count
    where the third question's own token is not the base's: else a set that holds the token itself would follow, too.
 2. Confirm: on fresh triples, with p corrected for all that are confirmed.
-3. Compete: against every other variable of the set and token, on triples on which the two predict different tokens. Who
-   carries a variable in part leaves the token as it is in the rest, which the other may predict: it must lose clearly.
+3. Compete: against every other variable of the set and token, on triples on which the two predict different tokens.
+   Where the other predicts another token, the token must not follow it clearly more often. Where the other predicts the
+   token as it is, a token that stays says nothing for the other: who carries a variable in part lets it stay, too.
+   There a role falls if it hits clearly less often than elsewhere, and not clearly more often than the null moves.
 """
 
 from __future__ import annotations
@@ -62,12 +64,17 @@ def confirming_triples(model: CausalModel, variable: Variable, settings: Setting
     return effect_triples(model, variable, settings.n_confirm, 4 * settings.seed + _SEEDS["confirm"])
 
 
-def _loses(role: Role, as_ours: Rate, as_theirs: Rate) -> bool:
-    # Whether the token follows the other variable more often where the two are told apart: clearly so, or while it
-    # follows the role's own clearly less often than elsewhere.
+def _loses_to_a_move(role: Role, as_ours: Rate, as_theirs: Rate) -> bool:
+    # Where the other variable predicts another token: does the token follow it, clearly, or the role's own clearly
+    # less often than elsewhere?
     if as_theirs.hits <= as_ours.hits:
         return False
     return min(p_above(as_theirs, as_ours), p_above(role.hit, as_ours)) <= CLEARLY
+
+
+def _loses_to_a_stay(role: Role, as_ours: Rate) -> bool:
+    # Where the other variable lets the token be: are the role's hits gone, so that they may have been the other's?
+    return p_above(role.hit, as_ours) <= CLEARLY < p_above(as_ours, role.null)
 
 
 def roles_beside(
@@ -181,17 +188,24 @@ def _losers(
         return set()
     sets = list(dict.fromkeys(role.nodes for role in roles))
     sources = (triples.source, triples.base)
-    tokens = engine.run([shift(nodes) for nodes in sets], triples.asked, sources, store=store).tokens
+    found = engine.run([shift(nodes) for nodes in sets], triples.asked, sources, store=store)
     ours, theirs = (answer_tokens(triples.asked, triples.written(each)) for each in (variable, other))
+    told, moves = _is_told(triples) & (ours != theirs), theirs != found.right
     lost = set()
     for role in roles:
-        given, at = tokens[sets.index(role.nodes)], role.token
-        told = _is_told(triples)[:, at] & (ours[:, at] != theirs[:, at])
-        counts = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
-        as_ours, as_theirs = (Rate(count, int(told.sum())) for count in counts)
-        if _loses(role, as_ours, as_theirs):
+        given, at = found.tokens[sets.index(role.nodes)][:, role.token], role.token
+        as_ours, as_theirs = (_share(given == side[:, at], (told & moves)[:, at]) for side in (ours, theirs))
+        there = _share(given == ours[:, at], (told & ~moves)[:, at])
+        if _loses_to_a_move(role, as_ours, as_theirs) or _loses_to_a_stay(role, there):
             lost.add(role)
-        if told.any():
-            about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
-            keep(Fact("shift duel", about, as_ours, as_theirs, {"triples": settings.n_compete, "seed": seed}))
+        about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
+        drawn = {"triples": settings.n_compete, "seed": seed}
+        if as_ours.n:
+            keep(Fact("shift duel", {**about, "other": "moves"}, as_ours, as_theirs, drawn))
+        if there.n:
+            keep(Fact("shift duel", {**about, "other": "stays"}, there, role.null, drawn))
     return lost
+
+
+def _share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Rate:
+    return Rate(int((hits & among).sum()), int(among.sum()))

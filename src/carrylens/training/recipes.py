@@ -6,10 +6,11 @@ Never  trains.
 
 The default recipe is ours, `compact`; `paper` is the published one, kept exactly for comparison.
 
-| compact | Muon, on the blocks' matrices | AdamW, on the rest | batch | weights averaged over |
-|---|---|---|---|---|
-| additions of fewer than 10 digits | 0.02 | 3e-3 | 128 | the last fifth of the steps |
-| everything else | 0.01 | 2e-3 | 128 | nothing: the last weights |
+| compact | Muon, on the blocks' matrices | AdamW, on the rest | batch | output matrices start | weights averaged over |
+|---|---|---|---|---|---|
+| additions of fewer than 10 digits | 0.02 | 3e-3 | 128 | random | the last fifth of the steps |
+| subtractions | 0.01 | 2e-3 | 128 | at zero | nothing: the last weights |
+| everything else | 0.01 | 2e-3 | 128 | random | nothing: the last weights |
 
 `LOG.md` has the runs behind it.
 """
@@ -38,7 +39,8 @@ class TrainingRecipe:
 
     `adam_rate` is AdamW's learning rate; where there is a `muon_rate`, Muon trains the blocks' matrices with that, and
     AdamW the rest. The rate rises over the `warm_up` share of the steps, then falls to zero. The trained weights are
-    their mean over the `tail` share of the steps.
+    their mean over the `tail` share of the steps. With `silent_start`, heads and MLPs write nothing at first: the
+    matrices by which they write start at zero.
     """
 
     kind: RecipeKind
@@ -53,6 +55,7 @@ class TrainingRecipe:
     clip: float | None
     minus_share: float | None
     tail: float = 0.0
+    silent_start: bool = False
 
     def rate_at(self, step: int, n_steps: int) -> float:
         """The share of the learning rate in force at `step`, counted from 0."""
@@ -91,6 +94,7 @@ def _compact(name: ModelName) -> TrainingRecipe:
         clip=1.0,
         minus_share=0.8 if name.insertion else None,
         tail=0.2 if is_easy else 0.0,
+        silent_start=name.operation is Operation.SUB,
     )
 
 

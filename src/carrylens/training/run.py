@@ -120,6 +120,8 @@ class Run:
 def start(plan: Plan, folder: Path, device: torch.device) -> Run:
     """A run at its first step."""
     model = Transformer(plan.config)
+    if plan.recipe.silent_start:
+        _silence(model)
     if plan.inserted is not None:
         insert(model, plan.inserted, plan.placement)
     model.to(device)
@@ -129,6 +131,12 @@ def start(plan: Plan, folder: Path, device: torch.device) -> Run:
         raise CarryLensError(f"{folder} cannot be made: {error.strerror}. Give another --out.") from error
     average = TailAverage(plan.recipe.tail, plan.name.n_steps)
     return Run(plan, folder, device, model, Optimiser(model, plan.recipe), average)
+
+
+def _silence(model: Transformer) -> None:
+    for name, weight in model.named_parameters():
+        if name.endswith((".W_O", ".W_out")):
+            torch.nn.init.zeros_(weight)
 
 
 def resume(plan: Plan, folder: Path, device: torch.device) -> Run:
