@@ -163,9 +163,7 @@ def test_effect_pairs_agree_in_all_they_are_asked_to_agree_in(
     ],
 )
 def test_what_cannot_agree_is_refused(variable: Variable, agree: list[Variable]) -> None:
-    with pytest.raises(
-        CarryLensError, match="5 pairs that differ in .* but only 0 were found in .* tries. Ask for fewer"
-    ):
+    with pytest.raises(CarryLensError, match="5 pairs that differ in .* but only 0 were found among .*. Ask for fewer"):
         effect_pairs(algorithm(Operation.ADD, 2), variable, 5, seed=0, agree=agree)
 
 
@@ -321,6 +319,23 @@ def test_an_agreement_that_needs_other_columns_to_change_is_found() -> None:
     pairs = effect_pairs(algorithm(Operation.ADD, 2), ST[1], 20, seed=0, agree=[SV[1]])
     assert pairs.agreement()[SV[1]] == 1
     assert pairs.agreement()[ST[1]] == 0
+
+
+@pytest.mark.parametrize("model", [algorithm(Operation.SUB, 4), MIX])
+@pytest.mark.parametrize("variable", [MB[1], MV[1], NB[2], NV[2]])
+def test_the_sign_of_a_swap_is_not_kept_by_changing_other_columns(model: CausalModel, variable: Variable) -> None:
+    pairs = swapping_pairs(model, variable, 40, seed=3)
+    own = inputs_behind(str(variable), 4, model.operation.value)
+    base, source = (values_of(side[:40], model) for side in (pairs.base, pairs.source))
+    for mine, theirs in zip(base, source, strict=True):
+        assert mine["SGN"] == theirs["SGN"]
+        assert all(mine[other] == theirs[other] for other in set(INPUTS) - own)
+
+
+@pytest.mark.parametrize(("model", "variable"), [(ADD, ST[1]), (ADD, SA[2]), (MIX, MB[1]), (MIX, NV[2])])
+def test_both_operands_change_so_that_reading_one_is_not_enough(model: CausalModel, variable: Variable) -> None:
+    shares, column = swapping_pairs(model, variable, 100, seed=3).agreement(), variable.digit or 0
+    assert max(shares[D[column]], shares[D_PRIME[column]]) < 0.35
 
 
 def test_variables_may_be_named_in_text() -> None:

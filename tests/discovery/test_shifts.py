@@ -9,7 +9,7 @@ import pytest
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.joint_roles import _has_parts
+from carrylens.discovery.joint_roles import _does_better, _has_parts
 from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
 from carrylens.discovery.roles import _is_explained, find_roles
 from carrylens.discovery.settings import Settings
@@ -148,3 +148,17 @@ def test_members_with_a_part_each_are_no_set_for_the_token() -> None:
     assert not _has_parts(addition, whole, parts[:1])
     assert not _has_parts(addition, whole, digits)
     assert not _has_parts(addition, Role(pair, SUM, 3, Rate(48, 48), Rate(0, 48), 1e-9), parts)
+
+
+def test_a_set_with_half_of_another_gives_way_to_it() -> None:
+    first, second, third = (Node(4, 0, head) for head in range(3))
+
+    def together(*nodes: Node, hits: int) -> Role:
+        return Role(nodes, CARRY, 3, Rate(hits, 48), Rate(0, 48), 1e-9)
+
+    halves, misfit = together(first, second, hits=48), together(first, third, hits=28)
+    assert _does_better(halves, misfit)
+    assert not _does_better(misfit, halves)
+    assert not _does_better(halves, together(first, third, hits=46))
+    assert not _does_better(halves, together(third, Node(4, 1, 0), hits=28))
+    assert not _does_better(together(first, second, third, hits=48), misfit)

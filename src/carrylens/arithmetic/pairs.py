@@ -12,6 +12,7 @@ Effect pairs, step by step:
    own nor the one that carrying a variable in `tell_from` would give.
 4. Of a base's proposals take the one in which most of the variables agree that are computed from the same inputs, since
    those are the easiest to confuse it with; then most others. They cannot all agree: some must show the difference.
+   Digits need not agree: if one operand's stayed, a node that reads only the other's would pass for the whole.
    Each base has one of the answer's tokens assigned, and proposals that show there go first.
 5. Order the pairs so that the answer's tokens take turns in being shown: far effects are rare in drawn questions.
 Null pairs are made likewise: every other digit differs, the variable agrees, and of the proposals the one wins in which
@@ -35,6 +36,7 @@ from carrylens.errors import CarryLensError
 
 _PROPOSALS = 32  # per base and round
 _ROUNDS = 64
+_HOPELESS = 8  # rounds after which, with nothing found, nothing is expected
 _CHUNK = 1024  # bases at a time at most, to bound memory
 _LEAST_CHUNK = 128
 _TURNED = 0.25  # of proposals whose operator is the other one, where it has a say
@@ -104,13 +106,15 @@ def swapping_pairs(
 ) -> Pairs:
     """Effect pairs for swaps in a network: `count` of one sign, for the digits, and half as many of any, for the sign.
 
-    Where no pair of one sign shows the variable, and in additions, they are just effect pairs.
+    Where no pair of one sign shows the variable, and in additions, they are just effect pairs. The sign is kept by
+    choosing bases in which other columns decide it: a source that kept it by its other columns would have other digits
+    and borrows there, and a node that holds some of those beside the variable would bring them along.
     """
     free = effect_pairs(model, variable, count, seed, tell_from=tell_from)
     if model.operation is Operation.ADD or free.variable == SGN:
         return free
     try:
-        same = effect_pairs(model, variable, count, seed, agree=[SGN], tell_from=tell_from)
+        same = effect_pairs(model, variable, count, seed, agree=[SGN], tell_from=tell_from, narrow=True)
     except CarryLensError:
         return free
     few = slice(0, -(-count // 2))
@@ -125,11 +129,13 @@ def effect_pairs(
     seed: int,
     agree: Collection[Variable | str] = (),
     tell_from: Collection[Variable | str] = (),
+    *,
+    narrow: bool = False,
 ) -> Pairs:
     """`count` pairs that differ in `variable`, agree in all of `agree`, and must show in the answer.
 
     Carrying a variable in `tell_from` instead would give another answer. Inputs that none of the variables named
-    depends on are the same in base and source.
+    depends on are the same in base and source; with `narrow`, also those that only variables in `agree` depend on.
 
     >>> from carrylens.arithmetic.algorithms import algorithm
     >>> from carrylens.arithmetic.questions import Operation
@@ -140,7 +146,7 @@ def effect_pairs(
     (0.0, 1.0, 1.0)
     """
     variable = Variable.of(variable)
-    wanted = _Wanted(variable, tuple(map(Variable.of, agree)), tuple(map(Variable.of, tell_from)))
+    wanted = _Wanted(variable, tuple(map(Variable.of, agree)), tuple(map(Variable.of, tell_from)), narrow)
     _check_readable(model, variable)
     if count < 0:
         raise CarryLensError(f"{count} pairs cannot be drawn. Ask for 0 or more.")
@@ -148,8 +154,8 @@ def effect_pairs(
     if isinstance(found, Pairs):
         return found
     raise CarryLensError(
-        f"{count} pairs that {wanted} were asked for, but only {found} were found in "
-        f"{_ROUNDS * _CHUNK * _PROPOSALS:,} tries. Ask for fewer, or name fewer variables."
+        f"{count} pairs that {wanted} were asked for, but only {found} were found among "
+        f"{(_ROUNDS if found else _HOPELESS) * _CHUNK * _PROPOSALS:,}. Ask for fewer, or name fewer variables."
     )
 
 
@@ -160,7 +166,7 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Questions, Questions]] = []
     start, chunk = 0, _LEAST_CHUNK if wanted.tell_from else _CHUNK
-    while start < _ROUNDS * _CHUNK:
+    while start < (_ROUNDS if any(len(kept) for kept, _ in found) else _HOPELESS) * _CHUNK:
         base = stream.take(start, chunk)
         rows, source, shown = _best_sources(model, wanted, base, random)
         order = _taking_turns(shown)
@@ -238,6 +244,7 @@ class _Wanted:
     variable: Variable
     agree: tuple[Variable, ...]
     tell_from: tuple[Variable, ...]
+    narrow: bool
 
     def __str__(self) -> str:
         agreeing = f" and agree in {', '.join(map(str, self.agree))}" if self.agree else ""
@@ -261,7 +268,8 @@ def _best_sources(
     shown = _tokens_changed(before.answers(), counterfactual)
     assigned = np.repeat(random.integers(0, shown.shape[1], len(base)), _PROPOSALS)
     siblings = [other for other in model.by_variable if _inputs(model, other) == _inputs(model, variable)]
-    agreeing = _n_agreeing(model.by_variable, before, after)
+    made = [other for other in model.by_variable if other not in model.inputs]
+    agreeing = _n_agreeing(made, before, after)
     agreeing += len(model.by_variable) * _n_agreeing(siblings, before, after)
     agreeing += len(model.by_variable) * (1 + len(siblings)) * shown[np.arange(len(repeated)), assigned]
     score = np.where(good, agreeing, -1).reshape(len(base), _PROPOSALS)
@@ -301,7 +309,7 @@ def _changed(model: CausalModel, wanted: _Wanted, base: Questions, random: np.ra
     # One column in half of the proposals, any number of columns in the others; only inputs the variables depend on.
     variable = wanted.variable
     reached = frozenset[Variable]().union(
-        *(_inputs(model, named) for named in (variable, *wanted.agree, *wanted.tell_from))
+        *(_inputs(model, named) for named in (variable, *wanted.tell_from, *(() if wanted.narrow else wanted.agree)))
     )
     shape = base.first.shape
     one = np.zeros(shape, dtype=np.bool_)

@@ -71,7 +71,7 @@ def _effect(model: CausalModel, variable: Variable, count: int, seed: int, tell_
     agree = [sign for sign in signs if variable != sign]
     own = _own_columns(model, variable)
     inside = [other for other in tell_from if not (_own_columns(model, other) & ~own).any()]
-    pairs = effect_pairs(model, variable, _SPARE * count, seed, agree=agree, tell_from=inside)
+    pairs = effect_pairs(model, variable, _SPARE * count, seed, agree=agree, tell_from=inside, narrow=True)
     return _with_asked(model, variable, pairs.base, pairs.source, count, seed, tell_from)
 
 

@@ -11,6 +11,7 @@ Never  gives a set the role that one of its members has.
 4. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often, or where
    the member was tested alone and did not get the role. It may hit as often and yet have lost to another variable, on
    the pairs that tell them apart.
+5. Of sets with nodes in common those fall that do in part what another, no larger, does clearly more often.
 """
 
 from __future__ import annotations
@@ -118,7 +119,14 @@ def find_joint_roles(
             hits = {node: alone.get((node, role.token), Rate(0, 1)) for node in role.nodes}
             if all(node in lost or p_above(role.hit, hit) <= CLEARLY for node, hit in hits.items()):
                 stay.append(role)
-    return stay
+    return [role for role in stay if not any(_does_better(other, role) for other in stay)]
+
+
+def _does_better(other: Role, role: Role) -> bool:
+    # Whether another set, no larger and with nodes in common, carries the same clearly more often: what the role's set
+    # does, it does by those nodes.
+    is_rival = (other.variable, other.token) == (role.variable, role.token) and len(other.nodes) <= len(role.nodes)
+    return is_rival and not set(other.nodes).isdisjoint(role.nodes) and p_above(other.hit, role.hit) <= CLEARLY
 
 
 def _has_parts(model: CausalModel, role: Role, single: Collection[Role]) -> bool:
