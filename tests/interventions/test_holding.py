@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,3 +69,19 @@ def test_the_call_that_was_asked_longest_ago_makes_room(n_passes: list[int]) -> 
     for at in (0, 1, 0, 2, 0, 1):  # 2 makes 1 go, and 1 makes 2 go; 0 stays
         held.run([swap("P3L0H1")], *calls[at])
     assert len(n_passes) == 4
+
+
+def test_a_store_that_stays_open_has_each_call_on_disk_and_notices_when_its_file_goes(tmp_path: Path) -> None:
+    asked, source, path = some(12, 1), some(12, 2), tmp_path / "outcomes.sqlite"
+    held, nodes = Engine(MODEL, hold=ROOM), ("P3L0H1", "P5L0MLP")
+    given = [held.run([swap(node)], asked, source, store=path).tokens for node in nodes]
+    runs: list[int] = []
+    again = Engine(MODEL).run(
+        [swap(node) for node in nodes], asked, source, store=path, watch=lambda done, _all: runs.append(done)
+    )
+    assert runs == [24], "all of it was there"
+    assert np.array_equal(np.concatenate(given), again.tokens)
+    for ending in ("", "-wal", "-shm"):
+        (tmp_path / f"outcomes.sqlite{ending}").unlink(missing_ok=True)
+    assert np.array_equal(held.run([swap(nodes[0])], asked, source, store=path).tokens, given[0])
+    assert path.exists()

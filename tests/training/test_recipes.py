@@ -47,7 +47,7 @@ def test_the_compact_recipe_follows_its_table(name: str, muon: float, adam: floa
     assert 0 < recipe.rate_at(999, 1000) < 0.002
 
 
-def test_long_subtractions_hold_their_rates_for_half_of_the_steps() -> None:
+def test_long_subtractions_keep_the_full_rate_for_half_of_the_steps() -> None:
     recipe = recipe_for(ModelName.parse("sub_d8_l2_h3_w96_t12K_s1"))
     assert [recipe.rate_at(step, 1000) for step in (0, 49, 50, 549, 550)] == [0.02, 1, 1, 1, 1]
     assert recipe.rate_at(775, 1000) == pytest.approx(0.5)

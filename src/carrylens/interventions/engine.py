@@ -13,7 +13,7 @@ Never  keeps anything of one call for the next, unless it is told to hold clean 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -32,14 +32,13 @@ from carrylens.interventions.edited_pass import EditedPass, Segment
 from carrylens.interventions.edits import Edit, Fill
 from carrylens.interventions.fills import Origin, Rows
 from carrylens.interventions.holding import Given, Holding
-from carrylens.interventions.keys import clean_keys, digest_of, row_keys
+from carrylens.interventions.keys import clean_keys, row_keys
 from carrylens.interventions.outcomes import Outcomes
 from carrylens.interventions.parts import Parts
 from carrylens.interventions.plan import EditPlan, plan_edit, route
 from carrylens.interventions.records import Records, Request
 from carrylens.interventions.sequences import Index, Sequences, fills_of, origins_of
 from carrylens.interventions.shelf import Shelf
-from carrylens.interventions.store import Store
 from carrylens.model.pieces import by_threads
 from carrylens.model.transformer import Transformer
 
@@ -69,7 +68,7 @@ class Engine:
     `memory` bounds the bytes of clean passes held at a time, though one question's are always held; `places` bounds the
     rows times positions of one batch, though one row is always run. Neither changes an outcome but in rounding.
     `hold` keeps as many bytes of clean passes from call to call, for searches that ask the same questions over and
-    over: the model must not change meanwhile.
+    over, and the store open: the model must not change meanwhile.
     """
 
     def __init__(self, model: Transformer, *, memory: int = _MEMORY, places: int = _PLACES, hold: int = 0) -> None:
@@ -147,9 +146,9 @@ class Engine:
         with ExitStack() as stack:
             todo, unasked, shelf = np.arange(len(rows[0])), np.arange(len(sequences.questions)), None
             if path is not None:
-                digest, layout = digest_of(self._model), records.layout
+                digest, layout = self._holding.digest(self._model), records.layout
                 keys = row_keys(digest, edits, rows, sequences, origins, layout), clean_keys(digest, sequences, layout)
-                shelf = Shelf(stack.enter_context(closing(Store(path))), records, *keys)
+                shelf = Shelf(stack.enter_context(self._holding.store(path)), records, *keys)
                 todo, unasked = shelf.restore()
             n_rows = len(rows[0])
             done = n_rows - len(todo)

@@ -1,7 +1,7 @@
-"""Holding: clean passes that the next call may need again.
+"""Holding: what the next call may need again: clean passes, the model's digest, an open store.
 
 Takes  the questions of a call, and how many bytes may be held.
-Gives  their sequences and clean passes, made once as long as they are held.
+Gives  their sequences and clean passes, made once as long as they are held; nothing is held if no bytes may be.
 Never  notices that the model changed: who holds must leave it as it is.
 
 Calls are told apart by their questions being the very same objects, so nothing is compared or hashed.
@@ -9,12 +9,17 @@ Calls are told apart by their questions being the very same objects, so nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.interventions.clean import Book
+from carrylens.interventions.keys import digest_of
 from carrylens.interventions.sequences import Index, Sequences
+from carrylens.interventions.store import Store
+from carrylens.model.transformer import Transformer
 
 _CALLS = 32
 
@@ -50,6 +55,32 @@ class Holding:
 
     def __init__(self, memory: int) -> None:
         self._memory, self._calls = memory, list[_Call]()
+        self._digest: bytes | None = None
+        self._store: Store | None = None
+
+    def digest(self, model: Transformer) -> bytes:
+        """The model's digest."""
+        if self._digest is None or not self._memory:
+            self._digest = digest_of(model)
+        return self._digest
+
+    @contextmanager
+    def store(self, path: Path) -> Iterator[Store]:
+        """The store in a file, which stays open for the next call."""
+        if not self._memory:
+            with closing(Store(path)) as store:
+                yield store
+            return
+        if self._store is None or not self._store.is_at(path):
+            self.close()
+            self._store = Store(path)
+        yield self._store
+
+    def close(self) -> None:
+        """Let go of the store."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
 
     def sequences(self, given: Given) -> Sequences:
         """The call's sequences."""

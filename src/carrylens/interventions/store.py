@@ -27,7 +27,7 @@ class Store:
         self._path = path
         with self._named_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = sqlite3.connect(path)
+            self._file = sqlite3.connect(path, check_same_thread=False)
             try:
                 self._file.execute("PRAGMA journal_mode = WAL")
                 self._file.execute(
@@ -37,6 +37,11 @@ class Store:
             except sqlite3.Error:
                 self._file.close()
                 raise
+            self._identity = _identity(path)
+
+    def is_at(self, path: Path) -> bool:
+        """Whether this is the store in that file, which is still there."""
+        return path == self._path and _identity(path) == self._identity
 
     def known(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The records of those keys that are here."""
@@ -50,9 +55,8 @@ class Store:
 
     def add(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Put records in."""
-        with self._named_errors():
+        with self._named_errors(), self._file:
             self._file.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?)", rows)
-            self._file.commit()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -67,3 +71,12 @@ class Store:
                 f"{self._path} cannot serve as a store of outcomes ({error}). What was committed is unharmed. "
                 "Make room, or give another file."
             ) from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    # Of the file itself, whatever its name.
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

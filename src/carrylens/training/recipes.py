@@ -6,7 +6,7 @@ Never  trains.
 
 The default recipe is ours, `compact`; `paper` is the published one, kept exactly for comparison.
 
-| compact | Muon (blocks' matrices) | AdamW (the rest) | output matrices start | rates held | weights averaged over |
+| compact | Muon (blocks' matrices) | AdamW (the rest) | output matrices start | full rate for | weights averaged over |
 |---|---|---|---|---|---|
 | additions of fewer than 10 digits | 0.02 | 3e-3 | random | nothing | the last fifth of the steps |
 | subtractions of up to 6 digits | 0.01 | 2e-3 | at zero | nothing | nothing: the last weights |
@@ -41,7 +41,7 @@ class TrainingRecipe:
     """Everything about a training run that the model's name does not say.
 
     `adam_rate` is AdamW's learning rate; where there is a `muon_rate`, Muon trains the blocks' matrices with that, and
-    AdamW the rest. The rate rises over the `warm_up` share of the steps, stays for the `hold` share, then falls to
+    AdamW the rest. The rate rises over the `warm_up` share of the steps, stays for the `steady` share, then falls to
     zero. The trained weights are their mean over the `tail` share of the steps. With `silent_start`, heads and MLPs
     write nothing at first: the matrices by which they write start at zero.
     """
@@ -59,14 +59,14 @@ class TrainingRecipe:
     minus_share: float | None
     tail: float = 0.0
     silent_start: bool = False
-    hold: float = 0.0
+    steady: float = 0.0
 
     def rate_at(self, step: int, n_steps: int) -> float:
         """The share of the learning rate in force at `step`, counted from 0."""
         warm_up = max(1, int(self.warm_up * n_steps))
         if step < warm_up:
             return (step + 1) / warm_up
-        falls_at = warm_up + int(self.hold * n_steps)
+        falls_at = warm_up + int(self.steady * n_steps)
         passed = max(0, step - falls_at) / max(1, n_steps - falls_at)
         return 0.5 * (1 + math.cos(math.pi * passed)) if self.cosine else 1 - passed
 
@@ -100,7 +100,7 @@ def _compact(name: ModelName) -> TrainingRecipe:
         minus_share=0.8 if name.insertion else None,
         tail=0.2 if is_easy else 0.0,
         silent_start=name.operation is Operation.SUB,
-        hold=0.5 if name.operation is Operation.SUB and name.digits > 6 else 0.0,
+        steady=0.5 if name.operation is Operation.SUB and name.digits > 6 else 0.0,
     )
 
 
