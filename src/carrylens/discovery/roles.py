@@ -7,8 +7,9 @@ Never  grants a role on attention, on one split of questions, or because an answ
 1. Find: for each variable, swap every set that could know it on matched pairs. A token is a candidate where it becomes
    the counterfactual one more often than it changes when the variable agrees.
 2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
-3. Compete: where a set has several variables for one token, draw pairs on which they predict different tokens. A
-   variable that loses to another there is dropped; variables that no question can tell apart are named together.
+3. Compete: where a set has several variables for one token, look at pairs on which they predict different tokens:
+   confirming pairs, or, where few of those tell, pairs made to tell. A variable that loses to another there is dropped;
+   variables that no question can tell apart are named together.
 4. Beside: variables that hit but fell at one of these steps may be carried together with others (`shifts.py`). Where
    they are not, and the null moves too, a variable of the same set and token whose null does not is the better account.
 """
@@ -16,13 +17,17 @@ Never  grants a role on attention, on one split of questions, or because an answ
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, permutations
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from carrylens.arithmetic.alike import are_alike
 from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import swapping_pairs
+from carrylens.arithmetic.pairs import Pairs, swapping_pairs
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes, Role
@@ -36,6 +41,8 @@ from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import print_nodes
+
+_CONFIRM, _COMPETE = 2, 3  # which of a seed's four draws
 
 
 def find_roles(
@@ -89,7 +96,7 @@ def _doubtful(
 
 def confirming_stimuli(model: CausalModel, variable: Variable, settings: Settings) -> Stimuli:
     """The pairs on which roles of a variable are confirmed."""
-    return draw_stimuli(model, variable, settings.n_confirm, 4 * settings.seed + 2)
+    return draw_stimuli(model, variable, settings.n_confirm, 4 * settings.seed + _CONFIRM)
 
 
 def readable_variables(model: CausalModel) -> Iterator[Variable]:
@@ -167,23 +174,83 @@ def _compete(
     say: Watch,
     keep: Note,
 ) -> list[Role]:
-    rivals: dict[tuple[Variable, Variable], list[Role]] = {}
+    rivals: dict[Variable, dict[Variable, list[Role]]] = {}
     for ours, theirs in permutations(roles, 2):
         if ours.nodes == theirs.nodes and ours.token == theirs.token:
-            rivals.setdefault((ours.variable, theirs.variable), []).append(ours)
+            rivals.setdefault(ours.variable, {}).setdefault(theirs.variable, []).append(ours)
     lost: set[Role] = set()
     same: dict[Role, list[Variable]] = {}
-    for at, ((variable, other), some) in enumerate(rivals.items()):
-        for role, wins in zip(some, _duel(engine, model, variable, other, some, settings, store, keep), strict=True):
-            if wins is None:
-                same.setdefault(role, []).append(other)
-            elif not wins:
-                lost.add(role)
+    for at, (variable, others) in enumerate(rivals.items()):
+        sets = sorted({role.nodes for some in others.values() for role in some})
+        seen = _Swapped.of(engine, confirming_stimuli(model, variable, settings).effect, sets, store)
+        for other, some in others.items():
+            for role, wins in _duel(engine, model, other, some, seen, settings, store, keep):
+                if wins is None:
+                    same.setdefault(role, []).append(other)
+                elif not wins:
+                    lost.add(role)
         say("telling roles apart", at + 1, len(rivals))
     return [replace(role, same_as=tuple(same.get(role, ()))) for role in roles if role not in lost]
 
 
+@dataclass(frozen=True, eq=False)
+class _Swapped:
+    """What sets made of pairs when they were swapped: `tokens` has the axes set, pair, token."""
+
+    pairs: Pairs
+    sets: list[Nodes]
+    tokens: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, engine: Engine, pairs: Pairs, sets: list[Nodes], store: Path | None) -> _Swapped:
+        return cls(
+            pairs, sets, engine.run([swap(nodes) for nodes in sets], pairs.base, pairs.source, store=store).tokens
+        )
+
+    def follow(self, role: Role, other: Variable) -> tuple[Rate, Rate]:
+        """How often the role's token follows its own variable and the other, where the two predict different ones."""
+        at, given = role.token, self.tokens[self.sets.index(role.nodes), :, role.token]
+        ours, theirs = (_written(self.pairs, variable)[:, at] for variable in (role.variable, other))
+        told = ours != theirs
+        n = int(told.sum())
+        return Rate(int((given == ours)[told].sum()), n), Rate(int((given == theirs)[told].sum()), n)
+
+
+@lru_cache(maxsize=64)
+def _written(pairs: Pairs, variable: Variable) -> NDArray[np.int8]:
+    return answer_tokens(pairs.base, pairs.written(variable))
+
+
 def _duel(
+    engine: Engine,
+    model: CausalModel,
+    other: Variable,
+    roles: list[Role],
+    seen: _Swapped,
+    settings: Settings,
+    store: Path | None,
+    keep: Note,
+) -> Iterator[tuple[Role, bool | None]]:
+    # Of each role, whether its token follows its own variable rather than `other`; None if no question tells.
+    # Pairs that were swapped already serve if enough of them tell; else there are some made to tell.
+    variable = roles[0].variable
+    drawn: dict[str, object] = {"pairs": settings.n_confirm, "seed": 4 * settings.seed + _CONFIRM}
+    followed = {role: seen.follow(role, other) for role in roles}
+    if hidden := [role for role in roles if followed[role][0].n < settings.n_compete // 2]:
+        made = _made_to_tell(engine, model, variable, other, hidden, settings, store)
+        followed |= {role: (Rate(0, 0), Rate(0, 0)) if made is None else made.follow(role, other) for role in hidden}
+    for role in roles:
+        as_ours, as_theirs = followed[role]
+        if not as_ours.n:
+            yield role, None
+            continue
+        about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other)}
+        told = {"pairs": settings.n_compete, "seed": 4 * settings.seed + _COMPETE} if role in hidden else drawn
+        keep(Fact("duel", {**about, "token": role.token}, as_ours, as_theirs, told))
+        yield role, as_ours.hits >= as_theirs.hits
+
+
+def _made_to_tell(
     engine: Engine,
     model: CausalModel,
     variable: Variable,
@@ -191,28 +258,12 @@ def _duel(
     roles: list[Role],
     settings: Settings,
     store: Path | None,
-    keep: Note,
-) -> list[bool | None]:
-    # On pairs of `variable` that tell it from `other`: does each role's token follow `variable` rather than `other`?
+) -> _Swapped | None:
+    # The roles' sets, swapped on pairs that tell the two variables apart; None if there are none.
     if all(are_alike(model, variable, other, role.token) for role in roles):
-        return [None] * len(roles)
+        return None
     try:
-        pairs = swapping_pairs(model, variable, settings.n_compete, 4 * settings.seed + 3, tell_from=[other])
+        pairs = swapping_pairs(model, variable, settings.n_compete, 4 * settings.seed + _COMPETE, tell_from=[other])
     except CarryLensError:
-        return [None] * len(roles)
-    sets = list(dict.fromkeys(role.nodes for role in roles))
-    tokens = engine.run([swap(nodes) for nodes in sets], pairs.base, pairs.source, store=store).tokens
-    ours, theirs = (answer_tokens(pairs.base, pairs.written(each)) for each in (variable, other))
-    found: list[bool | None] = []
-    for role in roles:
-        given, at = tokens[sets.index(role.nodes)], role.token
-        told = ours[:, at] != theirs[:, at]
-        if not told.any():
-            found.append(None)
-            continue
-        as_ours, as_theirs = (int((given[told, at] == side[told, at]).sum()) for side in (ours, theirs))
-        about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
-        drawn, n = {"pairs": settings.n_compete, "seed": 4 * settings.seed + 3}, int(told.sum())
-        keep(Fact("duel", about, Rate(as_ours, n), Rate(as_theirs, n), drawn))
-        found.append(as_ours >= as_theirs)
-    return found
+        return None
+    return _Swapped.of(engine, pairs, sorted({role.nodes for role in roles}), store)
