@@ -7,9 +7,10 @@ import pytest
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.groups import GroupSettings, _climbed, find_groups
+from carrylens.discovery.groups import GroupSettings, _climbed, find_groups, proven_groups
 from carrylens.discovery.mapping import MapSettings, map_model
-from carrylens.discovery.node_map import Group, NodeMap, Nodes
+from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
+from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
@@ -105,3 +106,21 @@ def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> N
 def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:
     found = map_model(planted(), "planted", Operation.ADD, MapSettings.chosen(quick=True)).map
     assert found.groups == ()
+
+
+def test_a_set_found_for_another_variable_has_a_role_only_where_nothing_else_does() -> None:
+    def role(nodes: str, variable: str, token: int) -> Role:
+        found = tuple(sorted(parse_nodes(nodes)))
+        return Role(found, Variable.parse(variable), token, Rate(48, 48), Rate(0, 48), 1e-9)
+
+    pair, triple = "P4L0H0 P4L0H1", "P4L0H0 P4L0H1 P4L0H2"
+    sets = tuple(tuple(sorted(parse_nodes(nodes))) for nodes in (pair, triple))
+    group = Group(Variable.parse("SV[1]"), 0, sets)
+    stood = [role(pair, "SV[1]", 0), role(pair, "ST[1]", 0), role(pair, "SA[1]", 1), role(triple, "ST[1]", 0)]
+
+    def test(*_sets: object, **_only: object) -> list[Role]:
+        return stood
+
+    groups, roles = proven_groups([group], [role("P4L0H2", "SA[1]", 1)], test)
+    assert [each.sets for each in groups] == [sets[:1]]
+    assert roles == [stood[0], stood[1]], "SA[1] has its carrier, and the triple is more than it takes"

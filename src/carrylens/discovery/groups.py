@@ -210,10 +210,14 @@ def _halvings(count: int) -> Iterator[tuple[int, int]]:
         yield from ((start, min(start + size, count)) for start in range(0, count, size))
 
 
-def proven_groups(groups: Sequence[Group], test: Callable[..., list[Role]]) -> tuple[list[Group], list[Role]]:
+def proven_groups(
+    groups: Sequence[Group], known: Sequence[Role], test: Callable[..., list[Role]]
+) -> tuple[list[Group], list[Role]]:
     """The groups of several nodes of which sets stand the test, with just those sets; and the sets' roles.
 
     A set is tested for every variable that the search found in one of its members, and keeps the one it was found for.
+    Where a node seemed to do alone no set was searched for; if it then lost to another variable, a token may be left
+    without a carrier among `known` roles and these. It gets the smallest sets that stood its test all the same.
     """
     wanted = {(nodes, group.variable, group.token) for group in groups for nodes in group.sets if len(nodes) > 1}
     of_node: dict[Node, set[Variable]] = {}
@@ -228,4 +232,18 @@ def proven_groups(groups: Sequence[Group], test: Callable[..., list[Role]]) -> t
         replace(group, sets=tuple(nodes for nodes in group.sets if (nodes, group.variable, group.token) in proven))
         for group in groups
     ]
-    return [group for group in kept if group.sets], [role for key, role in roles.items() if key in proven]
+    own = [role for key, role in roles.items() if key in proven]
+    return [group for group in kept if group.sets], own + _left_over(found, [*known, *own])
+
+
+def _left_over(found: Sequence[Role], known: Sequence[Role]) -> list[Role]:
+    # Roles of variables and tokens that nothing known has, each of a set no part of which has it.
+    covered = {(variable, role.token) for role in known for variable in (role.variable, *role.same_as)}
+    open_ = [role for role in found if (role.variable, role.token) not in covered]
+    smaller = {(role.variable, role.token, role.nodes) for role in open_}
+
+    def has_part(role: Role) -> bool:
+        parts = (part for n in range(1, len(role.nodes)) for part in combinations(role.nodes, n))
+        return any((role.variable, role.token, part) in smaller for part in parts)
+
+    return [role for role in open_ if not has_part(role)]

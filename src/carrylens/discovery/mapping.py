@@ -143,7 +143,7 @@ def _carried(
         roles += told(pairs, watch=partial(_of, "pairs", say))
     if settings.groups:
         found = _groups(engine, causal, every, settings, store, say)
-        groups, together = proven_groups(found, partial(told, watch=partial(_of, "groups", say)))
+        groups, together = proven_groups(found, roles, partial(told, watch=partial(_of, "groups", say)))
         known = {(role.nodes, role.variable, role.token) for role in roles}
         roles += [role for role in together if (role.nodes, role.variable, role.token) not in known]
     return roles, groups
