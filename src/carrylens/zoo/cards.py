@@ -80,8 +80,9 @@ def _training_lines(name: ModelName, folder: Path) -> list[str]:
 def _other_recipe(name: ModelName, run: dict[str, Any]) -> list[str]:
     # A model may be older than the recipe in force: then its command no longer makes it.
     now = asdict(recipe_for(name, RecipeKind(run["kind"])))
-    kept = {"tail": 0.0} | run
-    differs = [field for field in ("batch", "adam_rate", "muon_rate", "tail") if kept[field] != now[field]]
+    kept = {"tail": 0.0, "silent_start": False, "steady": 0.0} | run
+    fields = ("batch", "adam_rate", "muon_rate", "tail", "silent_start", "steady")
+    differs = [field for field in fields if kept[field] != now[field]]
     if not differs:
         return []
     then = ", ".join(f"{field} {kept[field]:g}, now {now[field]:g}" for field in differs)
