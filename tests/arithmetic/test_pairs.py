@@ -15,7 +15,7 @@ from carrylens.arithmetic import (
     ripple,
 )
 from carrylens.arithmetic.pairs import Pairs, swapping_pairs
-from carrylens.arithmetic.variables import D_PRIME, MB, MC, MV, NB, NV, OPR, SA, SC, SGN, ST, SV, A, D
+from carrylens.arithmetic.variables import D_PRIME, MB, MC, MD, MV, NB, NV, OPR, SA, SC, SGN, ST, SV, A, D
 from carrylens.errors import CarryLensError
 
 ADD, MIX = algorithm(Operation.ADD, 4), algorithm(Operation.MIX, 4)
@@ -322,9 +322,13 @@ def test_an_agreement_that_needs_other_columns_to_change_is_found() -> None:
 
 
 @pytest.mark.parametrize("model", [algorithm(Operation.SUB, 4), MIX])
-@pytest.mark.parametrize("variable", [MB[1], MV[1], NB[2], NV[2]])
-def test_the_sign_of_a_swap_is_not_kept_by_changing_other_columns(model: CausalModel, variable: Variable) -> None:
-    pairs = swapping_pairs(model, variable, 40, seed=3)
+@pytest.mark.parametrize(
+    ("variable", "others"), [(MB[1], []), (MV[1], []), (NB[2], []), (NV[2], []), (MB[1], [MV[2]]), (NB[2], [MD[2]])]
+)
+def test_the_sign_of_a_swap_is_not_kept_by_changing_other_columns(
+    model: CausalModel, variable: Variable, others: list[Variable]
+) -> None:
+    pairs = swapping_pairs(model, variable, 40, seed=3, tell_from=others)
     own = inputs_behind(str(variable), 4, model.operation.value)
     base, source = (values_of(side[:40], model) for side in (pairs.base, pairs.source))
     for mine, theirs in zip(base, source, strict=True):
@@ -336,6 +340,13 @@ def test_the_sign_of_a_swap_is_not_kept_by_changing_other_columns(model: CausalM
 def test_both_operands_change_so_that_reading_one_is_not_enough(model: CausalModel, variable: Variable) -> None:
     shares, column = swapping_pairs(model, variable, 100, seed=3).agreement(), variable.digit or 0
     assert max(shares[D[column]], shares[D_PRIME[column]]) < 0.35
+
+
+@pytest.mark.parametrize("token", [2, 3])
+def test_a_digit_is_told_from_what_is_made_of_it_above_its_column_too(token: int) -> None:
+    pairs = swapping_pairs(ADD, D[1], 40, seed=3, tell_from=[ST[1]], at=token)
+    theirs = ADD.answers(pairs.base, do=ADD.run(pairs.source).pick(ST[1])).text()
+    assert all(ours[token] != other[token] for ours, other in zip(pairs.expected.text(), theirs, strict=True))
 
 
 def test_variables_may_be_named_in_text() -> None:

@@ -117,10 +117,11 @@ def test_a_set_found_for_another_variable_has_a_role_only_where_nothing_else_doe
     sets = tuple(tuple(sorted(parse_nodes(nodes))) for nodes in (pair, triple))
     group = Group(Variable.parse("SV[1]"), 0, sets)
     stood = [role(pair, "SV[1]", 0), role(pair, "ST[1]", 0), role(pair, "SA[1]", 1), role(triple, "ST[1]", 0)]
+    stood.append(role(pair, "D[1]", 0))
 
     def test(*_sets: object, **_only: object) -> list[Role]:
         return stood
 
-    groups, roles = proven_groups([group], [role("P4L0H2", "SA[1]", 1)], test)
+    groups, roles = proven_groups([group], [role("P4L0H2", "SA[1]", 1)], [Variable.parse("D[1]")], test)
     assert [each.sets for each in groups] == [sets[:1]]
     assert roles == [stood[0], stood[1]], "SA[1] has its carrier, and the triple is more than it takes"

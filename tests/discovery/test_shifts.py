@@ -9,11 +9,10 @@ import pytest
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.joint_roles import _does_better, _has_parts
+from carrylens.discovery.joint_roles import _does_better, _has_parts, without_misfits
 from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
 from carrylens.discovery.roles import _is_explained, find_roles
 from carrylens.discovery.settings import Settings
-from carrylens.discovery.shifts import _loses_to_a_move, _loses_to_a_stay
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
@@ -86,44 +85,6 @@ def test_a_map_that_says_no_way_was_made_by_swaps(planted: Planted, both: Nodes)
     assert {role.way for role in NodeMap.from_json(json.dumps(record)).roles} == {Way.SWAP}
 
 
-def carried(hits: int, n: int) -> Role:
-    return Role((Node(4, 0, 0),), CARRY, 3, Rate(hits, n), Rate(0, 48), 1e-9, way=Way.SHIFT)
-
-
-@pytest.mark.parametrize(
-    ("hit", "ours", "theirs", "lost"),
-    [
-        ((48, 48), (0, 24), (24, 24), True),
-        ((48, 48), (0, 3), (3, 3), True),  # few are told apart, but elsewhere it hits always
-        ((28, 48), (12, 24), (12, 24), False),
-        ((28, 48), (10, 24), (14, 24), False),
-        ((28, 48), (3, 24), (21, 24), True),
-        ((48, 48), (24, 24), (0, 24), False),
-        ((48, 48), (0, 0), (0, 0), False),
-    ],
-)
-def test_a_role_falls_where_the_token_goes_where_another_says(
-    hit: tuple[int, int], ours: tuple[int, int], theirs: tuple[int, int], lost: bool
-) -> None:
-    assert _loses_to_a_move(carried(*hit), Rate(*ours), Rate(*theirs)) is lost
-
-
-@pytest.mark.parametrize(
-    ("hit", "ours", "lost"),
-    [
-        ((48, 48), (0, 24), True),
-        ((48, 48), (0, 3), True),
-        ((33, 48), (7, 22), False),  # in part, and here less; but what else would have hit?
-        ((33, 48), (1, 22), True),  # a lucky one
-        ((12, 48), (2, 20), False),  # hardly ever, here as elsewhere
-        ((48, 48), (24, 24), False),
-        ((48, 48), (0, 0), False),
-    ],
-)
-def test_a_role_falls_where_its_hits_go_with_another(hit: tuple[int, int], ours: tuple[int, int], lost: bool) -> None:
-    assert _loses_to_a_stay(carried(*hit), Rate(*ours)) is lost
-
-
 def test_a_role_whose_null_moves_gives_way_to_one_that_says_when() -> None:
     nodes = (Node(4, 0, 0),)
     sure = Role(nodes, DIGIT, 3, Rate(48, 48), Rate(0, 48), 1e-9)
@@ -153,8 +114,8 @@ def test_members_with_a_part_each_are_no_set_for_the_token() -> None:
 def test_a_set_with_half_of_another_gives_way_to_it() -> None:
     first, second, third = (Node(4, 0, head) for head in range(3))
 
-    def together(*nodes: Node, hits: int) -> Role:
-        return Role(nodes, CARRY, 3, Rate(hits, 48), Rate(0, 48), 1e-9)
+    def together(*nodes: Node, hits: int, way: Way = Way.SWAP) -> Role:
+        return Role(nodes, CARRY, 3, Rate(hits, 48), Rate(0, 48), 1e-9, way=way)
 
     halves, misfit = together(first, second, hits=48), together(first, third, hits=28)
     assert _does_better(halves, misfit)
@@ -162,3 +123,5 @@ def test_a_set_with_half_of_another_gives_way_to_it() -> None:
     assert not _does_better(halves, together(first, third, hits=46))
     assert not _does_better(halves, together(third, Node(4, 1, 0), hits=28))
     assert not _does_better(together(first, second, third, hits=48), misfit)
+    assert not _does_better(halves, together(first, third, hits=28, way=Way.SHIFT))
+    assert without_misfits([misfit, halves, together(third, hits=20)]) == [halves, together(third, hits=20)]

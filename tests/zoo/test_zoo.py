@@ -17,6 +17,7 @@ from carrylens.names import ModelName
 from carrylens.training.exam import Result
 from carrylens.training.run import Plan, start, train
 from carrylens.zoo.about import model_name, saved_test
+from carrylens.zoo.cards import model_card
 from carrylens.zoo.exams import Exam, hash_of, meets_bar
 from carrylens.zoo.find import find_model, shipped_names
 
@@ -160,5 +161,12 @@ def test_test_and_ask_tell_by_their_status_whether_the_model_is_right(folder: Pa
 
 def test_a_card_says_when_its_command_no_longer_makes_the_model() -> None:
     old, new = (find_model(name) for name in ("add_d6_l2_h3_w96_t3K_s1", "sub_d6_l2_h3_w96_t5K_s1"))
-    assert "batch 64, now 128" in (Path(str(old)) / "README.md").read_text()
+    assert "batch: 64, now 128" in (Path(str(old)) / "README.md").read_text()
     assert "The recipe has changed" not in (Path(str(new)) / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_every_card_is_what_its_folder_and_the_recipe_make(name: str) -> None:
+    folder = Path(str(find_model(name)))
+    made = model_card(ModelName.parse(name), folder, json.loads((folder / "test.json").read_text()))
+    assert (folder / "README.md").read_text() == made

@@ -12,7 +12,8 @@ Effect pairs, step by step:
    own nor the one that carrying a variable in `tell_from` would give.
 4. Of a base's proposals take the one in which most of the variables agree that are computed from the same inputs, since
    those are the easiest to confuse it with; then most others. They cannot all agree: some must show the difference.
-   Digits need not agree: if one operand's stayed, a node that reads only the other's would pass for the whole.
+   The question's own tokens do not count: if one operand's digit stayed, a node that reads only the other's would pass
+   for the whole.
    Each base has one of the answer's tokens assigned, and proposals that show there go first.
 5. Order the pairs so that the answer's tokens take turns in being shown: far effects are rare in drawn questions.
 Null pairs are made likewise: every other digit differs, the variable agrees, and of the proposals the one wins in which
@@ -36,7 +37,8 @@ from carrylens.errors import CarryLensError
 
 _PROPOSALS = 32  # per base and round
 _ROUNDS = 64
-_HOPELESS = 8  # rounds after which, with nothing found, nothing is expected
+_HOPELESS = 8  # rounds after which, with nothing found, nothing is expected;
+_HOPELESS_TO_TELL = 2  # fewer where variables are to be told apart, which is tried for thousands of pairs of them
 _CHUNK = 1024  # bases at a time at most, to bound memory
 _LEAST_CHUNK = 128
 _TURNED = 0.25  # of proposals whose operator is the other one, where it has a say
@@ -102,7 +104,12 @@ def written(model: CausalModel, variable: Variable | str, base: Questions, sourc
 
 
 def swapping_pairs(
-    model: CausalModel, variable: Variable | str, count: int, seed: int, tell_from: Collection[Variable | str] = ()
+    model: CausalModel,
+    variable: Variable | str,
+    count: int,
+    seed: int,
+    tell_from: Collection[Variable | str] = (),
+    at: int | None = None,
 ) -> Pairs:
     """Effect pairs for swaps in a network: `count` of one sign, for the digits, and half as many of any, for the sign.
 
@@ -110,16 +117,39 @@ def swapping_pairs(
     choosing bases in which other columns decide it: a source that kept it by its other columns would have other digits
     and borrows there, and a node that holds some of those beside the variable would bring them along.
     """
-    free = effect_pairs(model, variable, count, seed, tell_from=tell_from)
+    free = own_pairs(model, variable, count, seed, tell_from=tell_from, at=at)
     if model.operation is Operation.ADD or free.variable == SGN:
         return free
     try:
-        same = effect_pairs(model, variable, count, seed, agree=[SGN], tell_from=tell_from, narrow=True)
+        same = own_pairs(model, variable, count, seed, agree=[SGN], tell_from=tell_from, at=at)
     except CarryLensError:
         return free
     few = slice(0, -(-count // 2))
     base, source = _join((same.base, free.base[few])), _join((same.source, free.source[few]))
     return Pairs(model, free.variable, base, source, _counterfactual(model, free.variable, base, source))
+
+
+def own_pairs(
+    model: CausalModel,
+    variable: Variable | str,
+    count: int,
+    seed: int,
+    agree: Collection[Variable | str] = (),
+    tell_from: Collection[Variable | str] = (),
+    at: int | None = None,
+) -> Pairs:
+    """Effect pairs that differ in the variable's own columns, and in what `tell_from` depends on only if they must.
+
+    To tell a digit from what is made of it and the other operand's, both must change; else it alone does.
+    """
+    columns = [each.digit for each in _inputs(model, Variable.of(variable)) if each.digit is not None]
+    beside = [digit[k] for k in columns for digit in (D, D_PRIME)] if tell_from else []
+    try:
+        return effect_pairs(model, variable, count, seed, agree, tell_from, changing=beside, at=at)
+    except CarryLensError:
+        if not tell_from:
+            raise
+        return effect_pairs(model, variable, count, seed, agree, tell_from, changing=tell_from, at=at)
 
 
 def effect_pairs(
@@ -130,12 +160,14 @@ def effect_pairs(
     agree: Collection[Variable | str] = (),
     tell_from: Collection[Variable | str] = (),
     *,
-    narrow: bool = False,
+    changing: Collection[Variable | str] | None = None,
+    at: int | None = None,
 ) -> Pairs:
     """`count` pairs that differ in `variable`, agree in all of `agree`, and must show in the answer.
 
-    Carrying a variable in `tell_from` instead would give another answer. Inputs that none of the variables named
-    depends on are the same in base and source; with `narrow`, also those that only variables in `agree` depend on.
+    Carrying a variable in `tell_from` instead would give another answer: another token `at`, counted from the sign, if
+    that is said. Inputs are the same in base and source unless `variable` depends on them, or one of `changing`: all
+    variables named, if nothing is said.
 
     >>> from carrylens.arithmetic.algorithms import algorithm
     >>> from carrylens.arithmetic.questions import Operation
@@ -146,7 +178,9 @@ def effect_pairs(
     (0.0, 1.0, 1.0)
     """
     variable = Variable.of(variable)
-    wanted = _Wanted(variable, tuple(map(Variable.of, agree)), tuple(map(Variable.of, tell_from)), narrow)
+    changing = (*agree, *tell_from) if changing is None else changing
+    others = [tuple(map(Variable.of, some)) for some in (agree, tell_from, changing)]
+    wanted = _Wanted(variable, others[0], others[1], others[2], at)
     _check_readable(model, variable)
     if count < 0:
         raise CarryLensError(f"{count} pairs cannot be drawn. Ask for 0 or more.")
@@ -155,7 +189,7 @@ def effect_pairs(
         return found
     raise CarryLensError(
         f"{count} pairs that {wanted} were asked for, but only {found} were found among "
-        f"{(_ROUNDS if found else _HOPELESS) * _CHUNK * _PROPOSALS:,}. Ask for fewer, or name fewer variables."
+        f"{_rounds(wanted, bool(found)) * _CHUNK * _PROPOSALS:,}. Ask for fewer, or name fewer variables."
     )
 
 
@@ -166,7 +200,7 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Questions, Questions]] = []
     start, chunk = 0, _LEAST_CHUNK if wanted.tell_from else _CHUNK
-    while start < (_ROUNDS if any(len(kept) for kept, _ in found) else _HOPELESS) * _CHUNK:
+    while start < _rounds(wanted, any(len(kept) for kept, _ in found)) * _CHUNK:
         base = stream.take(start, chunk)
         rows, source, shown = _best_sources(model, wanted, base, random)
         order = _taking_turns(shown)
@@ -180,9 +214,13 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     return sum(len(kept) for kept, _ in found)
 
 
-def _tokens_changed(right: Answers, moved: Answers) -> NDArray[np.bool_]:
-    # Which tokens differ, the sign first: [pair, token].
-    return np.column_stack([right.negative != moved.negative, right.digits != moved.digits])
+def _rounds(wanted: _Wanted, some_found: bool) -> int:
+    return _ROUNDS if some_found else _HOPELESS_TO_TELL if wanted.tell_from else _HOPELESS
+
+
+def tokens_changed(right: Answers, moved: Answers) -> NDArray[np.bool_]:
+    """Which tokens differ, as they are written, the sign first: [pair, token]."""
+    return np.column_stack([right.negative != moved.negative, (right.digits != moved.digits)[:, ::-1]])
 
 
 def _taking_turns(shown: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -244,7 +282,8 @@ class _Wanted:
     variable: Variable
     agree: tuple[Variable, ...]
     tell_from: tuple[Variable, ...]
-    narrow: bool
+    changing: tuple[Variable, ...]
+    at: int | None
 
     def __str__(self) -> str:
         agreeing = f" and agree in {', '.join(map(str, self.agree))}" if self.agree else ""
@@ -264,8 +303,9 @@ def _best_sources(
     good = (before[variable] != after[variable]) & _all_agree(before, after, wanted.agree)
     good &= _differ(counterfactual, before.answers())
     for other in wanted.tell_from:
-        good &= _differ(counterfactual, model.answers(repeated, do=after.pick(other)))
-    shown = _tokens_changed(before.answers(), counterfactual)
+        told = tokens_changed(counterfactual, model.answers(repeated, do=after.pick(other)))
+        good &= told.any(axis=1) if wanted.at is None else told[:, wanted.at]
+    shown = tokens_changed(before.answers(), counterfactual)
     assigned = np.repeat(random.integers(0, shown.shape[1], len(base)), _PROPOSALS)
     siblings = [other for other in model.by_variable if _inputs(model, other) == _inputs(model, variable)]
     made = [other for other in model.by_variable if other not in model.inputs]
@@ -308,9 +348,7 @@ def _inputs(model: CausalModel, variable: Variable) -> frozenset[Variable]:
 def _changed(model: CausalModel, wanted: _Wanted, base: Questions, random: np.random.Generator) -> Questions:
     # One column in half of the proposals, any number of columns in the others; only inputs the variables depend on.
     variable = wanted.variable
-    reached = frozenset[Variable]().union(
-        *(_inputs(model, named) for named in (variable, *wanted.tell_from, *(() if wanted.narrow else wanted.agree)))
-    )
+    reached = frozenset[Variable]().union(*(_inputs(model, named) for named in (variable, *wanted.changing)))
     shape = base.first.shape
     one = np.zeros(shape, dtype=np.bool_)
     columns = [k for k in range(base.digits) if D[k] in reached or D_PRIME[k] in reached] or [0]

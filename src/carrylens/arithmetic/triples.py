@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import effect_pairs, written
+from carrylens.arithmetic.pairs import own_pairs, tokens_changed, written
 from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.variables import D_PRIME, SGN, D, Variable
 from carrylens.errors import CarryLensError
@@ -48,11 +48,17 @@ class Triples:
 
 
 def effect_triples(
-    model: CausalModel, variable: Variable, count: int, seed: int, tell_from: Collection[Variable] = ()
+    model: CausalModel,
+    variable: Variable,
+    count: int,
+    seed: int,
+    tell_from: Collection[Variable] = (),
+    at: int | None = None,
 ) -> Triples:
     """Up to `count` triples whose asked question must answer otherwise.
 
-    Of each variable in `tell_from` it has the base's value, and must answer otherwise than if that one were moved.
+    Of each variable in `tell_from` it has the base's value, and must answer otherwise than if that one were moved: with
+    another token `at`, counted from the sign, if that is said.
 
     >>> from carrylens.arithmetic.algorithms import algorithm
     >>> from carrylens.arithmetic.variables import SV
@@ -62,26 +68,28 @@ def effect_triples(
     >>> bool((triples.asked.first[:, 3] == triples.base.first[:, 3]).any())
     False
     """
-    return _effect(model, variable, count, seed, tuple(tell_from))
+    return _effect(model, variable, count, seed, tuple(tell_from), at)
 
 
 @lru_cache(maxsize=512)
-def _effect(model: CausalModel, variable: Variable, count: int, seed: int, tell_from: tuple[Variable, ...]) -> Triples:
+def _effect(
+    model: CausalModel, variable: Variable, count: int, seed: int, tell_from: tuple[Variable, ...], at: int | None
+) -> Triples:
     signs = [] if model.operation is Operation.ADD else [SGN]
     agree = [sign for sign in signs if variable != sign]
     own = _own_columns(model, variable)
     inside = [other for other in tell_from if not (_own_columns(model, other) & ~own).any()]
-    pairs = effect_pairs(model, variable, _SPARE * count, seed, agree=agree, tell_from=inside, narrow=True)
-    return _with_asked(model, variable, pairs.base, pairs.source, count, seed, tell_from)
+    pairs = own_pairs(model, variable, _SPARE * count, seed, agree=agree, tell_from=inside, at=at)
+    return _with_asked(model, variable, pairs.base, pairs.source, count, seed, tell_from, at)
 
 
 @lru_cache(maxsize=512)
 def null_triples(model: CausalModel, variable: Variable, count: int, seed: int) -> Triples:
     """Up to `count` triples with the bases of effect triples, whose base and source agree in the variable."""
-    base = _effect(model, variable, count, seed, ()).base
+    base = _effect(model, variable, count, seed, (), None).base
     source = _same_value(model, variable, base, np.random.default_rng([seed, 5]))
     differs = (source.first != base.first).any(1) | (source.second != base.second).any(1)
-    return _with_asked(model, variable, base[differs], source[differs], count, seed + 1, ())
+    return _with_asked(model, variable, base[differs], source[differs], count, seed + 1)
 
 
 def _with_asked(
@@ -91,7 +99,8 @@ def _with_asked(
     source: Questions,
     count: int,
     seed: int,
-    tell_from: tuple[Variable, ...],
+    tell_from: tuple[Variable, ...] = (),
+    at: int | None = None,
 ) -> Triples:
     # The first `count` pairs for which a third question is found: every digit differs outside the variable's columns.
     columns = _own_columns(model, variable)
@@ -112,8 +121,8 @@ def _with_asked(
     if SGN in model.by_variable:
         good &= (before[SGN] == after[SGN]) & (after[SGN] == moved[SGN])
     for other in tell_from:
-        ours, theirs = moved.answers(), model.answers(proposed, do=there.pick(other))
-        good &= (before[other] == after[other]) & (ours.digits != theirs.digits).any(1)
+        told = tokens_changed(moved.answers(), model.answers(proposed, do=there.pick(other)))
+        good &= (before[other] == after[other]) & (told[:, 1:].any(1) if at is None else told[:, at])
     table = good.reshape(len(base), _PROPOSALS)
     kept = np.flatnonzero(table.any(1))[:count]
     return Triples(model, variable, proposed[kept * _PROPOSALS + table.argmax(1)[kept]], base[kept], source[kept])

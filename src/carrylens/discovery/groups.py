@@ -211,13 +211,14 @@ def _halvings(count: int) -> Iterator[tuple[int, int]]:
 
 
 def proven_groups(
-    groups: Sequence[Group], known: Sequence[Role], test: Callable[..., list[Role]]
+    groups: Sequence[Group], known: Sequence[Role], given: Collection[Variable], test: Callable[..., list[Role]]
 ) -> tuple[list[Group], list[Role]]:
     """The groups of several nodes of which sets stand the test, with just those sets; and the sets' roles.
 
     A set is tested for every variable that the search found in one of its members, and keeps the one it was found for.
     Where a node seemed to do alone no set was searched for; if it then lost to another variable, a token may be left
-    without a carrier among `known` roles and these. It gets the smallest sets that stood its test all the same.
+    without a carrier among `known` roles and these. It gets the small sets that stood its test all the same, each
+    without a part that did. What is `given`, a question's own tokens, needs no carrier.
     """
     wanted = {(nodes, group.variable, group.token) for group in groups for nodes in group.sets if len(nodes) > 1}
     of_node: dict[Node, set[Variable]] = {}
@@ -227,23 +228,24 @@ def proven_groups(
     sets = sorted({nodes for nodes, _, _ in wanted})
     found = test(sets, only={nodes: set().union(*(of_node[node] for node in nodes)) for nodes in sets})
     roles = {(role.nodes, role.variable, role.token): role for role in found}
-    proven = wanted & set(roles)
-    kept = [
-        replace(group, sets=tuple(nodes for nodes in group.sets if (nodes, group.variable, group.token) in proven))
-        for group in groups
-    ]
-    own = [role for key, role in roles.items() if key in proven]
-    return [group for group in kept if group.sets], own + _left_over(found, [*known, *own])
+    own = [role for key, role in roles.items() if key in wanted]
+    kept = [with_roles(group, own) for group in groups]
+    return [group for group in kept if group.sets], own + _left_over(found, [*known, *own], given)
 
 
-def _left_over(found: Sequence[Role], known: Sequence[Role]) -> list[Role]:
-    # Roles of variables and tokens that nothing known has, each of a set no part of which has it.
+def with_roles(group: Group, roles: Collection[Role]) -> Group:
+    """The group with those of its sets that have its role."""
+    sets = {role.nodes for role in roles if (role.variable, role.token) == (group.variable, group.token)}
+    return replace(group, sets=tuple(nodes for nodes in group.sets if nodes in sets))
+
+
+def _left_over(found: Sequence[Role], known: Sequence[Role], given: Collection[Variable]) -> list[Role]:
+    # Roles of variables and tokens that nothing known has, each of a small set no part of which stood the test for it.
     covered = {(variable, role.token) for role in known for variable in (role.variable, *role.same_as)}
-    open_ = [role for role in found if (role.variable, role.token) not in covered]
-    smaller = {(role.variable, role.token, role.nodes) for role in open_}
+    small = (role for role in found if len(role.nodes) <= _LARGEST and role.variable not in given)
+    left = [role for role in small if (role.variable, role.token) not in covered]
+    return [role for role in left if not any(_is_part(other, role) for other in left)]
 
-    def has_part(role: Role) -> bool:
-        parts = (part for n in range(1, len(role.nodes)) for part in combinations(role.nodes, n))
-        return any((role.variable, role.token, part) in smaller for part in parts)
 
-    return [role for role in open_ if not has_part(role)]
+def _is_part(other: Role, role: Role) -> bool:
+    return (other.variable, other.token) == (role.variable, role.token) and set(other.nodes) < set(role.nodes)

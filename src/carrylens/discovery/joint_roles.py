@@ -11,7 +11,7 @@ Never  gives a set the role that one of its members has.
 4. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often, or where
    the member was tested alone and did not get the role. It may hit as often and yet have lost to another variable, on
    the pairs that tell them apart.
-5. Of sets with nodes in common those fall that do in part what another, no larger, does clearly more often.
+5. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node, print_nodes
 
+_WHOLE = 0.9  # of what another set reaches: below that it is a part
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look
 
 
@@ -119,14 +120,21 @@ def find_joint_roles(
             hits = {node: alone.get((node, role.token), Rate(0, 1)) for node in role.nodes}
             if all(node in lost or p_above(role.hit, hit) <= CLEARLY for node, hit in hits.items()):
                 stay.append(role)
-    return [role for role in stay if not any(_does_better(other, role) for other in stay)]
+    return stay
+
+
+def without_misfits(roles: Sequence[Role]) -> list[Role]:
+    """The roles without those of sets that have a part of another set, and a bystander."""
+    together = [role for role in roles if len(role.nodes) > 1]
+    return [role for role in roles if len(role.nodes) == 1 or not any(_does_better(other, role) for other in together)]
 
 
 def _does_better(other: Role, role: Role) -> bool:
-    # Whether another set, no larger and with nodes in common, carries the same clearly more often: what the role's set
-    # does, it does by those nodes.
-    is_rival = (other.variable, other.token) == (role.variable, role.token) and len(other.nodes) <= len(role.nodes)
-    return is_rival and not set(other.nodes).isdisjoint(role.nodes) and p_above(other.hit, role.hit) <= CLEARLY
+    # Whether another set, no larger and with nodes in common, has the same role by the same way, and this one a part.
+    carry_same = (other.variable, other.token, other.way) == (role.variable, role.token, role.way)
+    if not carry_same or len(other.nodes) > len(role.nodes) or set(other.nodes).isdisjoint(role.nodes):
+        return False
+    return role.hit.value < _WHOLE * other.hit.value and p_above(other.hit, role.hit) <= CLEARLY
 
 
 def _has_parts(model: CausalModel, role: Role, single: Collection[Role]) -> bool:

@@ -24,8 +24,8 @@ from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.discovery.attention import Pattern, average_pattern, operations_of, top_places
 from carrylens.discovery.behaviours import Behaviour, Clusters, PlaceUse, StandIns
 from carrylens.discovery.clusters import class_variables, measure_clusters
-from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups
-from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles
+from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups, with_roles
+from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles, without_misfits
 from carrylens.discovery.node_map import Group, NodeMap, Role, Usefulness
 from carrylens.discovery.roles import find_roles, readable_variables
 from carrylens.discovery.settings import Note, Settings, Watch
@@ -111,6 +111,7 @@ def map_model(
     causal = causal or algorithm(operation, config.digits)
     facts = list(_ablation_facts(nodes, places, stand_ins, settings))
     roles, groups = _carried(engine, causal, useful, asked, settings, store, say, facts.append)
+    engine.close()
     stimuli = {**(about or {}), "stream": StreamKind.ENRICHED.value, "settings": settings.plain()}
     found = NodeMap(
         *(name, operation, config.digits, config.n_layers, config.n_heads, tuple(nodes), tuple(roles), stimuli),
@@ -143,10 +144,12 @@ def _carried(
         roles += told(pairs, watch=partial(_of, "pairs", say))
     if settings.groups:
         found = _groups(engine, causal, every, settings, store, say)
-        groups, together = proven_groups(found, roles, partial(told, watch=partial(_of, "groups", say)))
+        groups, together = proven_groups(found, roles, causal.inputs, partial(told, watch=partial(_of, "groups", say)))
         known = {(role.nodes, role.variable, role.token) for role in roles}
         roles += [role for role in together if (role.nodes, role.variable, role.token) not in known]
-    return roles, groups
+    roles = without_misfits(roles)
+    kept = [with_roles(group, roles) for group in groups]
+    return roles, [group for group in kept if group.sets]
 
 
 def _of(whose: str, say: Watch, what: str, done: int, total: int) -> None:

@@ -7,11 +7,12 @@ Never  grants a role on attention, on one split of questions, or because an answ
 1. Find: for each variable, swap every set that could know it on matched pairs. A token is a candidate where it becomes
    the counterfactual one more often than it changes when the variable agrees.
 2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
-3. Compete: where a set has several variables for one token, look at pairs on which they predict different tokens:
-   confirming pairs, or, where few of those tell, pairs made to tell. A variable that loses to another there is dropped;
-   variables that no question can tell apart are named together.
-4. Beside: variables that hit but fell at one of these steps may be carried together with others (`shifts.py`). Where
-   they are not, and the null moves too, a variable of the same set and token whose null does not is the better account.
+3. Compete: where a set has several variables for one token, look at pairs on which they predict different tokens
+   (`duels.py`): confirming pairs, and where few of those tell, pairs made to tell. A variable that loses to another
+   there is dropped; variables that no question can tell apart are named together.
+4. Beside: variables that hit but fell at one of these steps, or hit in less than half of the pairs, may be carried
+   together with others (`shifts.py`). Where they are not, and the null moves too, a variable of the same set and token
+   whose null does not is the better account.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.pairs import Pairs, swapping_pairs
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.duels import Duel, duel_facts
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.settings import Note, Settings, Watch
 from carrylens.discovery.shifts import Place, roles_beside
@@ -37,12 +39,13 @@ from carrylens.discovery.swaps import Stimuli, SwapRates, answer_tokens, draw_st
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
-from carrylens.evidence.rates import Rate, p_above
+from carrylens.evidence.rates import p_above
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import print_nodes
 
 _CONFIRM, _COMPETE = 2, 3  # which of a seed's four draws
+_MOSTLY = 0.5  # of the pairs, below which a role is held in part
 
 
 def find_roles(
@@ -69,9 +72,22 @@ def find_roles(
     granted = _compete(engine, model, confirmed, settings, store, say, keep)
     doubtful = _doubtful(hitting, granted, settings.least_hit)
     beside = roles_beside(engine, model, doubtful, granted, settings, store, say, keep)
-    shown = {(role.variable, role.nodes, role.token) for role in beside}
     kept = [role for role in granted if not _is_explained(role, granted, settings.least_hit)]
-    return [role for role in kept if (role.variable, role.nodes, role.token) not in shown] + beside
+    return _better_way([*kept, *beside])
+
+
+def _better_way(roles: Sequence[Role]) -> list[Role]:
+    # A role that was granted both ways is kept the way it hits more often.
+    best: dict[tuple[Variable, Nodes, int], Role] = {}
+    for role in roles:
+        key = (role.variable, role.nodes, role.token)
+        if key not in best or _worth(role) > _worth(best[key]):
+            best[key] = role
+    return list(best.values())
+
+
+def _worth(role: Role) -> float:
+    return role.hit.value - role.null.value
 
 
 def _is_explained(role: Role, roles: Sequence[Role], least_hit: float) -> bool:
@@ -85,8 +101,9 @@ def _is_explained(role: Role, roles: Sequence[Role], least_hit: float) -> bool:
 def _doubtful(
     hitting: Sequence[tuple[Variable, SwapRates]], granted: Sequence[Role], least_hit: float
 ) -> dict[Variable, set[Place]]:
-    # Where swaps hit and yet no role was granted, or one whose null moves as often as a role must hit.
-    known = {(role.variable, role.nodes, role.token) for role in granted if role.null.value < least_hit}
+    # Where swaps hit and yet no role was granted, or one in part, or one whose null moves as often as a role must hit.
+    sure = (role for role in granted if role.null.value < least_hit and role.hit.value >= _MOSTLY)
+    known = {(role.variable, role.nodes, role.token) for role in sure}
     found: dict[Variable, set[Place]] = {}
     for variable, each in hitting:
         if (variable, each.nodes, each.token) not in known:
@@ -174,46 +191,48 @@ def _compete(
     say: Watch,
     keep: Note,
 ) -> list[Role]:
-    rivals: dict[Variable, dict[Variable, list[Role]]] = {}
+    others: dict[Variable, dict[Variable, list[Role]]] = {}
     for ours, theirs in permutations(roles, 2):
         if ours.nodes == theirs.nodes and ours.token == theirs.token:
-            rivals.setdefault(ours.variable, {}).setdefault(theirs.variable, []).append(ours)
+            others.setdefault(ours.variable, {}).setdefault(theirs.variable, []).append(ours)
     lost: set[Role] = set()
     same: dict[Role, list[Variable]] = {}
-    for at, (variable, others) in enumerate(rivals.items()):
-        sets = sorted({role.nodes for some in others.values() for role in some})
+    for at, (variable, against) in enumerate(others.items()):
+        sets = sorted({role.nodes for some in against.values() for role in some})
         seen = _Swapped.of(engine, confirming_stimuli(model, variable, settings).effect, sets, store)
-        for other, some in others.items():
-            for role, wins in _duel(engine, model, other, some, seen, settings, store, keep):
-                if wins is None:
-                    same.setdefault(role, []).append(other)
-                elif not wins:
+        for other, some in against.items():
+            apart = [role for role in some if not are_alike(model, variable, other, role.token)]
+            for role in (role for role in some if role not in apart):
+                same.setdefault(role, []).append(other)
+            duels = _duels(engine, model, other, apart, seen, settings, store, keep)
+            for role, duel in duels.items():
+                if duel.is_lost(role.hit, role.null, settings):
                     lost.add(role)
-        say("telling roles apart", at + 1, len(rivals))
+                elif not duel.n and not duel.beyond.n:
+                    same.setdefault(role, []).append(other)
+        say("telling roles apart", at + 1, len(others))
     return [replace(role, same_as=tuple(same.get(role, ()))) for role in roles if role not in lost]
 
 
 @dataclass(frozen=True, eq=False)
 class _Swapped:
-    """What sets made of pairs when they were swapped: `tokens` has the axes set, pair, token."""
+    """What sets made of pairs when they were swapped: `tokens` has the axes set, pair, token; `right` has no set."""
 
     pairs: Pairs
     sets: list[Nodes]
     tokens: NDArray[np.int8]
+    right: NDArray[np.int8]
 
     @classmethod
     def of(cls, engine: Engine, pairs: Pairs, sets: list[Nodes], store: Path | None) -> _Swapped:
-        return cls(
-            pairs, sets, engine.run([swap(nodes) for nodes in sets], pairs.base, pairs.source, store=store).tokens
-        )
+        found = engine.run([swap(nodes) for nodes in sets], pairs.base, pairs.source, store=store)
+        return cls(pairs, sets, found.tokens, found.right)
 
-    def follow(self, role: Role, other: Variable) -> tuple[Rate, Rate]:
-        """How often the role's token follows its own variable and the other, where the two predict different ones."""
-        at, given = role.token, self.tokens[self.sets.index(role.nodes), :, role.token]
-        ours, theirs = (_written(self.pairs, variable)[:, at] for variable in (role.variable, other))
-        told = ours != theirs
-        n = int(told.sum())
-        return Rate(int((given == ours)[told].sum()), n), Rate(int((given == theirs)[told].sum()), n)
+    def duel(self, role: Role, other: Variable) -> Duel:
+        """The role's variable against the other."""
+        at, given = role.token, self.tokens[self.sets.index(role.nodes)]
+        ours, theirs = (_written(self.pairs, variable) for variable in (role.variable, other))
+        return Duel.of(*(side[:, at] for side in (self.right, given, ours, theirs)))
 
 
 @lru_cache(maxsize=64)
@@ -221,7 +240,7 @@ def _written(pairs: Pairs, variable: Variable) -> NDArray[np.int8]:
     return answer_tokens(pairs.base, pairs.written(variable))
 
 
-def _duel(
+def _duels(
     engine: Engine,
     model: CausalModel,
     other: Variable,
@@ -230,40 +249,35 @@ def _duel(
     settings: Settings,
     store: Path | None,
     keep: Note,
-) -> Iterator[tuple[Role, bool | None]]:
-    # Of each role, whether its token follows its own variable rather than `other`; None if no question tells.
-    # Pairs that were swapped already serve if enough of them tell; else there are some made to tell.
-    variable = roles[0].variable
-    drawn: dict[str, object] = {"pairs": settings.n_confirm, "seed": 4 * settings.seed + _CONFIRM}
-    followed = {role: seen.follow(role, other) for role in roles}
-    if hidden := [role for role in roles if followed[role][0].n < settings.n_compete // 2]:
-        made = _made_to_tell(engine, model, variable, other, hidden, settings, store)
-        followed |= {role: (Rate(0, 0), Rate(0, 0)) if made is None else made.follow(role, other) for role in hidden}
+) -> dict[Role, Duel]:
+    # Of roles, all of one variable, the duels with another. Pairs that were swapped already serve; where few of them
+    # tell the two apart, some that are made to tell are added.
+    duels = {role: seen.duel(role, other) for role in roles}
+    few = [role for role in roles if duels[role].n < settings.n_compete // 2]
+    for token in sorted({role.token for role in few}):
+        there = [role for role in few if role.token == token]
+        if made := _made_to_tell(engine, model, other, there, settings, store):
+            duels |= {role: duels[role] + made.duel(role, other) for role in there}
     for role in roles:
-        as_ours, as_theirs = followed[role]
-        if not as_ours.n:
-            yield role, None
-            continue
-        about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other)}
-        told = {"pairs": settings.n_compete, "seed": 4 * settings.seed + _COMPETE} if role in hidden else drawn
-        keep(Fact("duel", {**about, "token": role.token}, as_ours, as_theirs, told))
-        yield role, as_ours.hits >= as_theirs.hits
+        seeds = {"confirm": settings.n_confirm, "made": settings.n_compete if role in few else 0, "seed": settings.seed}
+        about = {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "against": str(other)}
+        for fact in duel_facts("duel", {**about, "token": role.token}, duels[role], seeds):
+            keep(fact)
+    return duels
 
 
 def _made_to_tell(
     engine: Engine,
     model: CausalModel,
-    variable: Variable,
     other: Variable,
     roles: list[Role],
     settings: Settings,
     store: Path | None,
 ) -> _Swapped | None:
-    # The roles' sets, swapped on pairs that tell the two variables apart; None if there are none.
-    if all(are_alike(model, variable, other, role.token) for role in roles):
-        return None
+    # The roles' sets, swapped on pairs that tell their variable from the other at their token; None if there are none.
+    variable, token, seed = roles[0].variable, roles[0].token, 4 * settings.seed + _COMPETE
     try:
-        pairs = swapping_pairs(model, variable, settings.n_compete, 4 * settings.seed + _COMPETE, tell_from=[other])
+        pairs = swapping_pairs(model, variable, settings.n_compete, seed, tell_from=[other], at=token)
     except CarryLensError:
         return None
     return _Swapped.of(engine, pairs, sorted({role.nodes for role in roles}), store)

@@ -11,10 +11,8 @@ for the base is the variable's part alone.
    The token must become the counterfactual one; where base and source agree in the variable it must stay. Triples count
    where the third question's own token is not the base's: else a set that holds the token itself would follow, too.
 2. Confirm: on fresh triples, with p corrected for all that are confirmed.
-3. Compete: against every other variable of the set and token, on triples on which the two predict different tokens.
-   Where the other predicts another token, the token must not follow it clearly more often. Where the other predicts the
-   token as it is, a token that stays says nothing for the other: who carries a variable in part lets it stay, too.
-   There a role falls if it hits clearly less often than elsewhere, and not clearly more often than the null moves.
+3. Compete: against every other variable of the set and token, on triples on which the two predict different tokens
+   (`duels.py`).
 """
 
 from __future__ import annotations
@@ -28,8 +26,9 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.triples import Triples, effect_triples, null_triples
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.duels import Duel, duel_facts
 from carrylens.discovery.node_map import Nodes, Role, Way
-from carrylens.discovery.settings import CLEARLY, Note, Settings, Watch
+from carrylens.discovery.settings import Note, Settings, Watch
 from carrylens.discovery.swaps import SwapRates, answer_tokens, count_hits
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
@@ -62,19 +61,6 @@ def _is_told(triples: Triples) -> NDArray[np.bool_]:
 def confirming_triples(model: CausalModel, variable: Variable, settings: Settings) -> Triples:
     """The triples on which roles of a variable are confirmed."""
     return effect_triples(model, variable, settings.n_confirm, 4 * settings.seed + _SEEDS["confirm"])
-
-
-def _loses_to_a_move(role: Role, as_ours: Rate, as_theirs: Rate) -> bool:
-    # Where the other variable predicts another token: does the token follow it, clearly, or the role's own clearly
-    # less often than elsewhere?
-    if as_theirs.hits <= as_ours.hits:
-        return False
-    return min(p_above(as_theirs, as_ours), p_above(role.hit, as_ours)) <= CLEARLY
-
-
-def _loses_to_a_stay(role: Role, as_ours: Rate) -> bool:
-    # Where the other variable lets the token be: are the role's hits gone, so that they may have been the other's?
-    return p_above(role.hit, as_ours) <= CLEARLY < p_above(as_ours, role.null)
 
 
 def roles_beside(
@@ -153,13 +139,13 @@ def _winners(
     keep: Note,
 ) -> list[Role]:
     # The roles that lose to no other variable of their set and token.
-    rivals: dict[tuple[Variable, Variable], list[Role]] = {}
+    others: dict[tuple[Variable, int, Variable], list[Role]] = {}
     for role in roles:
         for other in _others(role, [*granted, *roles]):
-            rivals.setdefault((role.variable, other), []).append(role)
+            others.setdefault((role.variable, role.token, other), []).append(role)
     lost: set[Role] = set()
-    for (variable, other), some in rivals.items():
-        lost |= _losers(engine, model, variable, other, some, settings, store, keep)
+    for (_, _, other), some in others.items():
+        lost |= _losers(engine, model, other, some, settings, store, keep)
     return [role for role in roles if role not in lost]
 
 
@@ -172,16 +158,16 @@ def _others(role: Role, roles: Iterable[Role]) -> list[Variable]:
 def _losers(
     engine: Engine,
     model: CausalModel,
-    variable: Variable,
     other: Variable,
     roles: Sequence[Role],
     settings: Settings,
     store: Path | None,
     keep: Note,
 ) -> set[Role]:
-    seed = 4 * settings.seed + _SEEDS["compete"]
+    # The roles, all of one variable and token, that lose to another variable.
+    variable, at, seed = roles[0].variable, roles[0].token, 4 * settings.seed + _SEEDS["compete"]
     try:
-        triples = effect_triples(model, variable, settings.n_compete, seed, tell_from=[other])
+        triples = effect_triples(model, variable, settings.n_compete, seed, tell_from=[other], at=at)
     except CarryLensError:
         return set()
     if not len(triples):
@@ -190,22 +176,13 @@ def _losers(
     sources = (triples.source, triples.base)
     found = engine.run([shift(nodes) for nodes in sets], triples.asked, sources, store=store)
     ours, theirs = (answer_tokens(triples.asked, triples.written(each)) for each in (variable, other))
-    told, moves = _is_told(triples) & (ours != theirs), theirs != found.right
-    lost = set()
+    lost, told = set(), _is_told(triples)[:, at]
     for role in roles:
-        given, at = found.tokens[sets.index(role.nodes)][:, role.token], role.token
-        as_ours, as_theirs = (_share(given == side[:, at], (told & moves)[:, at]) for side in (ours, theirs))
-        there = _share(given == ours[:, at], (told & ~moves)[:, at])
-        if _loses_to_a_move(role, as_ours, as_theirs) or _loses_to_a_stay(role, there):
+        given = found.tokens[sets.index(role.nodes)]
+        duel = Duel.of(*(side[told, at] for side in (found.right, given, ours, theirs)))
+        if duel.is_lost(role.hit, role.null, settings):
             lost.add(role)
         about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
-        drawn = {"triples": settings.n_compete, "seed": seed}
-        if as_ours.n:
-            keep(Fact("shift duel", {**about, "other": "moves"}, as_ours, as_theirs, drawn))
-        if there.n:
-            keep(Fact("shift duel", {**about, "other": "stays"}, there, role.null, drawn))
+        for fact in duel_facts("shift duel", about, duel, {"triples": settings.n_compete, "seed": seed}):
+            keep(fact)
     return lost
-
-
-def _share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Rate:
-    return Rate(int((hits & among).sum()), int(among.sum()))

@@ -75,6 +75,10 @@ class Engine:
         self._model, self._memory, self._places = model, memory, places
         self._holding = Holding(hold)
 
+    def close(self) -> None:
+        """Let go of the store that is held open, if any."""
+        self._holding.close()
+
     @property
     def model(self) -> Transformer:
         """The model whose insides are edited."""

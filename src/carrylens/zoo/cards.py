@@ -17,6 +17,15 @@ from carrylens.zoo.about import history, training_run
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
 
+_RECIPE_WORDS = {
+    "batch": "batch",
+    "adam_rate": "AdamW's rate",
+    "muon_rate": "Muon's rate",
+    "tail": "share of the steps averaged over",
+    "silent_start": "output matrices start at zero",
+    "steady": "share of the steps at full rate",
+}
+
 
 def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
     """The card of the model in `folder`."""
@@ -81,12 +90,15 @@ def _other_recipe(name: ModelName, run: dict[str, Any]) -> list[str]:
     # A model may be older than the recipe in force: then its command no longer makes it.
     now = asdict(recipe_for(name, RecipeKind(run["kind"])))
     kept = {"tail": 0.0, "silent_start": False, "steady": 0.0} | run
-    fields = ("batch", "adam_rate", "muon_rate", "tail", "silent_start", "steady")
-    differs = [field for field in fields if kept[field] != now[field]]
+    differs = [field for field in _RECIPE_WORDS if kept[field] != now[field]]
     if not differs:
         return []
-    then = ", ".join(f"{field} {kept[field]:g}, now {now[field]:g}" for field in differs)
+    then = ", ".join(f"{_RECIPE_WORDS[field]}: {_said(kept[field])}, now {_said(now[field])}" for field in differs)
     return ["", f"The recipe has changed since ({then}), so the command above now makes another model."]
+
+
+def _said(value: float | bool) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}"
 
 
 def _test_line(part: dict[str, Any]) -> str:

@@ -1,0 +1,99 @@
+"""Duels: whether what a token did under one variable's changes was another variable's doing.
+
+Takes  the tokens that questions have, those they were given, and those that each of two variables predicts.
+Gives  `Duel`: how often either was followed where the two predict different tokens, and whether a role falls by that.
+Never  draws a question, and never counts a token that stays as following: who carries a variable in part, or not at
+       all, lets it stay, too.
+
+Where the two predict different tokens:
+1. Both move the token: the role falls if the token goes where the other says, clearly more often, or while it goes
+   where the role's own says clearly less often than elsewhere.
+2. Only the role's own does: the role falls if it hits clearly less often there, and less than half as often as
+   elsewhere: its hits elsewhere were mostly the other's.
+3. Only the other does, and the token follows: a set may carry both. The role falls where 1 and 2 had too few questions
+   to show it, since the other then accounts for all that was seen, and more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.discovery.settings import CLEARLY, Settings
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate, p_above
+
+_Tokens = NDArray[np.int8]
+_NONE = Rate(0, 0)
+_GONE = 0.5  # of what a role hits elsewhere: below that its hits were mostly another's
+
+
+@dataclass(frozen=True)
+class Duel:
+    """How often a token followed: `ours` and `theirs` where both variables move it, `alone` and `beyond` where only
+    the role's own and only the other does."""
+
+    ours: Rate = _NONE
+    theirs: Rate = _NONE
+    alone: Rate = _NONE
+    beyond: Rate = _NONE
+
+    @classmethod
+    def of(cls, right: _Tokens, given: _Tokens, ours: _Tokens, theirs: _Tokens) -> Duel:
+        """The duel for one token of the answer; the axis of all four is the question.
+
+        >>> right, given = np.array([1, 1, 1, 1]), np.array([2, 3, 2, 1])
+        >>> duel = Duel.of(right, given, ours=np.array([2, 2, 2, 1]), theirs=np.array([3, 3, 1, 2]))
+        >>> duel.ours.hits, duel.theirs.hits, duel.alone.hits, duel.beyond.hits
+        (1, 1, 1, 0)
+        """
+        told, by_ours, by_theirs = ours != theirs, ours != right, theirs != right
+        return cls(
+            ours=_share(given == ours, told & by_ours & by_theirs),
+            theirs=_share(given == theirs, told & by_ours & by_theirs),
+            alone=_share(given == ours, by_ours & ~by_theirs),
+            beyond=_share(given == theirs, by_theirs & ~by_ours),
+        )
+
+    def __add__(self, other: Duel) -> Duel:
+        """The counts of both."""
+        return Duel(
+            self.ours + other.ours, self.theirs + other.theirs, self.alone + other.alone, self.beyond + other.beyond
+        )
+
+    @property
+    def n(self) -> int:
+        """How many questions could have shown the role where the other does not account for it."""
+        return self.ours.n + self.alone.n
+
+    def is_lost(self, hit: Rate, null: Rate, settings: Settings) -> bool:
+        """Whether a role with these rates falls."""
+        if self.ours.n < settings.least and self.alone.n < settings.least:
+            return p_above(self.beyond, null) <= CLEARLY
+        return self._lost_to_a_move(hit, settings.least) or self._lost_to_a_stay(hit, settings.least)
+
+    def _lost_to_a_move(self, hit: Rate, least: int) -> bool:
+        if self.ours.n < least or self.theirs.hits <= self.ours.hits:
+            return False
+        return min(p_above(self.theirs, self.ours), p_above(hit, self.ours)) <= CLEARLY
+
+    def _lost_to_a_stay(self, hit: Rate, least: int) -> bool:
+        fewer = self.alone.n >= least and self.alone.value < _GONE * hit.value
+        return fewer and p_above(hit, self.alone) <= CLEARLY
+
+
+def duel_facts(kind: str, about: Mapping[str, object], duel: Duel, drawn: Mapping[str, object]) -> Iterator[Fact]:
+    """What is kept of a duel: the role's own variable beside the other, by itself, and the other by itself."""
+    if duel.ours.n:
+        yield Fact(kind, {**about, "other": "moves"}, duel.ours, duel.theirs, drawn)
+    if duel.alone.n:
+        yield Fact(kind, {**about, "other": "stays"}, duel.alone, _NONE, drawn)
+    if duel.beyond.n:
+        yield Fact(kind, {**about, "other": "moves alone"}, duel.beyond, _NONE, drawn)
+
+
+def _share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Rate:
+    return Rate(int((hits & among).sum()), int(among.sum()))
