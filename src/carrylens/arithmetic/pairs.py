@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.causal import CausalModel, Values
 from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.turns import taking_turns, tokens_changed
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
 from carrylens.errors import CarryLensError
 
@@ -203,7 +204,7 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     while start < _rounds(wanted, any(len(kept) for kept, _ in found)) * _CHUNK:
         base = stream.take(start, chunk)
         rows, source, shown = _best_sources(model, wanted, base, random)
-        order = _taking_turns(shown)
+        order = taking_turns(shown)
         found.append((base[rows[order]], source[order]))
         if sum(len(kept) for kept, _ in found) >= count:
             bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
@@ -216,26 +217,6 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
 
 def _rounds(wanted: _Wanted, some_found: bool) -> int:
     return _ROUNDS if some_found else _HOPELESS_TO_TELL if wanted.tell_from else _HOPELESS
-
-
-def tokens_changed(right: Answers, moved: Answers) -> NDArray[np.bool_]:
-    """Which tokens differ, as they are written, the sign first: [pair, token]."""
-    return np.column_stack([right.negative != moved.negative, (right.digits != moved.digits)[:, ::-1]])
-
-
-def _taking_turns(shown: NDArray[np.bool_]) -> NDArray[np.intp]:
-    # All rows, so ordered that each token in turn, the rarest first, has the next row that shows it.
-    tokens = [token for token in np.argsort(shown.sum(0), kind="stable") if shown[:, token].any()]
-    waiting = [list(np.flatnonzero(shown[:, token])[::-1]) for token in tokens]
-    order, taken = list[int](), np.zeros(len(shown), dtype=np.bool_)
-    while any(waiting):
-        for rows in waiting:
-            while rows and taken[rows[-1]]:
-                rows.pop()
-            if rows:
-                order.append(rows.pop())
-                taken[order[-1]] = True
-    return np.array([*order, *np.flatnonzero(~taken)], dtype=np.intp)
 
 
 def null_pairs(

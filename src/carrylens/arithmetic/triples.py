@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import own_pairs, tokens_changed, written
+from carrylens.arithmetic.pairs import own_pairs, written
 from carrylens.arithmetic.questions import Answers, Operation, Questions
+from carrylens.arithmetic.turns import tokens_changed
 from carrylens.arithmetic.variables import D_PRIME, SGN, D, Variable
 from carrylens.errors import CarryLensError
 
