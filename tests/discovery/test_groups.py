@@ -109,9 +109,9 @@ def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:
 
 
 def test_a_set_found_for_another_variable_has_a_role_only_where_nothing_else_does() -> None:
-    def role(nodes: str, variable: str, token: int) -> Role:
+    def role(nodes: str, variable: str, token: int, hits: int = 48) -> Role:
         found = tuple(sorted(parse_nodes(nodes)))
-        return Role(found, Variable.parse(variable), token, Rate(48, 48), Rate(0, 48), 1e-9)
+        return Role(found, Variable.parse(variable), token, Rate(hits, 48), Rate(0, 48), 1e-9)
 
     pair, triple = "P4L0H0 P4L0H1", "P4L0H0 P4L0H1 P4L0H2"
     sets = tuple(tuple(sorted(parse_nodes(nodes))) for nodes in (pair, triple))
@@ -122,6 +122,9 @@ def test_a_set_found_for_another_variable_has_a_role_only_where_nothing_else_doe
     def test(*_sets: object, **_only: object) -> list[Role]:
         return stood
 
-    groups, roles = proven_groups([group], [role("P4L0H2", "SA[1]", 1)], [Variable.parse("D[1]")], test)
+    known = [role("P4L0H2", "SA[1]", 1), role("P4L0H3", "ST[1]", 0, hits=24)]
+    groups, roles = proven_groups([group], known, [Variable.parse("D[1]")], test)
     assert [each.sets for each in groups] == [sets[:1]]
-    assert roles == [stood[0], stood[1]], "SA[1] has its carrier, and the triple is more than it takes"
+    assert roles == [stood[0], stood[1]], (
+        "SA[1] has its carrier, ST[1] one in part, and the triple is more than it takes"
+    )

@@ -217,7 +217,7 @@ def proven_groups(
 
     A set is tested for every variable that the search found in one of its members, and keeps the one it was found for.
     Where a node seemed to do alone no set was searched for; if it then lost to another variable, a token may be left
-    without a carrier among `known` roles and these. It gets the small sets that stood its test all the same, each
+    without a full carrier among `known` roles and these. It gets the small sets that stood its test all the same, each
     without a part that did. What is `given`, a question's own tokens, needs no carrier.
     """
     wanted = {(nodes, group.variable, group.token) for group in groups for nodes in group.sets if len(nodes) > 1}
@@ -240,10 +240,14 @@ def with_roles(group: Group, roles: Collection[Role]) -> Group:
 
 
 def _left_over(found: Sequence[Role], known: Sequence[Role], given: Collection[Variable]) -> list[Role]:
-    # Roles of variables and tokens that nothing known has, each of a small set no part of which stood the test for it.
-    covered = {(variable, role.token) for role in known for variable in (role.variable, *role.same_as)}
+    # Roles of variables and tokens for which nothing known hits nearly as often, each of a small set no part of which
+    # stood the test for it.
+    best: dict[tuple[Variable, int], float] = {}
+    for role in known:
+        for variable in (role.variable, *role.same_as):
+            best[variable, role.token] = max(role.hit.value, best.get((variable, role.token), 0.0))
     small = (role for role in found if len(role.nodes) <= _LARGEST and role.variable not in given)
-    left = [role for role in small if (role.variable, role.token) not in covered]
+    left = [role for role in small if best.get((role.variable, role.token), 0.0) < _FOLLOWS * role.hit.value]
     return [role for role in left if not any(_is_part(other, role) for other in left)]
 
 
