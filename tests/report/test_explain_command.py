@@ -16,7 +16,9 @@ from carrylens.cli import app
 from carrylens.discovery import mapping
 from carrylens.discovery.mapping import MapSettings
 from carrylens.model.folder import load_model
+from carrylens.model.manifest import write_sealed
 from carrylens.model.steps import STEPS, finish, is_done
+from carrylens.zoo.find import find_model
 from report.explained import SMALL, small
 
 
@@ -100,8 +102,15 @@ def test_report_makes_the_page_from_files_alone(folder: Path, tmp_path: Path) ->
 
 def test_report_without_a_map_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["report", "sub_d6_l2_h3_w96_t5K_s2"])
-    assert "Write carrylens map sub_d6_l2_h3_w96_t5K_s2 first" in str(result.exception)
+    shipped = find_model("sub_d6_l2_h3_w96_t5K_s1")
+    kept = ("config.json", "model.safetensors")
+    bare = tmp_path / "sub_d6_l2_h3_w96_t5K_s9"
+    bare.mkdir()
+    for name in kept:
+        shutil.copy(shipped / name, bare / name)
+    write_sealed(bare, {}, also=kept)
+    result = CliRunner().invoke(app, ["report", bare.name])
+    assert f"Write carrylens map {bare.name} first" in str(result.exception)
 
 
 def test_the_story_of_the_tutorial_is_refuted_by_a_model_that_adds_right(folder: Path, tmp_path: Path) -> None:
