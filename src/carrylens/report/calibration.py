@@ -74,8 +74,8 @@ _SCORE_HEAD = ["method", "precision", "strict", "recall", "roles", "group precis
 _EMPTY_HEAD = ["models", "roles confirmed of tested", "interval", "models with any", "interval", "stated level"]
 _NOTES = {
     "Where nothing is": "Untrained models, and models with the entries of every weight shuffled, asked for the roles "
-    "of every single node; sets of nodes are not asked for. The level bounds the chance of confirming any role at all in "
-    "such a model.",
+    "of every single node; sets of nodes are not asked for. The level bounds the chance of confirming any role at all "
+    "in such a model.",
     "Accounts": "Planted additions of three kinds, each judged under every account on the same map. An account that "
     "the circuit runs must be present, any other absent; open is neither.",
     "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST.",
