@@ -137,6 +137,8 @@ def test_a_carry_delivered_before_its_inputs_is_refuted(addition: NodeMap) -> No
     assert "before its parts can be there" in finding(judgement, "timely SV[2]").why
     assert verdict(judgement, "carried SV[2] for A[3]") is Verdict.SUPPORTED
     assert judgement.skeleton is Skeleton.ABSENT
+    early = with_roles(moved(addition, SV[2], layer=0), lambda each: replace(each, null=Rate(14, 48)))
+    assert verdict(judged(early), "timely SV[2]") is Verdict.SUPPORTED, "its null moves: it may read what is written"
 
 
 def test_a_combiner_before_the_deliverer_is_refuted(addition: NodeMap) -> None:

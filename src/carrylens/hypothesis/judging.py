@@ -141,8 +141,11 @@ class Judge:
 
     def _is_early(self, role: Role, claim: Claim) -> bool:
         # Several nodes together, or one that carries them beside each other, may have all the parts, which is as good
-        # as the whole to a swap; and what no question told from the variable may be what the node has.
+        # as the whole to a swap; what no question told from the variable may be what the node has; and where the null
+        # moves, too, the node may read something else, such as a token of the answer that gives the variable away.
         if len(role.nodes) > 1 or role.same_as or depth(role.nodes) >= claim.steps:
+            return False
+        if role.null.interval[1] > self.thresholds.most_null:
             return False
         if depth(role.nodes) == 0 and len(_columns(behind(self.search.model, role.variable))) == 1:
             return False  # a head that looks at both digits brings all that there is to know
