@@ -12,8 +12,6 @@ Effect pairs, step by step:
    own nor the one that carrying a variable in `tell_from` would give.
 4. Of a base's proposals take the one in which most of the variables agree that are computed from the same inputs, since
    those are the easiest to confuse it with; then most others. They cannot all agree: some must show the difference.
-   The question's own tokens do not count: if one operand's digit stayed, a node that reads only the other's would pass
-   for the whole.
    Each base has one of the answer's tokens assigned, and proposals that show there go first.
 5. Order the pairs so that the answer's tokens take turns in being shown: far effects are rare in drawn questions.
 Null pairs are made likewise: every other digit differs, the variable agrees, and of the proposals the one wins in which
@@ -38,7 +36,7 @@ from carrylens.errors import CarryLensError
 
 _PROPOSALS = 32  # per base and round
 _ROUNDS = 64
-_HOPELESS = 8  # rounds after which, with nothing found, nothing is expected;
+_HOPELESS = 8  # rounds after which, with nothing found, nothing is expected
 _HOPELESS_TO_TELL = 2  # fewer where variables are to be told apart, which is tried for thousands of pairs of them
 _CHUNK = 1024  # bases at a time at most, to bound memory
 _LEAST_CHUNK = 128
@@ -289,8 +287,7 @@ def _best_sources(
     shown = tokens_changed(before.answers(), counterfactual)
     assigned = np.repeat(random.integers(0, shown.shape[1], len(base)), _PROPOSALS)
     siblings = [other for other in model.by_variable if _inputs(model, other) == _inputs(model, variable)]
-    made = [other for other in model.by_variable if other not in model.inputs]
-    agreeing = _n_agreeing(made, before, after)
+    agreeing = _n_agreeing(model.by_variable, before, after)
     agreeing += len(model.by_variable) * _n_agreeing(siblings, before, after)
     agreeing += len(model.by_variable) * (1 + len(siblings)) * shown[np.arange(len(repeated)), assigned]
     score = np.where(good, agreeing, -1).reshape(len(base), _PROPOSALS)
