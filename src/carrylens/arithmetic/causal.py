@@ -79,6 +79,16 @@ class CausalModel:
         self.check(variable)
         return self._ancestors.get(variable, frozenset())
 
+    def inputs_of(self, variable: Variable) -> frozenset[Variable]:
+        """The inputs that `variable` depends on; an input depends on itself."""
+        self.check(variable)
+        return self._inputs_of[variable]
+
+    @cached_property
+    def _inputs_of(self) -> Mapping[Variable, frozenset[Variable]]:
+        inputs = frozenset(self.inputs)
+        return {variable: inputs & {variable, *self.ancestors(variable)} for variable in self.variables}
+
     @cached_property
     def _ancestors(self) -> Mapping[Variable, frozenset[Variable]]:
         found: dict[Variable, frozenset[Variable]] = {}
@@ -108,17 +118,10 @@ class CausalModel:
         self._check_questions(questions)
         given = {Variable.of(variable): value for variable, value in (do or {}).items()}
         forced = {variable: self._forced(variable, value, len(questions)) for variable, value in given.items()}
-        values = {
-            variable: forced.get(variable, np.broadcast_to(column, column.shape))  # a view nobody can write to
-            for variable, column in zip(self.inputs, _input_columns(questions), strict=True)
-        }
-        wanted = set(self.variables) if read is None else self._needed(read, forced)
-        for mechanism in self.mechanisms:
-            if mechanism.variable in forced:
-                values[mechanism.variable] = forced[mechanism.variable]
-            elif mechanism.variable in wanted:
-                result = mechanism.rule(*(values[parent] for parent in mechanism.parents))
-                values[mechanism.variable] = _column(result, len(questions))
+        values = dict(zip(self.inputs, _input_columns(questions), strict=True)) | forced
+        for mechanism in self._plan(None if read is None else frozenset(read), frozenset(forced)):
+            result = mechanism.rule(*[values[parent] for parent in mechanism.parents])
+            values[mechanism.variable] = _column(result, len(questions))
         return Values(self, values)
 
     def answers(
@@ -166,29 +169,33 @@ class CausalModel:
                 f"do({variable}) was given a value that {variable} never takes. "
                 f"Give values from {', '.join(map(str, variable.values))}; for a tri-state variable 2 is U."
             )
-        return np.broadcast_to(given.astype(np.int8), (count,))
+        return _column(given.astype(np.int8), count)
 
-    def _needed(self, read: Collection[Variable], forced: Mapping[Variable, Column]) -> set[Variable]:
-        # What must be computed to read `read`: a forced variable needs nothing above it.
-        needed: set[Variable] = set()
-        waiting = list(read)
-        while waiting:
-            variable = waiting.pop()
-            if variable in needed:
-                continue
-            self.check(variable)
-            needed.add(variable)
-            if variable in self.by_variable and variable not in forced:
-                waiting.extend(self.by_variable[variable].parents)
-        return needed
+    def _plan(self, read: frozenset[Variable] | None, forced: frozenset[Variable]) -> tuple[Mechanism, ...]:
+        # The mechanisms that must run to read `read`, or all: a forced variable needs nothing above it.
+        if (read, forced) not in self._plans:
+            waiting, needed = list(self.variables if read is None else read), set[Variable]()
+            while waiting:
+                variable = waiting.pop()
+                self.check(variable)
+                if variable in self.by_variable and variable not in forced and variable not in needed:
+                    needed.add(variable)
+                    waiting.extend(self.by_variable[variable].parents)
+            self._plans[read, forced] = tuple(each for each in self.mechanisms if each.variable in needed)
+        return self._plans[read, forced]
+
+    @cached_property
+    def _plans(self) -> dict[tuple[frozenset[Variable] | None, frozenset[Variable]], tuple[Mechanism, ...]]:
+        return {}
 
 
 def _column(result: ArrayLike, count: int) -> Column:
     # One number for each question, which nobody can write to.
-    if isinstance(result, np.ndarray) and result.dtype == np.int8 and result.shape == (count,):
-        result.flags.writeable = False
-        return result
-    return np.broadcast_to(np.asarray(result, dtype=np.int8), (count,))
+    if not isinstance(result, np.ndarray) or result.shape != (count,):
+        result = np.full(count, result)
+    column = result.astype(np.int8, copy=False)
+    column.flags.writeable = False
+    return column
 
 
 class Values(Mapping[Variable, Column]):
@@ -223,5 +230,5 @@ class Values(Mapping[Variable, Column]):
 
 def _input_columns(questions: Questions) -> Iterator[Column]:
     yield from questions.first.T[::-1]
-    yield questions.minus.astype(np.int8)
+    yield _column(questions.minus, len(questions))
     yield from questions.second.T[::-1]

@@ -20,7 +20,7 @@ most other variables differ. `Pairs.agreement` says how well either came out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,6 +40,7 @@ _HOPELESS = 8  # rounds after which, with nothing found, nothing is expected
 _HOPELESS_TO_TELL = 2  # fewer where variables are to be told apart, which is tried for thousands of pairs of them
 _CHUNK = 1024  # bases at a time at most, to bound memory
 _LEAST_CHUNK = 128
+_FIRST_OF_ALL = 1 << 40  # more than agreement can ever count
 _TURNED = 0.25  # of proposals whose operator is the other one, where it has a say
 
 
@@ -141,7 +142,7 @@ def own_pairs(
 
     To tell a digit from what is made of it and the other operand's, both must change; else it alone does.
     """
-    columns = [each.digit for each in _inputs(model, Variable.of(variable)) if each.digit is not None]
+    columns = [each.digit for each in model.inputs_of(Variable.of(variable)) if each.digit is not None]
     beside = [digit[k] for k in columns for digit in (D, D_PRIME)] if tell_from else []
     try:
         return effect_pairs(model, variable, count, seed, agree, tell_from, changing=beside, at=at)
@@ -273,27 +274,51 @@ class _Wanted:
 def _best_sources(
     model: CausalModel, wanted: _Wanted, base: Questions, random: np.random.Generator
 ) -> tuple[NDArray[np.intp], Questions, NDArray[np.bool_]]:
-    # Steps 2 to 4 for one chunk: the rows of `base` that have a source, the sources, and the tokens they show.
+    # Steps 2 to 4 for one chunk: the rows of `base` that have a source, the sources, and the tokens they show. A base
+    # runs once, and each test is put to the proposals that passed the ones before it: few pass them all.
     variable = wanted.variable
-    repeated = base[np.repeat(np.arange(len(base)), _PROPOSALS)]
-    proposed = _changed(model, wanted, repeated, random)
-    before, after = model.run(repeated), model.run(proposed)
-    counterfactual = model.answers(repeated, do=after.pick(variable))
-    good = (before[variable] != after[variable]) & _all_agree(before, after, wanted.agree)
-    good &= _differ(counterfactual, before.answers())
+    rows = np.repeat(np.arange(len(base)), _PROPOSALS)
+    proposed = _changed(model, wanted, base[rows], random)
+    assigned = random.integers(0, len(model.answer_variables), len(base))
+    before, after = model.run(base), model.run(proposed, read=[variable, *wanted.agree])
+    good = before[variable][rows] != after[variable]
+    for agreed in wanted.agree:
+        good &= before[agreed][rows] == after[agreed]
+    rows, proposed = rows[good], proposed[good]
+    moved = _counterfactual(model, variable, base[rows], proposed)
+    shown = tokens_changed(before.answers()[rows], moved)
+    good = np.asarray(shown.any(axis=1))
     for other in wanted.tell_from:
-        told = tokens_changed(counterfactual, model.answers(repeated, do=after.pick(other)))
-        good &= told.any(axis=1) if wanted.at is None else told[:, wanted.at]
-    shown = tokens_changed(before.answers(), counterfactual)
-    assigned = np.repeat(random.integers(0, shown.shape[1], len(base)), _PROPOSALS)
-    siblings = [other for other in model.by_variable if _inputs(model, other) == _inputs(model, variable)]
-    agreeing = _n_agreeing(model.by_variable, before, after)
-    agreeing += len(model.by_variable) * _n_agreeing(siblings, before, after)
-    agreeing += len(model.by_variable) * (1 + len(siblings)) * shown[np.arange(len(repeated)), assigned]
-    score = np.where(good, agreeing, -1).reshape(len(base), _PROPOSALS)
-    rows = np.flatnonzero(score.max(axis=1) >= 0)
-    chosen = rows * _PROPOSALS + score.argmax(axis=1)[rows]
-    return rows, proposed[chosen], shown[chosen]
+        rows, proposed, moved, shown = rows[good], proposed[good], moved[good], shown[good]
+        told = tokens_changed(moved, _counterfactual(model, other, base[rows], proposed))
+        good = np.asarray(told.any(axis=1)) if wanted.at is None else told[:, wanted.at]
+    rows, proposed, shown = rows[good], proposed[good], shown[good]
+    siblings = {other for other in model.by_variable if model.inputs_of(other) == model.inputs_of(variable)}
+    weights = {other: 1 + len(model.by_variable) * (other in siblings) for other in model.by_variable}
+    score = _n_agreeing(model, before, rows, proposed, weights)
+    score += _FIRST_OF_ALL * shown[np.arange(len(rows)), assigned[rows]]
+    best = _best_of(rows, score)
+    return rows[best], proposed[best], shown[best]
+
+
+def _best_of(rows: NDArray[np.intp], score: NDArray[np.int64]) -> NDArray[np.intp]:
+    # For each row its proposal with the highest score; of equals, the one proposed first.
+    order = np.lexsort((-score, rows))
+    return order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+
+
+def _n_agreeing(
+    model: CausalModel,
+    before: Values,
+    rows: NDArray[np.intp],
+    proposed: Questions,
+    weights: Mapping[Variable, int] | None = None,
+) -> NDArray[np.int64]:
+    # How many variables of each proposal agree with its base's, or what they weigh.
+    after, n_agreeing = model.run(proposed), np.zeros(len(rows), dtype=np.int64)
+    for variable in model.by_variable:
+        n_agreeing += (weights[variable] if weights else 1) * (before[variable][rows] == after[variable])
+    return n_agreeing
 
 
 def _null_sources(
@@ -302,15 +327,14 @@ def _null_sources(
     first, second = np.array(base.first), np.array(base.second)
     waiting = np.arange(len(base))
     for _ in range(_ROUNDS):
-        repeated = base[np.repeat(waiting, _PROPOSALS)]
-        proposed = _all_changed(variable, turned[np.repeat(waiting, _PROPOSALS)], random)
-        before, after = model.run(repeated), model.run(proposed)
-        differing = len(model.mechanisms) - _n_agreeing(model.by_variable, before, after)
-        score = np.where(before[variable] == after[variable], differing, -1).reshape(len(waiting), _PROPOSALS)
-        done = score.max(axis=1) >= 0
-        chosen = proposed[np.flatnonzero(done) * _PROPOSALS + score.argmax(axis=1)[done]]
-        first[waiting[done]], second[waiting[done]] = chosen.first, chosen.second
-        waiting = waiting[~done]
+        rows = np.repeat(waiting, _PROPOSALS)
+        proposed, before = _all_changed(variable, turned[rows], random), model.run(base)
+        good = before[variable][rows] == model.run(proposed, read=[variable])[variable]
+        rows, proposed = rows[good], proposed[good]
+        best = _best_of(rows, -_n_agreeing(model, before, rows, proposed))
+        done, chosen = rows[best], proposed[best]
+        first[done], second[done] = chosen.first, chosen.second
+        waiting = np.setdiff1d(waiting, done)
         if not len(waiting):
             return Questions(first, second, turned.minus)
     raise CarryLensError(
@@ -319,14 +343,10 @@ def _null_sources(
     )
 
 
-def _inputs(model: CausalModel, variable: Variable) -> frozenset[Variable]:
-    return (model.ancestors(variable) | {variable}).intersection(model.inputs)
-
-
 def _changed(model: CausalModel, wanted: _Wanted, base: Questions, random: np.random.Generator) -> Questions:
     # One column in half of the proposals, any number of columns in the others; only inputs the variables depend on.
     variable = wanted.variable
-    reached = frozenset[Variable]().union(*(_inputs(model, named) for named in (variable, *wanted.changing)))
+    reached = frozenset[Variable]().union(*(model.inputs_of(named) for named in (variable, *wanted.changing)))
     shape = base.first.shape
     one = np.zeros(shape, dtype=np.bool_)
     columns = [k for k in range(base.digits) if D[k] in reached or D_PRIME[k] in reached] or [0]
@@ -362,20 +382,6 @@ def _counterfactual(model: CausalModel, variable: Variable, base: Questions, sou
 
 def _differ(one: Answers, other: Answers) -> NDArray[np.bool_]:
     return (one.negative != other.negative) | (one.digits != other.digits).any(axis=1)
-
-
-def _all_agree(before: Values, after: Values, agree: Collection[Variable]) -> NDArray[np.bool_]:
-    agreeing = np.ones(before[OPR].shape, dtype=np.bool_)
-    for variable in agree:
-        agreeing &= before[variable] == after[variable]
-    return agreeing
-
-
-def _n_agreeing(variables: Iterable[Variable], before: Values, after: Values) -> NDArray[np.int64]:
-    n_agreeing = np.zeros(before[OPR].shape, dtype=np.int64)
-    for variable in variables:
-        n_agreeing += before[variable] == after[variable]
-    return n_agreeing
 
 
 def _join(batches: tuple[Questions, ...]) -> Questions:

@@ -106,7 +106,13 @@ class Questions:
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"question {rows} of {len(self)}")
             rows = np.array([rows])
-        return Questions(self.first[rows], self.second[rows], self.minus[rows])
+        rows = np.flatnonzero(rows) if isinstance(rows, np.ndarray) and rows.dtype == np.bool_ else rows
+        picked = object.__new__(Questions)  # rows of checked questions need no second check
+        for name, value in (("first", self.first), ("second", self.second), ("minus", self.minus)):
+            some = value[rows] if isinstance(rows, slice) else value.take(rows, axis=0)
+            some.flags.writeable = False
+            object.__setattr__(picked, name, some)
+        return picked
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Questions) and all(
@@ -136,6 +142,10 @@ class Answers:
         """Each answer as a model writes it: sign, then every digit, leading zeros included."""
         signs = np.where(self.negative, "-", "+")
         return [f"{sign}{digits}" for sign, digits in zip(signs, _numerals(self.digits), strict=True)]
+
+    def __getitem__(self, rows: slice | NDArray[np.intp] | NDArray[np.bool_]) -> Answers:
+        """The answers of the rows asked for."""
+        return Answers(self.negative[rows], self.digits[rows])
 
     def __eq__(self, other: object) -> bool:
         return (
