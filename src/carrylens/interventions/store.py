@@ -21,7 +21,7 @@ _SETTINGS = {
     "journal_mode": "WAL",
     "synchronous": "NORMAL",  # a power cut may cost the last commits, never a record
     "cache_size": -(64 << 10),  # KiB
-    "wal_autocheckpoint": 20_000,  # pages: keys lie all over the file, so what is put off is often written once for many
+    "wal_autocheckpoint": 20_000,  # pages: keys lie all over the file, so what is put off is written once for many
 }
 _MAKE = "CREATE TABLE IF NOT EXISTS outcomes (key BLOB PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID"
 
