@@ -2,8 +2,10 @@
 
 Takes  models of which it is known that no node carries anything: untrained ones, and twins with shuffled weights.
 Gives  how many roles were tested and how many confirmed, and in how many models any was, beside the stated level.
-Never  leaves out a test: every node that could know a variable is asked, whether it is useful or not.
+Never  leaves out a test: every node and every pair of heads is asked, useful or not, and groups are searched for.
 
+Here no node is useful, so a map of such a model would ask nothing. The roles of sets count as those of single nodes do:
+one for each set, variable and token of the answer that was tested.
 The level is that of the correction: of all roles confirmed in a model, at most that share is false on average. Where
 nothing is true, that is the chance of confirming any at all, so it stands beside the share of models with any.
 """
@@ -19,13 +21,13 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.calibration.found import Given
 from carrylens.calibration.results import Plain
 from carrylens.calibration.scoring import Work
-from carrylens.discovery.mapping import MapSettings
-from carrylens.discovery.roles import find_roles
+from carrylens.discovery.mapping import MapSettings, asked_questions, find_carried
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
+from carrylens.nodes import parse_nodes, print_nodes
 from carrylens.planted.plant import permuted_twin, plant
 from carrylens.zoo.about import model_name
 from carrylens.zoo.find import find_model, load
@@ -33,6 +35,8 @@ from carrylens.zoo.find import find_model, load
 UNTRAINED, PLANTED_TWIN, TRAINED_TWIN = "untrained", "twins of planted", "twins of trained"
 TRAINED = "add_d6_l2_h3_w96_t3K_s1"
 """The shipped model whose twins are asked."""
+
+_HOLD = 256 << 20  # bytes, as for a map
 
 
 @dataclass(frozen=True)
@@ -77,19 +81,25 @@ def empty_summary(records: list[Plain]) -> list[Plain]:
             name: {"hits": rate.hits, "n": rate.n, "interval": list(rate.interval)}
             for name, rate in (("roles", roles), ("models", models))
         }
-        rows.append({"part": "nothing there, summary", "kind": kind, "level": some[0]["level"], **rates})
+        n_sets = sum(each["of_sets"] for each in some)
+        rows.append(
+            {"part": "nothing there, summary", "kind": kind, "of_sets": n_sets, "level": some[0]["level"], **rates}
+        )
     return rows
 
 
 def count_roles(given: Given) -> Plain:
-    """How many roles of single nodes are tested in a model, and which are confirmed."""
+    """How many roles of nodes and of sets are tested in a model, and which are confirmed."""
     tested: list[Fact] = []
-    settings = MapSettings.chosen(given.seed, quick=given.quick).roles
-    sets = [(node,) for node in given.nodes]
-    roles = find_roles(Engine(given.model), given.causal, sets, settings, watch=given.watch, note=tested.append)
-    found = sorted(f"{role.nodes[0]} {role.variable} token {role.token}" for role in roles)
-    n_tested = sum(fact.about.get("split") == "find" for fact in tested)
-    return {"tested": n_tested, "confirmed": len(found), "found": found, "level": settings.level}
+    settings = MapSettings.chosen(given.seed, quick=given.quick)
+    engine, causal = Engine(given.model, hold=_HOLD), given.causal
+    asked = asked_questions(causal.operation, causal.digits, settings)
+    roles, _ = find_carried(engine, causal, given.nodes, asked, settings, watch=given.watch, note=tested.append)
+    found = sorted(f"{print_nodes(role.nodes)} {role.variable} token {role.token}" for role in roles)
+    sizes = [len(parse_nodes(str(fact.about["nodes"]))) for fact in tested if fact.about.get("split") == "find"]
+    n_sets = sum(size > 1 for size in sizes)
+    counts = {"tested": len(sizes), "of_sets": n_sets, "confirmed": len(found)}
+    return {**counts, "found": found, "level": settings.roles.level}
 
 
 def _tested(work: Work, empty: Empty) -> Plain:

@@ -110,7 +110,8 @@ def map_model(
     behaviours = [_behaviour(node, asked, clusters, stand_ins, settings.n_attention) for node in useful]
     causal = causal or algorithm(operation, config.digits)
     facts = list(_ablation_facts(nodes, places, stand_ins, settings))
-    roles, groups = _carried(engine, causal, useful, asked, settings, store, say, facts.append)
+    both = (asked.questions, asked.reference)
+    roles, groups = find_carried(engine, causal, useful, both, settings, store=store, watch=say, note=facts.append)
     engine.close()
     stimuli = {**(about or {}), "stream": StreamKind.ENRICHED.value, "settings": settings.plain()}
     found = NodeMap(
@@ -122,25 +123,29 @@ def map_model(
     return Mapped(found, tuple(facts))
 
 
-def _carried(
+def find_carried(
     engine: Engine,
     causal: CausalModel,
     useful: list[Node],
-    asked: _Asked,
+    asked: tuple[Questions, Questions],
     settings: MapSettings,
-    store: Path | None,
-    say: Watch,
-    note: Note,
+    *,
+    store: Path | None = None,
+    watch: Watch | None = None,
+    note: Note | None = None,
 ) -> tuple[list[Role], list[Group]]:
-    # What nodes carry: alone, then as pairs of heads, then as groups of any nodes.
+    """What nodes carry: useful ones alone, then pairs of heads, then groups of any nodes.
+
+    `asked` are questions and reference questions, to see which pairs of heads stand in for each other.
+    """
+    say: Watch = watch or (lambda _what, _done, _all: None)
     config = engine.model.config
     every, groups = list(all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)), list[Group]()
     roles = find_roles(engine, causal, [(node,) for node in useful], settings.roles, store=store, watch=say, note=note)
     told = partial(find_joint_roles, engine, causal, settings=settings.roles, store=store, note=note)
     told = partial(told, tested=frozenset(useful), single=tuple(roles))
     if settings.pairs:
-        both = (asked.questions, asked.reference)
-        pairs = candidate_pairs(engine, every, useful, *both, store=store, note=note, drawn=_drawn(settings))
+        pairs = candidate_pairs(engine, every, useful, *asked, store=store, note=note, drawn=_drawn(settings))
         roles += told(pairs, watch=partial(_of, "pairs", say))
     if settings.groups:
         found = _groups(engine, causal, every, settings, store, say)
@@ -171,18 +176,21 @@ def _groups(
     return found
 
 
+def asked_questions(operation: Operation, digits: int, settings: MapSettings) -> tuple[Questions, Questions]:
+    """The questions that are asked under ablation, and those that fills come from."""
+    stream = Stream(StreamKind.ENRICHED, operation, digits, settings.seed)
+    return stream.take(0, settings.n_questions), stream.take(settings.n_questions, settings.n_reference)
+
+
 def _ask(model: Transformer, operation: Operation, settings: MapSettings) -> _Asked:
     digits = model.config.digits
-    stream = Stream(StreamKind.ENRICHED, operation, digits, settings.seed)
     patterns = {
         each: average_pattern(
             model, Stream(StreamKind.ENRICHED, each, digits, settings.seed).take(0, settings.n_attention)
         )
         for each in operations_of(operation)
     }
-    return _Asked(
-        stream.take(0, settings.n_questions), stream.take(settings.n_questions, settings.n_reference), patterns
-    )
+    return _Asked(*asked_questions(operation, digits, settings), patterns)
 
 
 def _stand_ins(

@@ -71,11 +71,12 @@ def calibration_page(records: Sequence[Record], command: str, training: Sequence
 
 _SHAPE = ("operation", "digits", "method")
 _SCORE_HEAD = ["method", "precision", "strict", "recall", "roles", "group precision", "group recall", "decoys tagged"]
-_EMPTY_HEAD = ["models", "roles confirmed of tested", "interval", "models with any", "interval", "stated level"]
+_EMPTY_HEAD = ["models", "roles confirmed of tested", "interval", "tested of sets"]
+_EMPTY_HEAD += ["models with any", "interval", "stated level"]
 _NOTES = {
     "Where nothing is": "Untrained models, and models with the entries of every weight shuffled, asked for the roles "
-    "of every single node; sets of nodes are not asked for. The level bounds the chance of confirming any role at all "
-    "in such a model.",
+    "of every node and every pair of heads, and of every set that the search for groups comes up with. The level "
+    "bounds the chance of confirming any role at all in such a model.",
     "Accounts": "Planted additions of three kinds, each judged under every account on the same map. An account that "
     "the circuit runs must be present, any other absent; open is neither.",
     "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST.",
@@ -134,6 +135,7 @@ def _empty_rows(records: Sequence[Record]) -> list[list[str]]:
         if each["part"] == "nothing there, summary":
             roles, models = each["roles"], each["models"]
             row = [each["kind"], f"{roles['hits']} of {roles['n']:,}", _interval(roles["interval"])]
+            row.append(f"{each['of_sets']:,}")
             rows.append(
                 [*row, f"{models['hits']} of {models['n']}", _interval(models["interval"]), f"{each['level']:g}"]
             )
