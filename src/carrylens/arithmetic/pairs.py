@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +71,15 @@ class Pairs:
         found = written(self.model, self.variable if variable is None else variable, self.base, self.source)
         if self.variable == SGN or self.model.operation is Operation.ADD:
             return found
-        right, turned = self.model.answers(self.base), self.model.answers(self.source).negative
-        return Answers(found.negative, np.where((turned != right.negative)[:, None], right.digits, found.digits))
+        return Answers(found.negative, np.where(self._turned[:, None], self._right.digits, found.digits))
+
+    @cached_property
+    def _right(self) -> Answers:
+        return self.model.answers(self.base)
+
+    @cached_property
+    def _turned(self) -> NDArray[np.bool_]:
+        return self.model.answers(self.source).negative != self._right.negative
 
     def tells_apart(self, other: Variable | str) -> NDArray[np.bool_]:
         """The pairs in which carrying `other` would give another answer than carrying the pairs' own variable."""

@@ -36,7 +36,7 @@ def tri_add(upper: Column, lower: Column) -> Column:
 
 def base_add(d: Column, e: Column) -> Column:
     """SA: the column's digit before any carry."""
-    return _wrap(d + e)
+    return _less_ten(d + e)
 
 
 def simple_carry(d: Column, e: Column) -> NDArray[np.bool_]:
@@ -57,7 +57,7 @@ def tri_carry(d: Column, e: Column) -> Column:
 
 def base_difference(d: Column, e: Column) -> Column:
     """MD of (D, D'), ND of (D', D): the column's digit before any borrow."""
-    return _wrap(d - e)
+    return _plus_ten(d - e)
 
 
 def simple_borrow(d: Column, e: Column) -> NDArray[np.bool_]:
@@ -72,7 +72,7 @@ def tri_borrow(d: Column, e: Column) -> Column:
 
 def sum_digit(base: Column, carry: Column | int = 0) -> Column:
     """A of an addition: the base digit plus the carry from below."""
-    return _wrap(base + carry)
+    return _less_ten(base + carry)
 
 
 def difference_digit(
@@ -83,7 +83,7 @@ def difference_digit(
     negative_borrow: Column | int = 0,
 ) -> Column:
     """A of a subtraction: MD less its borrow where the answer is positive, ND less its borrow where it is negative."""
-    return _wrap(np.where(sign == 0, positive - positive_borrow, negative - negative_borrow))
+    return _plus_ten(np.where(sign == 0, positive - positive_borrow, negative - negative_borrow))
 
 
 def only_if_minus(operator: Column, value: Column) -> NDArray[np.bool_]:
@@ -96,6 +96,11 @@ def only_if_plus(operator: Column, value: Column) -> NDArray[np.bool_]:
     return (operator == 0) & (value == 1)
 
 
-def _wrap(value: Column) -> Column:
-    # Modulo 10 for -10 .. 19, all that two digits and a carry can make; several times faster than %.
-    return value + np.int8(10) * (value < 0) - np.int8(10) * (value > 9)
+def _less_ten(total: Column) -> Column:
+    # Modulo 10 for 0 .. 19, all that two digits and a carry can make; several times faster than %.
+    return total - np.int8(10) * (total > 9)
+
+
+def _plus_ten(difference: Column) -> Column:
+    # Modulo 10 for -10 .. 9, all that two digits less a borrow can make.
+    return difference + np.int8(10) * (difference < 0)
