@@ -129,7 +129,7 @@ def rippled_borrow(d: Column, e: Column, borrow: Column | int = 0) -> NDArray[np
 
 def rippled_difference(d: Column, e: Column, borrow: Column | int = 0) -> Column:
     """R: the digit of D-D' modulo 10**digits."""
-    return sum_digit(base_difference(d, e), -borrow)
+    return base_difference(base_difference(d, e), borrow)
 
 
 def rippled_nonzero(digit: Column, nonzero_below: Column | int = 0) -> NDArray[np.bool_]:
@@ -139,7 +139,7 @@ def rippled_nonzero(digit: Column, nonzero_below: Column | int = 0) -> NDArray[n
 
 def rippled_negation(sign: Column, digit: Column, nonzero_below: Column | int = 0) -> Column:
     """A of a difference: R, or 10**digits less R where the sign is negative."""
-    return np.where(sign == 0, digit, sum_digit(-digit, -nonzero_below))
+    return np.where(sign == 0, digit, base_difference(-digit, nonzero_below))
 
 
 def either_digit(

@@ -55,7 +55,7 @@ def tri_carry(d: Column, e: Column) -> Column:
     return np.where(total == 9, np.int8(U), total >= 10)
 
 
-def base_difference(d: Column, e: Column) -> Column:
+def base_difference(d: Column, e: Column | int) -> Column:
     """MD of (D, D'), ND of (D', D): the column's digit before any borrow."""
     return _plus_ten(d - e)
 
