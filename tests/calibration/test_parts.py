@@ -14,10 +14,10 @@ from carrylens.arithmetic import Operation
 from carrylens.calibration import scoring
 from carrylens.calibration.found import Found, Given
 from carrylens.calibration.nothing_there import Empty, empty_records, empty_summary
-from carrylens.calibration.reliability import fit_confidence, reliability_table
+from carrylens.calibration.reliability import FEW, cases_of, fit_confidence, reliability_table
 from carrylens.calibration.results import Plain, Results
 from carrylens.calibration.scoring import Work, score_methods
-from carrylens.calibration.settings import Setting
+from carrylens.calibration.settings import Setting, training_settings
 from carrylens.calibration.wrong_account import RIGHT, WRONG, _verdict
 from carrylens.cli import app
 from carrylens.errors import CarryLensError
@@ -160,3 +160,11 @@ def test_nonsense_is_refused_before_any_work(arguments: list[str], reason: str) 
     assert isinstance(error, CarryLensError)
     assert reason in str(error)
     assert printed == ""
+
+
+def test_cases_come_on_few_pairs_too_and_some_of_those_are_false() -> None:
+    setting = next(iter(training_settings(quick=True)))
+    cases = cases_of(Work([], [], [], quick=True), [setting])
+    few = [case for case in cases if case["hit"][1] <= max(FEW) and case["setting"] == setting.name]
+    assert {case["true"] for case in few} == {True, False}
+    assert len(few) > len(cases) // 4

@@ -5,8 +5,9 @@ Gives  cases (a role's margin and whether it is true), the rule fitted to them, 
 Never  fits on a circuit that is held against the rule.
 
 Cases are of two kinds, so that weak evidence has its place in the rule too. In a circuit: all roles of single nodes
-that the search would give if it asked for next to no evidence; whether one is true is decided as for scores. In its
-twin, whose weights are shuffled: what the search measured of nodes and variables that hit at all; there none is true.
+that the search would give if it asked for next to no evidence, on the usual pairs and on far fewer, where chance has
+a say; whether one is true is decided as for scores. In its twin, whose weights are shuffled: what the search measured
+of nodes and variables that hit at all; there none is true.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from carrylens.interventions.engine import Engine
 from carrylens.planted.plant import Planted, permuted_twin, plant
 
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
+FEW = (4, 8, 16)
+"""Pairs for which roles are looked for besides the usual number."""
 _MOST_CHANCE = 60  # of a twin, so that twins do not outweigh circuits
 _DOUBT = 1.0  # so many true and so many false cases are supposed besides, spread over all margins
 
@@ -44,15 +47,16 @@ def cases_of(work: Work, settings: Sequence[Setting]) -> list[Plain]:
     cases: list[Plain] = []
     for at, setting in enumerate(settings):
         work.say(f"roles on weak evidence, {setting.name}", at, len(settings))
-        about = work.about(setting=setting.name, twins=True)
+        about = work.about(setting=setting.name, twins=True, few=list(FEW))
         cases += work.results.once(f"{setting.name}/weak", about, partial(_cases, work, setting))["cases"]
     return cases
 
 
-def weak_roles(given: Given) -> list[Role]:
-    """The roles of single nodes on next to no evidence."""
+def weak_roles(given: Given, n_pairs: int | None = None) -> list[Role]:
+    """The roles of single nodes on next to no evidence, of the usual number of pairs or of `n_pairs`."""
     usual = MapSettings.chosen(given.seed, quick=given.quick).roles
-    weak = replace(usual, find_level=0.3, least_hit=0.02, level=1.0)
+    fewer = {} if n_pairs is None else {"n_find": n_pairs, "n_confirm": n_pairs, "n_compete": n_pairs}
+    weak = replace(usual, find_level=1.0, least_hit=0.02, level=1.0, **fewer)
     return find_roles(Engine(given.model), given.causal, [(node,) for node in given.nodes], weak, watch=given.watch)
 
 
@@ -100,7 +104,7 @@ def reliability_table(rule: Confidence, cases: Iterable[Plain]) -> list[Plain]:
 def _cases(work: Work, setting: Setting) -> Plain:
     planted = plant(setting.description)
     given = work.given(planted, setting, setting.name)
-    roles = [role for role in weak_roles(given) if not _is_half(planted, role)]
+    roles = [role for n in (None, *FEW) for role in weak_roles(given, n) if not _is_half(planted, role)]
     cases = [_case(setting.name, role.hit, role.null, _is_true(planted, setting, role)) for role in roles]
     facts = chance_hits(replace(given, model=permuted_twin(planted.model, setting.seed)))
     return {"cases": cases + [_case(f"twin of {setting.name}", fact.effect, fact.null, False) for fact in facts]}

@@ -80,9 +80,9 @@ _NOTES = {
     "Accounts": "Planted additions of three kinds, each judged under every account on the same map. An account that "
     "the circuit runs must be present, any other absent; open is neither.",
     "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST.",
-    "Stated and observed": "Roles of single nodes on next to no evidence, on scored circuits, by the probability that "
-    "the confidence rule states; and nodes of their twins, where none is true. The rule was fitted on the training "
-    "circuits. Between the false cases, far below, and the true ones there are few, so there the rule interpolates.",
+    "Stated and observed": "Roles of single nodes on next to no evidence, on scored circuits, on the usual number of "
+    "pairs and on as few as four, by the probability that the confidence rule states; and nodes of their twins, where "
+    "none is true. The rule was fitted on the training circuits.",
 }
 
 
