@@ -146,6 +146,24 @@ def test_a_combiner_before_the_deliverer_is_refuted(addition: NodeMap) -> None:
     assert verdict(judgement, "order SV[2] before A[3] for A[3]") is Verdict.REFUTED
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"null": Rate(20, 72)},
+        {"hit": Rate(36, 48)},
+        {"same_as": (SA[3],)},
+        {"nodes": (Node(8, 0, 0), Node(8, 0, 1))},
+    ],
+    ids=["its null moves", "it hits in part", "it may be another", "several nodes may hold the parts"],
+)
+def test_an_early_combiner_refutes_only_if_it_is_surely_the_whole(addition: NodeMap, change: dict[str, object]) -> None:
+    early = moved(addition, A[3], layer=0)
+    doubtful = with_roles(early, lambda each: replace(each, **change) if each.variable == A[3] else each)  # type: ignore[arg-type]
+    found = finding(judged(doubtful), "order SV[2] before A[3] for A[3]")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "cannot reach" in found.why
+
+
 def test_a_role_where_the_value_cannot_be_known_is_refuted(addition: NodeMap) -> None:
     judgement = judged(moved(addition, ST[1], position=6))
     assert verdict(judgement, "timely ST[1]") is Verdict.REFUTED

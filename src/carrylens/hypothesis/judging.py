@@ -120,6 +120,12 @@ class Judge:
         if not apart:
             why = f"{named[0]} and {named[1]}, which carry the two, have nodes in common, so there is no order to see"
             return Finding(claim, Verdict.INCONCLUSIVE, why, (part, whole))
+        sure = [(p, w) for p, w in apart if self._is_exact(p) and self._is_exact(w) and len(w.nodes) == 1]
+        if not sure:
+            why = f"{named[0]} cannot reach {named[1]}, which may hold parts of {claim.reader} beside each other"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, (part, whole))
+        part, whole = sure[0]
+        named = (print_nodes(part.nodes), print_nodes(whole.nodes))
         why = f"{named[0]} carries {claim.variable} and cannot reach {named[1]}, which carries {claim.reader}"
         return Finding(claim, Verdict.REFUTED, why, (part, whole))
 
@@ -143,15 +149,18 @@ class Judge:
         # Several nodes together, or one that carries them beside each other, may have all the parts, which is as good
         # as the whole to a swap; what no question told from the variable may be what the node has; and where the null
         # moves, too, the node may read something else, such as a token of the answer that gives the variable away.
-        if len(role.nodes) > 1 or role.same_as or depth(role.nodes) >= claim.steps:
-            return False
-        if role.null.interval[1] > self.thresholds.most_null:
+        if len(role.nodes) > 1 or depth(role.nodes) >= claim.steps or not self._is_exact(role):
             return False
         if depth(role.nodes) == 0 and len(_columns(behind(self.search.model, role.variable))) == 1:
             return False  # a head that looks at both digits brings all that there is to know
         parts = self.search.model.ancestors(role.variable)
         beside = (each for each in self.search.found.roles if each.way is Way.SHIFT and each.variable in parts)
         return not any((each.nodes, each.token) == (role.nodes, role.token) for each in beside)
+
+    def _is_exact(self, role: Role) -> bool:
+        # Whether it can be nothing but this variable that moves the token, and the whole of it.
+        is_whole = role.hit.interval[1] >= self.thresholds.whole_hit
+        return is_whole and not role.same_as and role.null.interval[1] <= self.thresholds.most_null
 
     def _room(self, claim: Claim) -> Finding:
         n_layers = self.search.found.n_layers
