@@ -151,7 +151,7 @@ def test_a_combiner_before_the_deliverer_is_refuted(addition: NodeMap) -> None:
     [
         {"null": Rate(20, 72)},
         {"hit": Rate(36, 48)},
-        {"same_as": (SA[3],)},
+        {"same_as": (Variable.parse("SA[3]"),)},
         {"nodes": (Node(8, 0, 0), Node(8, 0, 1))},
     ],
     ids=["its null moves", "it hits in part", "it may be another", "several nodes may hold the parts"],
