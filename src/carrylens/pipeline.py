@@ -24,7 +24,7 @@ from carrylens.names import ModelName
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.battery.outcome import Outcome
-    from carrylens.battery.subject import Inserted
+    from carrylens.battery.subject import Inserted, Subject
     from carrylens.calibration.scoring import Work
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.settings import Watch
@@ -42,13 +42,15 @@ _SHIPPED = Path(__file__).parent / "zoo" / "models"  # as in zoo/find.py, which 
 Choice = TypeVar("Choice", bound=Enum)
 
 
-def classify_texts(texts: Sequence[str], digits: int | None) -> list[Record | CarryLensError]:
+def classify_texts(
+    texts: Sequence[str], digits: int | None, *, of_model: bool = False
+) -> list[Record | CarryLensError]:
     """For each text its record, or the error it makes; texts of one width are worked out together."""
     results: list[Record | CarryLensError] = [{} for _ in texts]
     by_width: dict[int, list[int]] = {}
     for row, text in enumerate(texts):
         try:
-            first, _, second = split_question(text, digits)
+            first, _, second = split_question(text, digits, of_model=of_model)
         except CarryLensError as error:
             results[row] = error
         else:
@@ -99,6 +101,8 @@ def training_plan(name: str, recipe: str, insert: str | None, placement: str) ->
     if insert is None:
         return Plan(ModelName.parse(name), kind, placement=where)
     inserted_name = model_name(insert if insert.startswith(HUB) else find_model(insert))
+    if inserted_name.operation is not Operation.ADD:
+        raise CarryLensError(f"{inserted_name} is no addition model. Give --insert a model whose name begins with add.")
     return Plan(ModelName.parse(name), kind, load(insert), str(inserted_name), where)
 
 
@@ -123,12 +127,12 @@ def train_model(
     return under_way
 
 
-def start_exam(source: str, per_stream: int, per_class: int, device: str, threads: int) -> Exam:
+def start_exam(source: str, per_stream: int, per_class: int, device: str, threads: int, of: Sequence[str] = ()) -> Exam:
     """The test of a model, from where it was stopped if it was."""
     from carrylens.training.devices import device_called
     from carrylens.zoo.exams import Exam
 
-    return Exam.start(source, per_stream, per_class, device_called(device, threads).type)
+    return Exam.start(source, per_stream, per_class, device_called(device, threads).type, of)
 
 
 def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any]) -> CircuitDescription:
@@ -278,7 +282,7 @@ def battery_source(
     about = {"model": str(name), "version": __version__, "sha256": sha256}
     own = [] if source.startswith(HUB) else [find_model(source)]  # a shipped model may have come with both
     mapped = (each for place in [folder, *own] if (each := saved_map(place, sha256)))
-    inserted = _inserted(own[0]) if own and name.insertion else None
+    inserted = _inserted(own[0], name) if own and name.insertion else None
     subject = Subject(str(name), model, name.operation, next(mapped, None), inserted)
     here = saved_outcomes(folder, about)
     came = [outcome for place in own if place.resolve() != folder.resolve() for outcome in saved_outcomes(place, about)]
@@ -295,7 +299,7 @@ def battery_source(
     return own[0] if only_came and found else folder, found
 
 
-def _inserted(folder: Path) -> Inserted | None:
+def _inserted(folder: Path, name: ModelName) -> Inserted | None:
     # The addition model that was put into the one in the folder, if its history names one that can be found.
     from carrylens.battery.subject import Inserted
     from carrylens.training.insertion import Placement
@@ -307,14 +311,27 @@ def _inserted(folder: Path) -> Inserted | None:
         model = load(str(run["inserted_from"]))
     except (KeyError, CarryLensError):
         return None
-    return Inserted(str(run["inserted_from"]), model, run.get("placement") == Placement.LATE.value)
+    late = run.get("placement") == Placement.LATE.value
+    return Inserted(str(run["inserted_from"]), model, late, _from_scratch(name))
+
+
+def _from_scratch(name: ModelName) -> Subject | None:
+    # The first shipped model of the same operation and shape into which nothing was put.
+    from carrylens.battery.subject import Subject
+    from carrylens.zoo.find import load, shipped_names
+
+    shape = ("operation", "digits", "n_layers", "n_heads", "width", "planted")
+    for other in map(ModelName.parse, shipped_names()):
+        if not other.insertion and all(getattr(other, part) == getattr(name, part) for part in shape):
+            return Subject(str(other), load(str(other)), other.operation)
+    return None
 
 
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLensError]:
     """For each text what the model answers, token by token, and whether that is right; or the error the text makes."""
     from carrylens.model.decoding import decode_answers
 
-    results = classify_texts(texts, model.config.digits)
+    results = classify_texts(texts, model.config.digits, of_model=True)
     good = [row for row, result in enumerate(results) if not isinstance(result, CarryLensError)]
     if good:
         given = decode_answers(model, Questions.parse([texts[row] for row in good], model.config.digits))

@@ -106,6 +106,15 @@ def test_an_operand_wider_than_asked_for_is_refused_with_the_width_to_ask_for() 
     )
 
 
+@pytest.mark.parametrize("n_digits", [4, 41])
+def test_an_operand_wider_than_a_model_takes_is_to_be_written_shorter(n_digits: int) -> None:
+    with pytest.raises(CarryLensError) as caught:
+        split_question("1" * n_digits + "+5", 3, of_model=True)
+    assert str(caught.value).endswith(
+        f" has an operand of {n_digits} digits, but this model takes 3. Write shorter numbers."
+    )
+
+
 @pytest.mark.parametrize("text", ["1" * 41 + "+1", "1-" + "1" * 41])
 @pytest.mark.parametrize("digits", [None, 5, 40])
 def test_forty_one_digits_are_refused_whatever_the_width(text: str, digits: int | None) -> None:

@@ -1,13 +1,14 @@
 """Polysemy: planted heads of one family serve one branch, the MLP they share serves all.
 
-Even a plant whose fetching heads are shared has heads of its own for each carry, so that a model most of whose nodes
-serve several branches is judged on counts. Insertion is tested with a plant put into itself.
+Where all families share their fetching heads, most nodes serve several branches; else most serve one. Insertion is
+tested with plants put into plants.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from battery.believed import believed_untrained
 from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.columns import Branch
@@ -32,6 +33,12 @@ def test_planted_heads_serve_one_branch_and_shared_ones_all() -> None:
     assert "UNTESTED" in apart.says
 
 
+def test_most_nodes_serve_several_branches_where_heads_are_shared_and_one_where_they_are_not() -> None:
+    shared = outcome_of("polysemy", planted_subject(Operation.MIX, 4, Dials(polysemy=True, sharing=True)))
+    assert shared.verdict is Verdict.SUPPORTED
+    assert outcome_of("polysemy", planted_subject(Operation.MIX, 4)).verdict is Verdict.REFUTED
+
+
 def test_nodes_that_nobody_reads_serve_nothing() -> None:
     outcome = outcome_of("polysemy", planted_subject(Operation.MIX, 2))
     assert not any(row[0].startswith(("P0", "P1L", "P2")) for row in outcome.rows)
@@ -51,17 +58,32 @@ def test_shuffling_parts_what_came_together() -> None:
     assert shuffled_several(together, subject, replace(SMALL, n_draws=50)).value < 0.7
 
 
-def test_an_inserted_plant_serves_what_it_served() -> None:
+def test_an_inserted_plant_serves_what_it_served_and_stands_beside_one_from_scratch() -> None:
     mixed, adds = planted_subject(Operation.MIX, 2), planted_subject(Operation.ADD, 2)
-    outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, Inserted("add", adds.model)))
-    shares = {
-        fact.about["inserted nodes that serve"]: fact.effect.value
+    scratch = planted_subject(Operation.MIX, 2, Dials(polysemy=True))
+    put = Inserted("add", adds.model, scratch=scratch)
+    outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, put))
+    found = {
+        (fact.about["inserted nodes that serve"], str(fact.about["null"]).endswith("from scratch")): fact
         for fact in outcome.facts
         if "inserted nodes that serve" in fact.about
     }
-    assert shares["add"] > 0.9
-    assert shares["negative"] < 0.7
-    assert len(outcome.beside_paper) == 3
+    assert found["add", True].effect.value > 0.9
+    assert found["add", False].null.value > 0.9  # the addition model itself
+    assert found["negative", True].effect.value < 0.7
+    # In the model from scratch the same nodes fetch for all families.
+    assert found["negative", True].null.value > found["negative", True].effect.value
+    assert ("negative", False) not in found
+    assert scratch.name in outcome.says
+    assert [each.agrees for each in outcome.beside_paper] == [None] * 6  # the paper's table is of 6 digits
+
+
+def test_without_a_model_from_scratch_only_the_addition_model_stands_beside() -> None:
+    mixed, adds = planted_subject(Operation.MIX, 2), planted_subject(Operation.ADD, 2)
+    outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, Inserted("add", adds.model)))
+    branches = [fact.about[key] for fact in outcome.facts for key in fact.about if key == "inserted nodes that serve"]
+    assert branches == ["add"]
+    assert "no model of this shape trained from scratch" in outcome.says
 
 
 def test_a_model_put_in_late_has_its_nodes_moved() -> None:
@@ -75,3 +97,9 @@ def test_a_model_put_in_late_has_its_nodes_moved() -> None:
 def test_untrained_weights_and_models_that_only_add_are_not_tested() -> None:
     assert outcome_of("polysemy", untrained_subject(Operation.MIX)).verdict is Verdict.UNTESTED
     assert outcome_of("polysemy", planted_subject(Operation.ADD, 2)).verdict is Verdict.UNTESTED
+
+
+def test_in_untrained_weights_no_node_serves_anything() -> None:
+    outcome = outcome_of("polysemy", believed_untrained(Operation.MIX))
+    assert not outcome.rows
+    assert not any(fact.effect.hits for fact in outcome.facts)

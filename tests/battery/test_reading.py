@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from battery.believed import believed_untrained
 from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.algorithms import answers, subtasks
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.battery.axes import SHARED, Turned, angles, judge_angles
+from carrylens.battery.carry_probes import first_places
 from carrylens.battery.columns import Branch, own_carry, pure_pairs
 from carrylens.battery.probes import fit_probe
 from carrylens.battery.states import levels_of, read_hooks
 from carrylens.battery.subject import Subject
+from carrylens.evidence.corrections import holm
+from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
 from carrylens.model.transformer import Block
 from carrylens.planted.dials import Dials, Timing
@@ -30,6 +35,58 @@ def test_a_carry_resolved_at_the_answer_is_read_there_first() -> None:
         ("A3", "L1 behind heads", "3", "A3"),
         ("A4", "L1 behind heads", "2", "A4"),
     ]
+    lags = {each.name.split()[2]: each for each in outcome.estimates if each.name.startswith("lag of")}
+    assert lags["SV[2]"].low <= lags["SV[2]"].value == lags["SV[2]"].high == 2
+    assert (lags["SV[1]"].value, lags["SV[1]"].null) == (3, 4)  # the twin has not read it by its reader's place
+    pooled, *each = (one for one in outcome.estimates if "separation" in one.name)
+    assert pooled.name == "carry-axis separation at 3 digits, add"
+    assert np.isclose(pooled.value, np.mean([one.value for one in each]))
+    assert pooled.low > pooled.null_high
+
+
+def test_transfers_are_facts_that_count_each_question_once_beside_measured_nulls() -> None:
+    outcome = outcome_of("probes", planted_subject(Operation.ADD, 3))
+    asked = {str(fact.about["carry"]): fact.effect.n for fact in outcome.facts if "position" in fact.about}
+    moved = [fact for fact in outcome.facts if "transfer" in fact.about]
+    assert [fact.about["null"] for fact in moved] == ["shuffled labels", "untrained twin"] * 2
+    across, deeper = moved[0], moved[2]
+    assert "probe" in across.about
+    assert across.effect.n == across.null.n == sum(asked.values())
+    assert deeper.about["carry"] == "SV[2]"
+    assert deeper.effect.n == deeper.null.n == asked["SV[2]"] // 3
+    for fact in (across, deeper):
+        assert fact.effect.value == 1.0
+        assert fact.p < 1e-4
+        assert fact.null.hits != fact.null.n // 2  # counted, not supposed
+
+
+def test_the_paper_gives_no_lag_of_a_borrow() -> None:
+    outcome = outcome_of("probes", planted_subject(Operation.SUB, 5), replace(SMALL, n_draws=1, n_train=96))
+    (lag,) = (each for each in outcome.beside_paper if each.what.startswith("lag of MV"))
+    assert lag.agrees is None
+
+
+def test_the_first_place_is_found_again_in_resampled_questions() -> None:
+    random = np.random.default_rng(3)
+    truth = np.stack([random.random((200, 2)) < rate for rate in (0.5, 0.94, 1.0)], axis=1)
+    twin = random.random((200, 3, 2)) < 0.5
+    never = np.zeros_like(truth)
+    weights = random.multinomial(200, np.full(200, 1 / 200), size=300)
+    found = first_places(truth, twin, weights)
+    assert set(found) == {1, 2}  # a place that is nine of ten in some samples and not in others
+    assert set(first_places(truth, truth, weights)) == {3}
+    assert set(first_places(never, twin, weights)) == {3}
+    sure = np.stack([truth[:, 0], truth[:, 2]], axis=1)
+    assert set(first_places(sure, twin[:, :2], weights)) == {1}
+
+
+def test_probes_of_untrained_weights_read_no_more_than_those_of_a_twin() -> None:
+    outcome = outcome_of("probes", believed_untrained(Operation.MIX))
+    assert {row[1] for row in outcome.rows} == {"none"}
+    twins = [fact for fact in outcome.facts if fact.about["null"] == "untrained twin"]
+    assert min(holm([fact.p for fact in twins])) > THRESHOLDS.level
+    for each in outcome.estimates:
+        assert each.low <= each.null_high
 
 
 def test_a_carry_resolved_at_the_tail_is_read_too_early() -> None:
@@ -117,6 +174,39 @@ def test_planted_borrows_that_share_an_axis_are_told_from_those_that_do_not() ->
         found = {row[1]: float(row[2].split()[0]) for row in outcome.rows}
         assert (found[SHARED] > 0.7) == (verdict is Verdict.SUPPORTED)
         assert max(found["add-positive"], found["add-negative"]) < 0.5
+        along = [
+            f for f in outcome.facts if {f.about["pairs of"], f.about["along the axis of"]} == set(SHARED.split("-"))
+        ]
+        assert len(along) == 2
+        assert all((fact.p < 1e-6) == (verdict is Verdict.SUPPORTED) for fact in along)
+        assert not outcome.beside_paper  # the paper's figures are of 6 digits
+
+
+def test_all_principal_angles_are_given_beside_those_of_unrelated_differences() -> None:
+    random, directions = np.random.default_rng(5), np.eye(20)
+
+    def spread(*rows: int) -> Turned:
+        mixed = random.standard_normal((80, len(rows))) @ directions[list(rows)]
+        noise = random.standard_normal((80, 20))
+        return Turned(mixed + 5 * directions[rows[0]], 0.1 * noise, noise)
+
+    three = {Branch.ADD: spread(5, 6, 7), Branch.POSITIVE: spread(0, 1, 2), Branch.NEGATIVE: spread(0, 1, 3)}
+    found = {angle.name: angle.principal for angle in angles(2, three, SMALL)}
+    assert [round(each.value, 2) for each in found[SHARED]] == [1.0, 1.0, 0.0]
+    assert [round(each.value, 2) for each in found["add-positive"]] == [0.0, 0.0, 0.0]
+    assert all(each.null_high < 0.95 for each in found[SHARED])
+    one = {
+        branch: Turned(np.outer(np.ones(40), directions[0]), three[branch].null, three[branch].null)
+        for branch in Branch
+    }
+    assert [len(angle.principal) for angle in angles(2, one, SMALL)] == [1, 1, 1]  # rounding spans nothing
+
+
+def test_untrained_weights_have_no_shared_axis() -> None:
+    outcome = outcome_of("axes", believed_untrained(Operation.MIX))
+    assert outcome.verdict is not Verdict.SUPPORTED
+    assert min(holm([fact.p for fact in outcome.facts])) > THRESHOLDS.level
+    assert all(each.low <= each.null_high for each in outcome.estimates if each.name.startswith("|cos|"))
 
 
 def test_a_source_that_changes_nothing_is_no_direction() -> None:

@@ -14,7 +14,7 @@ from carrylens.report.family_svg import family_svg
 from carrylens.report.family_text import family_lines, family_page, mark, short_names
 from family.records import a_fact, a_member, angled, carried, full, patched
 
-FOLLOWS = "swapped at the answer, its digit follows"
+FOLLOWS = "last heads swapped at the answer, its digit follows"
 
 
 def the_row(outcomes: list[list[Outcome]], section: str, name: str = VERDICT, operations: str = "add") -> Row:
@@ -27,7 +27,7 @@ def the_row(outcomes: list[list[Outcome]], section: str, name: str = VERDICT, op
 
 def test_what_all_models_show_holds_in_all() -> None:
     row = the_row([[patched(40)], [patched(39)]], "patching", FOLLOWS)
-    assert (row.standing, row.words, row.says) == (Standing.HOLDS, ("yes",), "holds in all 2")
+    assert (row.standing, row.words, row.says) == (Standing.HOLDS, ("most",), "holds in all 2")
     assert [cell.figure for cell in row.cells] == ["1.00 (null 0.00)", "0.97 (null 0.00)"]
     assert (row.paper, row.agree, row.compared) == ("1.00", 1, 2)
 
@@ -39,7 +39,7 @@ def test_a_common_refutation_holds_too() -> None:
 
 def test_one_that_differs_makes_it_vary() -> None:
     row = the_row([[patched(40)], [patched(40)], [patched(1)]], "patching", FOLLOWS)
-    assert (row.standing, row.says) == (Standing.VARIES, "varies: 2 of 3 yes")
+    assert (row.standing, row.says) == (Standing.VARIES, "varies: 2 of 3 most")
     assert [mark(row, cell) for cell in row.cells] == ["a", "a", "b"]
 
 
@@ -100,11 +100,11 @@ def test_texts_list_what_holds_what_varies_and_what_was_not_run() -> None:
     assert "add_d9_l1_h3_w48_t1K_s1: misses the bar" in text
     assert "What holds in every accurate model:\n  nothing that every one of them was asked" in text
     both = "\n".join(family_lines(family_table(members[:2]), {}))
-    assert f"patching, {FOLLOWS}: yes (holds in all 2)" in both
+    assert f"patching, {FOLLOWS}: most (holds in all 2)" in both
     page = family_page(family_table([members[1], a_member(4, patched(0, Verdict.REFUTED), bar=None)]), {})
     assert "What holds in every one of these models" in page
     assert "- patching: supported (add_d3_l2_s2); refuted (add_d3_l2_s4)" in page
-    assert "**no**<br>0.00 (null 0.00)" in page
+    assert "**fewer than half**<br>0.00 (null 0.00)" in page
 
 
 def test_the_record_has_every_cell() -> None:

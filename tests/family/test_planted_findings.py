@@ -39,7 +39,7 @@ def cell(name: str, experiment: str, dials: Dials, operation: Operation = Operat
     [
         ("make-carry", "values of a column's carry", PLAIN, "three values"),
         ("make-carry", "where the sum's top carry is made", PLAIN, "at its own place, all its values"),
-        ("patching", "swapped at the answer, its digit follows", PLAIN, "yes"),
+        ("patching", "last heads swapped at the answer, its digit follows", PLAIN, "most"),
         ("paths", "the last layer's heads deliver it", PLAIN, "yes"),
         ("paths", "earlier nodes of the place deliver it", PLAIN, "no"),
         ("paths", "heads that deliver", PLAIN, "one head alone"),

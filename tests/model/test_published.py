@@ -151,6 +151,26 @@ def test_a_file_beside_the_weights_that_makes_no_sense_is_named(published: Path,
     assert name in refusal(published)
 
 
+SHAPE = {"n_layers": 2, "n_heads": 3, "n_digits": 2, "d_vocab": 15, "n_ctx": 10}
+
+
+def write_config(folder: Path, config: dict[str, object]) -> None:
+    (folder / "training_loss.json").write_text(json.dumps({"Config": config, "TrainingLoss": []}))
+
+
+def test_a_config_that_agrees_with_the_weights_is_taken(published: Path, model: Transformer) -> None:
+    sizes = {name: getattr(model.config, name) for name in ("d_model", "d_head", "d_mlp")}
+    write_config(published, {**SHAPE, **sizes, "d_mlp_multiplier": sizes["d_mlp"] / sizes["d_model"], "lr": 0.1})
+    assert load_published(published).model.config.digits == 2
+
+
+@pytest.mark.parametrize("name", [*SHAPE, "d_model", "d_head", "d_mlp", "d_mlp_multiplier"])
+def test_weights_of_another_shape_than_their_config_are_refused(published: Path, name: str) -> None:
+    write_config(published, {**SHAPE, name: 7})
+    message = refusal(published)
+    assert f"training_loss.json says {name} is 7, but the weights in {published}/model.pth have " in message
+
+
 def test_a_repository_is_fetched_by_its_name(published: Path, model: Transformer, tokens: Tensor) -> None:
     asked: list[tuple[str, Sequence[str]]] = []
 

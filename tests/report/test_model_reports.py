@@ -44,7 +44,21 @@ def test_an_exam_shows_rates_intervals_verdict_and_failures() -> None:
     lines = exam_lines(EXAM)
     assert lines[1].split() == ["natural", "add", "1,000,000", "12", "12", "6.2", "to", "21"]
     assert lines[2].startswith("add_d2_l1_h3_w24_t1K_s1 misses the bar")
+    assert lines[-2] == "Failures, 1 of 12:"
     assert lines[-1] == "  99+01=+000  is +100  (natural)"
+
+
+def test_the_failures_shown_are_spread_over_the_parts_and_counted() -> None:
+    rows = [[f"{row:02}+01=", "+100", "+000"] for row in range(50)]
+    natural = EXAM["parts"][0]
+    parts = [
+        {**natural, "failed": 812, "failures": rows},
+        {**natural, "name": "paper", "failed": 0, "failures": []},
+        {**natural, "name": "class S5", "failed": 3, "failures": rows[:3]},
+    ]
+    shown = exam_lines({**EXAM, "most_failures_kept": 50, "parts": parts})[-11:]
+    assert shown[0] == "Failures, 10 of 815; of each part the first 50 are kept:"
+    assert [line.split("(")[1].rstrip(")") for line in shown[1:]] == ["natural", "class S5"] * 3 + ["natural"] * 4
 
 
 def count(failed: int, asked: int = 1_000_000) -> dict[str, Any]:

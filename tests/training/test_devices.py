@@ -1,9 +1,13 @@
 """Devices by name."""
 
+import re
+from pathlib import Path
+
 import pytest
 import torch
 
 from carrylens.errors import CarryLensError
+from carrylens.training import losses
 from carrylens.training.devices import device_called
 
 
@@ -19,3 +23,19 @@ def test_auto_is_the_fastest_there_is() -> None:
 def test_a_device_that_is_not_there_is_refused_with_those_that_are() -> None:
     with pytest.raises(CarryLensError, match="There is no device 'abacus' here. Write one of cpu"):
         device_called("abacus")
+
+
+def test_losses_are_in_float64_but_on_mps_which_has_none() -> None:
+    assert losses.precision_on(torch.device("mps")) is torch.float32
+    assert losses.precision_on(torch.device("cpu")) is losses.precision_on(torch.device("cuda")) is torch.float64
+    logits, tokens = torch.zeros(2, 3, 15), torch.zeros(2, 5, dtype=torch.long)
+    assert losses.token_losses(logits, tokens).dtype is torch.float64
+
+
+def test_nothing_else_in_training_asks_a_device_for_float64() -> None:
+    asking = [
+        path.name
+        for path in Path(losses.__file__).parent.glob("*.py")
+        if re.search(r"\.double\(|torch\.float64|torch\.double", path.read_text())
+    ]
+    assert asking == ["losses.py"]

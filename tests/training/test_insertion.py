@@ -1,13 +1,29 @@
 """Insertion copies every weight of the addition model, and puts back what it should."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import torch
 
+import carrylens as cl
 from carrylens.errors import CarryLensError
 from carrylens.model import ModelConfig, Transformer
 from carrylens.names import ModelName
+from carrylens.pipeline import training_plan
+from carrylens.training.identity import hash_of
 from carrylens.training.insertion import Placement, insert, put_back
-from carrylens.training.run import Plan
+from carrylens.training.run import Plan, resume, start, train
+
+
+class Hasty:
+    """Stops a run after its first step."""
+
+    def note(self, *_: object) -> None:
+        pass
+
+    def stop_wanted(self) -> bool:
+        return True
 
 
 def pair(n_layers: int = 3, n_heads: int = 4) -> tuple[Transformer, Transformer]:
@@ -65,6 +81,25 @@ def test_a_model_that_does_not_fit_is_refused() -> None:
         insert(larger, Transformer(ModelConfig.of_width(2, 2, 3, width=24)))
     with pytest.raises(CarryLensError, match="n_layers 4 into 3"):
         insert(larger, Transformer(ModelConfig.of_width(2, 4, 3, width=12)))
+
+
+def test_only_an_addition_model_is_inserted() -> None:
+    with pytest.raises(CarryLensError, match="sub_d6_l2_h3_w96_t5K_s1 is no addition model. Give --insert a model"):
+        training_plan("ins1_mix_d6_l3_h4_w96_t4K_s1", "compact", "sub_d6_l2_h3_w96_t5K_s1", "early")
+    plan = training_plan("ins1_mix_d6_l3_h4_w96_t4K_s1", "compact", "add_d6_l2_h3_w96_t2K_s1", "early")
+    assert plan.identity()["inserted_sha256"] == hash_of(cl.load("add_d6_l2_h3_w96_t2K_s1"))
+
+
+def test_a_run_is_not_resumed_with_another_model_of_the_same_name(tmp_path: Path) -> None:
+    name, (_, smaller) = ModelName.parse("ins1_mix_d2_l3_h4_w12_t10_s1"), pair()
+    first = Plan(name, inserted=smaller, inserted_from="add_d2_l2_h3_w12_t10_s1")
+    assert not train(start(first, tmp_path, torch.device("cpu")), Hasty(), checkpoint_seconds=1e9)
+    assert resume(first, tmp_path, torch.device("cpu")).step == 1
+    with torch.no_grad():
+        other = pair()[1]
+        other.unembed.b_U[3] += 1e-3
+    with pytest.raises(CarryLensError, match="another model called add_d2_l2_h3_w12_t10_s1 inserted: its weights"):
+        resume(replace(first, inserted=other), tmp_path, torch.device("cpu"))
 
 
 def test_a_name_and_its_insertion_go_together() -> None:

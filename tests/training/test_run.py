@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import torch
 from carrylens.errors import CarryLensError
 from carrylens.model import load_model
 from carrylens.names import ModelName
+from carrylens.pipeline import train_model
 from carrylens.training import run as runs
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.losses import token_losses
@@ -25,7 +27,7 @@ from carrylens.training.run import HISTORY, Plan, prepare_folder, resume, start,
 from carrylens.zoo.exams import hash_of
 
 CPU = torch.device("cpu")
-TINY = "mix_d2_l1_h2_w12_t60_s1"
+TINY, SEED_2 = "mix_d2_l1_h2_w12_t60_s1", "mix_d2_l1_h2_w12_t60_s2"
 
 
 class Quiet:
@@ -121,6 +123,38 @@ def test_resuming_with_another_recipe_or_name_is_refused(tmp_path: Path) -> None
         resume(Plan(ModelName.parse("mix_d2_l1_h2_w12_t90_s1")), tmp_path, CPU)
 
 
+def test_resuming_with_another_number_of_threads_is_refused_with_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan(ModelName.parse(TINY))
+    before = torch.get_num_threads()
+    try:
+        train_model(plan, tmp_path, "cpu", 1, Quiet(5), 1e9, resume=False, restart=False)
+        with pytest.raises(CarryLensError, match=r"threads = 1, not 2, .* Resume with --threads 1, or train anew"):
+            train_model(plan, tmp_path, "cpu", 2, Quiet(), 1e9, resume=True, restart=False)
+        monkeypatch.setattr("carrylens.training.run.machine_of", lambda _device: {"device": "cuda"})
+        with pytest.raises(CarryLensError, match="device = 'cpu', not 'cuda', .* Resume with --device cpu, or train"):
+            train_model(plan, tmp_path, "cpu", 1, Quiet(), 1e9, resume=True, restart=False)
+        monkeypatch.undo()
+        assert train_model(plan, tmp_path, "cpu", 1, Quiet(), 1e9, resume=True, restart=False).done
+    finally:
+        torch.set_num_threads(before)
+    assert json.loads((tmp_path / HISTORY).read_text().splitlines()[0])["run"]["threads"] == 1
+
+
+def test_a_checkpoint_that_does_not_say_how_many_threads_it_had_is_resumed(tmp_path: Path) -> None:
+    plan = Plan(ModelName.parse(TINY))
+    run = start(plan, tmp_path, CPU)
+    run.machine = {}
+    assert not train(run, Quiet(5), checkpoint_seconds=1e9)
+    assert resume(plan, tmp_path, CPU).step == 5
+
+
+def test_a_name_with_grokfast_is_refused() -> None:
+    with pytest.raises(CarryLensError, match="_t60_gf_s1 asks for grokfast .* Leave it out: mix_d2_l1_h2_w12_t60_s1"):
+        Plan(ModelName.parse("mix_d2_l1_h2_w12_t60_gf_s1"))
+
+
 def test_resuming_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CarryLensError, match="has no checkpoint to resume from"):
         resume(Plan(ModelName.parse(TINY)), tmp_path, CPU)
@@ -163,9 +197,12 @@ def test_a_loss_that_is_not_a_number_stops_the_run_and_spares_the_checkpoint(
     train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
     before = (tmp_path / CHECKPOINT).read_bytes()
     monkeypatch.setattr(runs, "token_losses", lambda *given: token_losses(*given) * float("nan"))
-    with pytest.raises(CarryLensError, match="is not a number after step 5"):
+    left = f"after step 5. The last checkpoint in {tmp_path} is unharmed. Train another seed, such as {SEED_2}."
+    with pytest.raises(CarryLensError, match=re.escape(left)):
         train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=0.0)
     assert (tmp_path / CHECKPOINT).read_bytes() == before
+    with pytest.raises(CarryLensError, match=f"after step 0. There was no checkpoint yet. Train .* {SEED_2}"):
+        train(start(plan, tmp_path / "anew", CPU), Quiet(), checkpoint_seconds=0.0)
 
 
 def test_a_finished_or_stopped_folder_is_not_overwritten_by_mistake(tmp_path: Path) -> None:

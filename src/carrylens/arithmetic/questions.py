@@ -157,8 +157,10 @@ class Answers:
     __hash__ = None  # type: ignore[assignment]
 
 
-def split_question(text: str, digits: int | None = None) -> tuple[str, str, str]:
+def split_question(text: str, digits: int | None = None, *, of_model: bool = False) -> tuple[str, str, str]:
     """First operand, operator and second operand of one question, or an error that says what to write.
+
+    With `of_model`, `digits` is what a model takes, so there is no other width to ask for.
 
     >>> split_question(" 45 + 7 = ")
     ('45', '+', '7')
@@ -170,6 +172,10 @@ def split_question(text: str, digits: int | None = None) -> tuple[str, str, str]
         raise CarryLensError(f"{quote(text)} is no question{because}. {_ADVICE}")
     first, sign, second = match.groups()
     width, limit = max(len(first), len(second)), MAX_DIGITS if digits is None else check_digits(digits)
+    if width > limit and of_model:
+        raise CarryLensError(
+            f"{quote(text)} has an operand of {width} digits, but this model takes {limit}. Write shorter numbers."
+        )
     if width > limit:
         advice = f"Ask for a width of {width} or more." if width <= MAX_DIGITS else f"Write at most {MAX_DIGITS}."
         raise CarryLensError(f"{quote(text)} has an operand of {width} digits, but the width is {limit}. {advice}")

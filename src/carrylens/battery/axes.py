@@ -13,13 +13,16 @@ Never  calls an axis shared because two borrows always turn together.
 4. Null: the mean difference to sources of the same carry, in units of the effect's length: where such a source changes
    nothing there is no direction to compare, and it must not be made one by giving it length. Chance: the |cos| with
    differences of unrelated questions of one carry, below which 95% of them lie. Ceiling: two halves of one branch.
-5. Principal angles between the subspaces of the three largest directions of each branch.
+5. Principal angles between the subspaces of the three largest directions of each branch: the cosines of all of them,
+   with bootstrap intervals. Null: those with the three largest directions of unrelated differences.
+6. Facts: in how many pairs of one branch the difference lies along the other branch's axis, beyond chance. Null:
+   sources of the same carry; a difference shorter than the mean effect is taken to be as long as that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -32,6 +35,8 @@ from carrylens.battery.states import levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.swapping import answered, joined
 from carrylens.battery.weighing import overall
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
 
@@ -45,7 +50,9 @@ CARD = Card(
         "|cos| between the mean differences of two branches, with a bootstrap interval.",
         "Null: the mean difference to sources of the same carry, in units of the effect's length.",
         "Chance: differences of unrelated questions of the same carry. Ceiling: two halves of one branch.",
-        "Principal angles between the spans of the three largest directions.",
+        "Cosines of all principal angles between the spans of the three largest directions; null: of unrelated "
+        "differences.",
+        "Pairs of one branch whose difference lies along the other's axis, beyond chance; null: the same carry.",
     ),
     refuted_if="at some digit the borrows' |cos| is surely below one half, or the addition's with one surely above it.",
     paper="|cos| positive-negative .898 (digit 2), .828 (digit 3); add-positive .207, add-negative .226",
@@ -53,6 +60,8 @@ CARD = Card(
 )
 _BOOTSTRAPS = 400
 _RANK = 3
+_SPANS = 40
+_PAPER_DIGITS = 6
 _PAPER = {"positive-negative": {2: 0.898, 3: 0.828}, "add-positive": {2: 0.207}, "add-negative": {2: 0.226}}
 
 SHARED = "positive-negative"
@@ -74,17 +83,19 @@ class Turned:
 
 @dataclass(frozen=True)
 class Angle:
-    """|cos| of two branches' axes at one digit, its null, the ceiling, and that of the nearest principal directions.
+    """|cos| of two branches' axes at one digit, its null, the ceiling, and the cosines of all principal angles.
 
-    `chance` is what 95% of unrelated differences stay below.
+    `chance` is what 95% of unrelated differences stay below. `along` has for each branch how many of its pairs differ
+    along the other's axis, beyond chance, and how many sources of the same carry do.
     """
 
     digit: int
     branches: tuple[Branch, Branch]
     cos: Estimate
     ceiling: float
-    nearest: float
+    principal: tuple[Estimate, ...]
     chance: float
+    along: tuple[tuple[Rate, Rate], tuple[Rate, Rate]]
 
     @property
     def name(self) -> str:
@@ -109,30 +120,41 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         settings=settings.plain(),
         verdict=judge_angles(found),
         says=_says(subject, found, together),
-        estimates=tuple(angle.cos for angle in found),
+        facts=tuple(fact for angle in found for fact in _facts(angle, settings)),
+        estimates=(
+            *(angle.cos for angle in found),
+            *(replace(angle.cos, name=f"turned-together {angle.cos.name}") for angle in together),
+            *(each for angle in found for each in angle.principal),
+        ),
         figure=_figure(found, together) if found else None,
-        headers=("digit", "branches", "|cos|", "null", "ceiling", "nearest principal directions", "chance"),
+        headers=("digit", "branches", "|cos|", "null", "ceiling", "cosines of principal angles", "chance"),
         rows=(
             *map(_row, found),
             *((each[0], f"{each[1]}, turned together", *each[2:]) for each in map(_row, together)),
         ),
-        beside_paper=(*_beside(together, ", turned together"), *_beside(found, ", each alone")),
+        beside_paper=tuple(_beside(found)) if subject.digits == _PAPER_DIGITS else (),
     )
 
 
 def angles(digit: int, turned: Mapping[Branch, Turned], settings: Settings) -> list[Angle]:
     """The angles between every two branches."""
-    return [
-        Angle(
-            digit,
-            (one, other),
-            _cosine(f"|cos| {one.value}-{other.value} at A{digit}", turned[one], turned[other], settings),
-            float(np.sqrt(_halves(turned[one].effect) * _halves(turned[other].effect))),
-            float(np.linalg.svd(_span(turned[one].effect) @ _span(turned[other].effect).T, compute_uv=False)[0]),
-            max(_chance(turned[one], turned[other]), _chance(turned[other], turned[one])),
+    spans = {branch: _Spans.of(each, settings.seed_of(CARD.name, branch, digit)) for branch, each in turned.items()}
+    found = []
+    for one, other in combinations(Branch, 2):
+        name, both = f"{one.value}-{other.value} at A{digit}", (turned[one], turned[other])
+        chance = max(_chance(*both), _chance(*both[::-1]))
+        found.append(
+            Angle(
+                digit,
+                (one, other),
+                _cosine(f"|cos| {name}", *both, settings),
+                float(np.sqrt(_halves(both[0].effect) * _halves(both[1].effect))),
+                _principal(name, spans[one], spans[other], min(len(each.effect) for each in both)),
+                chance,
+                (_along(*both, chance), _along(*both[::-1], chance)),
+            )
         )
-        for one, other in combinations(Branch, 2)
-    ]
+    return found
 
 
 def judge_angles(found: Sequence[Angle]) -> Verdict:
@@ -204,8 +226,83 @@ def _halves(rows: Differences) -> float:
     return float(_abs_cos(rows[::2].mean(0)[None], rows[1::2].mean(0)[None])[0])
 
 
+def _along(one: Turned, other: Turned, chance: float) -> tuple[Rate, Rate]:
+    # Step 6: pairs of `one` along the axis of `other`, and its sources of the same carry.
+    axis, least = other.effect.mean(0)[None], float(np.linalg.norm(one.effect, axis=1).mean())
+
+    def beyond(rows: Differences) -> Rate:
+        lengths = np.maximum(np.linalg.norm(rows, axis=1), least)
+        cosines = np.abs(rows @ axis[0]) / np.maximum(np.linalg.norm(axis) * lengths, 1e-12)
+        return Rate(int((cosines > chance).sum()), len(rows))
+
+    return beyond(one.effect), beyond(one.null)
+
+
+@dataclass(frozen=True, eq=False)
+class _Spans:
+    """The largest directions of a branch's differences, and of unrelated ones: of all rows, and of resampled ones."""
+
+    effect: Differences
+    unrelated: Differences
+    effects: list[Differences]
+    unrelateds: list[Differences]
+
+    @classmethod
+    def of(cls, turned: Turned, seed: int) -> _Spans:
+        random = np.random.default_rng(seed)
+
+        def again(rows: Differences) -> list[Differences]:
+            return [_span(rows[random.integers(0, len(rows), len(rows))]) for _ in range(_SPANS)]
+
+        own, other = turned.effect, turned.unrelated
+        return cls(_span(own), _span(other), again(own), again(other))
+
+
 def _span(rows: Differences) -> Differences:
-    return np.asarray(np.linalg.svd(rows, full_matrices=False)[2][:_RANK])
+    # Directions along which nothing but rounding differs are left out.
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(directions[:_RANK][sizes[:_RANK] > 1e-3 * sizes[0]])
+
+
+def _principal(name: str, one: _Spans, other: _Spans, n: int) -> tuple[Estimate, ...]:
+    # The cosines of all principal angles, largest first; where a resampled span has fewer directions, 0.
+    values = _cosines(one.effect, other.effect)
+    found = np.array([_cosines(*pair) for pair in zip(one.effects, other.effects, strict=True)])
+    nulls = [
+        *(_cosines(*pair) for pair in zip(one.effects, other.unrelateds, strict=True)),
+        *(_cosines(*pair) for pair in zip(one.unrelateds, other.effects, strict=True)),
+    ]
+    low, high = np.quantile(found, (0.025, 0.975), axis=0)
+    null_low, null, null_high = np.quantile(np.array(nulls), (0.025, 0.5, 0.975), axis=0)
+    return tuple(
+        Estimate(
+            f"cosine of principal angle {at + 1} of {_RANK}, {name}",
+            *(float(values[at]), float(min(values[at], low[at])), float(max(values[at], high[at]))),
+            *(float(null[at]), float(null_low[at]), float(null_high[at])),
+            n,
+        )
+        for at in range(min(len(one.effect), len(other.effect)))
+    )
+
+
+def _cosines(one: Differences, other: Differences) -> NDArray[np.float64]:
+    found = np.zeros(_RANK)
+    values = np.linalg.svd(one @ other.T, compute_uv=False)
+    found[: len(values)] = np.minimum(values, 1.0)
+    return found
+
+
+def _facts(angle: Angle, settings: Settings) -> list[Fact]:
+    facts = []
+    for (one, other), (effect, null) in zip((angle.branches, angle.branches[::-1]), angle.along, strict=True):
+        about = {
+            "digit": angle.digit,
+            "pairs of": one.value,
+            "along the axis of": other.value,
+            "null": "the same carry",
+        }
+        facts.append(Fact(f"battery {CARD.name}", about, effect, null, {"seed": settings.seed}))
+    return facts
 
 
 def _says(subject: Subject, found: Sequence[Angle], together: Sequence[Angle]) -> str:
@@ -219,21 +316,30 @@ def _says(subject: Subject, found: Sequence[Angle], together: Sequence[Angle]) -
         parts.append(f"{name} {min(values):.2f} to {max(values):.2f}")
     null, chance = max(angle.cos.null_high for angle in found), max(angle.chance for angle in found)
     both = [angle.cos.value for angle in together]
+    spans = [each for angle in found if angle.name == SHARED for each in angle.principal]
+    ranks = dict.fromkeys(each.name.partition(",")[0] for each in spans)
+    means = [np.mean([each.value for each in spans if each.name.startswith(rank)]) for rank in ranks]
+    nulls = [np.mean([each.null for each in spans if each.name.startswith(rank)]) for rank in ranks]
+    shown, beside = (", ".join(f"{mean:.2f}" for mean in some) for some in (means, nulls))
     return (
-        f"|cos| by digit, each borrow turned alone: {'; '.join(parts)}; null up to {null:.2f}, chance "
-        f"{chance:.2f}. Turned together, as one "
-        f"column always turns them, the borrows look like {min(both):.2f} to {max(both):.2f}."
+        "The paper says that both borrows share one direction and the addition's carry has another. |cos| by digit, "
+        f"each borrow turned alone: {'; '.join(parts)}; sources of the same carry up to {null:.2f}, chance "
+        f"{chance:.2f}. Turned together, as one column always turns them, the borrows look like {min(both):.2f} to "
+        f"{max(both):.2f}. Principal angles between their subspaces have mean cosines {shown} (those with unrelated "
+        f"differences: {beside})."
     )
 
 
-def _beside(found: Sequence[Angle], how: str) -> list[BesidePaper]:
+def _beside(found: Sequence[Angle]) -> list[BesidePaper]:
+    # The paper's figures are "nuisance-controlled": beside them stand those whose other borrow is held still.
     rows = []
     for angle in found:
         paper = _PAPER[angle.name].get(angle.digit)
         if paper is not None:
             ours = f"{angle.cos.value:.3f} [{angle.cos.low:.3f}, {angle.cos.high:.3f}]"
             agrees = angle.cos.low - 0.05 <= paper <= angle.cos.high + 0.05
-            rows.append(BesidePaper(f"|cos| {angle.name}, digit {angle.digit}{how}", f"{paper} (mix d6)", ours, agrees))
+            what = f"|cos| {angle.name}, digit {angle.digit}, each alone"
+            rows.append(BesidePaper(what, f"{paper} (mix d6)", ours, agrees))
     return rows
 
 
@@ -262,6 +368,6 @@ def _row(angle: Angle) -> tuple[str, ...]:
         angle.name,
         *shown,
         f"{angle.ceiling:.2f}",
-        f"{angle.nearest:.2f}",
+        ", ".join(f"{each.value:.2f}" for each in angle.principal),
         f"{angle.chance:.2f}",
     )

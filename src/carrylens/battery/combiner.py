@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.questions import Operation
 from carrylens.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs
 from carrylens.battery.interpolating import Moved, move_input, permuted, read_input
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
@@ -60,6 +61,7 @@ _THRESHOLDS = np.linspace(0, 1, 41)
 LINE_WIDTH = 0.8
 """From 10% to 90% of a straight line."""
 _BOOTSTRAPS = 400
+_PAPER = {5: 0.75, 6: 0.75, 10: 0.75, 13: 0.5}  # additions, by digits
 _PAIRS = 3  # times as many as other experiments ask: one place is cheap to compute
 _LEAST_SIZE = 0.5  # of the carry's own change, for a change along the permuted direction to be called a step of it
 
@@ -115,25 +117,22 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     facts = [
         fact for branch in dict.fromkeys(each.branch for each in found) for fact in _facts(branch, found, settings)
     ]
-    verdict = overall(weigh(facts))
+    branches = dict.fromkeys(each.branch for each in found)
+    estimates = tuple(estimate for branch in branches for estimate in _estimates(branch, found, settings))
     return Outcome(
         card=CARD,
         settings=settings.plain(),
-        verdict=verdict,
-        says=_says(found, facts),
+        verdict=overall(weigh(facts)),
+        says=_says(facts, estimates),
         facts=tuple(facts),
-        estimates=tuple(
-            estimate
-            for branch in dict.fromkeys(e.branch for e in found)
-            for estimate in _estimates(branch, found, settings)
-        ),
+        estimates=estimates,
         figure=_figure(found) if found else None,
         headers=(
             *("digit", "turned, null", "threshold", "width, logits", "width, MLP output", "steps, logits"),
             *("slope, logits", "permuted: turned", "permuted: share of the change"),
         ),
         rows=tuple(map(_row, found)),
-        beside_paper=_beside(found, settings),
+        beside_paper=_beside(subject, estimates),
     )
 
 
@@ -217,7 +216,7 @@ def _measure(subject: Subject, digit: int, pairs: ColumnPairs, random: np.random
         stray_logits=(astray / safe)[turned],
         stray_output=_along(stray, effect)[turned],
         raw=np.stack([raw[:, -1], astray[:, -1]], axis=1)[turned],
-        flips=SHARES[(became[:, turned] == ours[turned]).argmax(0)] - _STEP / 2,
+        flips=_crossings(effect, ours, theirs)[turned],
     )
 
 
@@ -226,6 +225,15 @@ def _difference(moved: Moved, ours: NDArray[np.int64], theirs: NDArray[np.int64]
     rows = np.arange(len(ours))
     apart = (moved.logits[:, rows, ours] - moved.logits[:, rows, theirs]).T
     return np.asarray(apart - apart[:, :1])
+
+
+def _crossings(moved: Moved, ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> NDArray[np.float64]:
+    # The share at which the source's logit comes to exceed the base's, on a line between the shares around it.
+    rows = np.arange(len(ours))
+    apart = moved.logits[:, rows, ours] - moved.logits[:, rows, theirs]
+    after = np.maximum((apart > 0).argmax(0), 1)
+    low, high = apart[after - 1, rows], apart[after, rows]
+    return np.asarray(SHARES[after - 1] + _STEP * low / np.where(low == high, -1.0, low - high))
 
 
 def _along(moved: Moved, effect: Moved) -> Curves:
@@ -307,30 +315,43 @@ def _estimate(name: str, values: NDArray[np.float64], line: float, settings: Set
     return Estimate(name, float(np.median(values)), float(low), float(high), line, line, line, len(values))
 
 
-def _says(found: Sequence[_Digit], facts: Sequence[Fact]) -> str:
-    if not found:
+def _says(facts: Sequence[Fact], estimates: Sequence[Estimate]) -> str:
+    if not facts:
         return "The model answers too few of the questions for a combiner to be seen."
     parts = []
     for at in range(0, len(facts), 6):
         logits, output, turned, _, _, stray = facts[at : at + 6]
+        branch = logits.about["branch"]
+        slope, gain, share = (
+            next((each for each in estimates if each.name.startswith(f"{branch}: {name}")), None)
+            for name in ("slope of the logit", "error of a line", "share at which")
+        )
+        shape = ""
+        if slope is not None and gain is not None and share is not None:
+            line = "which no line fits" if gain.low > 0 else "as a line's may be"
+            shape = (
+                f", with a slope of {slope.value:.2f} (a line has 1), {line}, and turns at {share.value:.2f} of the way"
+            )
         parts.append(
-            f"{logits.about['branch']}: the digit turns in {turned.effect.value:.2f} of pairs, null "
-            f"{turned.null.value:.2f}, along a permuted direction {stray.null.value:.2f}; it turns "
-            f"by a step in {logits.effect} as to logits and "
-            f"{output.effect.value:.2f} as to the MLP's output"
+            f"{branch}: the digit turns in {turned.effect.value:.2f} of pairs, null {turned.null.value:.2f}, along a "
+            f"permuted direction {stray.null.value:.2f}; the logit difference goes by a step in {logits.effect}, the "
+            f"MLP's output in {output.effect.value:.2f}{shape}"
         )
     return "; ".join(parts) + "."
 
 
-def _beside(found: Sequence[_Digit], settings: Settings) -> tuple[BesidePaper, ...]:
+def _beside(subject: Subject, estimates: Sequence[Estimate]) -> tuple[BesidePaper, ...]:
+    # The paper has it for some additions, and for mixed models; what it is elsewhere nobody has said.
+    mixed = subject.operation is Operation.MIX
+    paper = 0.5 if mixed else _PAPER.get(subject.digits) if subject.operation is Operation.ADD else None
     rows = []
-    for branch in dict.fromkeys(each.branch for each in found):
-        for each in _estimates(branch, found, settings):
-            if "argmax" in each.name:
-                ours = f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}]"
-                paper = 0.75 if branch is Branch.ADD else 0.5
-                shown = ".75 (add d5, d6, d10), .5 (d13), about .5 (mixed)"
-                rows.append(BesidePaper(each.name, shown, ours, each.low - 0.05 <= paper <= each.high + 0.05))
+    for each in estimates:
+        if "argmax" in each.name:
+            quarters = np.ceil(4 * each.value) / 4
+            ours = f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}], seen in steps of a quarter at {quarters:.2f}"
+            agrees = None if paper is None else each.low - _STEP / 2 <= paper <= each.high + _STEP / 2
+            shown = "not reported" if paper is None else f"about {paper} (mixed models)" if mixed else f"{paper}"
+            rows.append(BesidePaper(each.name, shown, ours, agrees))
     return tuple(rows)
 
 

@@ -3,7 +3,8 @@
 Takes  a subject.
 Gives  for every place of the first operand how often the unembedding's sign is right there, beside untrained twins and
        the best guess from the first digit.
-Never  scores level or cut on the questions they were chosen on.
+Never  scores level or cut on the questions they were chosen on, nor takes one untrained model for all: they differ, so
+       a guess counts only if it is better than that of nearly every twin at the twin's best place.
 """
 
 from __future__ import annotations
@@ -20,37 +21,43 @@ from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.battery.states import lens_logits, levels_of, read_states
 from carrylens.battery.subject import Settings, Subject
 from carrylens.battery.weighing import surely_most
-from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
-from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
 from carrylens.model.transformer import Transformer
 from carrylens.tokens import MINUS, PLUS
 
 _NAME = "lenses"
-_TWINS = 4
+_TWINS = 19
+_CHANCE = 0.05
+"""The share of untrained twins that may guess as well, were the model one of them."""
 
 
 @dataclass(frozen=True)
 class Guess:
-    """How often the sign is guessed at a place of the first operand; `best` is from the first digit."""
+    """How often the sign is guessed at a place of the first operand; `best` is from the first digit.
+
+    `twins` has each question guessed by one untrained twin; `as_good` is the share of twins that are as good somewhere.
+    """
 
     place: str
     lens: Rate
     twins: Rate
     best: Rate
+    as_good: Rate
+
+    @property
+    def better(self) -> bool:
+        """Whether 95% of untrained models guess worse at every place, this one counted among them."""
+        return (1 + self.as_good.hits) / (1 + self.as_good.n) <= _CHANCE
 
 
 def judge_guesses(guesses: Sequence[Guess]) -> Verdict:
     """At some place of the first operand the sign is guessed better than by untrained twins."""
     if not guesses:
         return Verdict.UNTESTED
-    facts = [Fact("", {}, each.lens, each.twins) for each in guesses]
-    if any(surely_most(f.effect) and f.p * len(facts) <= THRESHOLDS.level for f in facts):
+    if any(surely_most(each.lens) and each.better for each in guesses):
         return Verdict.SUPPORTED
-    no_better = all(
-        f.p > THRESHOLDS.level and f.effect.interval[1] < g.best.value for f, g in zip(facts, guesses, strict=True)
-    )
+    no_better = all(not each.better and each.lens.interval[1] < each.best.value for each in guesses)
     return Verdict.REFUTED if no_better else Verdict.INCONCLUSIVE
 
 
@@ -68,11 +75,18 @@ def sign_guesses(subject: Subject, settings: Settings) -> list[Guess]:
         for at in range(_TWINS)
     ]
     scores = [[_sign_scores(model, each, digits) for each in (fit, test)] for model in (subject.model, *twins)]
-    whose, found = np.arange(n) % _TWINS, []
+    hits = np.array(
+        [
+            [_cut(one[0][:, place], negative[0], one[1][:, place]) == negative[1] for place in range(digits)]
+            for one in scores
+        ]
+    )
+    whose, best_of_twin = np.arange(n) % _TWINS, hits[1:].sum(-1).max(1)
+    found = []
     for place in range(digits):
-        hits = [_cut(one[0][:, place], negative[0], one[1][:, place]) == negative[1] for one in scores]
-        twin = sum((_rate(hits[1 + at][whose == at]) for at in range(_TWINS)), Rate(0, 0))
-        found.append(Guess(subject.place(place), _rate(hits[0]), twin, best))
+        dealt = hits[1 + whose, place, np.arange(n)]
+        as_good = Rate(int((best_of_twin >= hits[0, place].sum()).sum()), _TWINS)
+        found.append(Guess(subject.place(place), _rate(hits[0, place]), _rate(dealt), best, as_good))
     return found
 
 

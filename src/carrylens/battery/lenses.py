@@ -7,32 +7,32 @@ Never  scores on the questions that a threshold, a unit or an autoencoder was ch
 
 1. Logit lens: the last norm and the unembedding read the stream at every place from D'0 on, behind every half layer.
    Null: the same readings held against other questions' answers. Rate of guessing: the commonest token.
-2. Autoencoder: for a middle column, on the MLP outputs at D'k and where digit k is predicted, in every layer, with as
-   many features as there are neurons. For every value of every sub-task of the column, the best unit is chosen on
-   some questions; its correlation with the value is taken on others, for features, neurons and random directions.
+   A token is read where it is surely right in most questions, and more often than by guessing and than the null.
+2. Autoencoder: on MLP outputs of a middle column, with as many features as neurons (`units.py`). Do its best features
+   tell sub-task values better than the best neurons, and than random directions?
 3. Sign: at every place of the first operand, before the last layer, the logit of - less that of +, at the level and
    with the cut that are best on some questions. Beside it the best guess from the first digit, and untrained twins.
+4. Each of the three has a verdict. That of the whole is the worst of them, and the sentence says on which it rests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import MB, MD, NB, ND, SA, ST
 from carrylens.battery.columns import Branch, branches_of
-from carrylens.battery.dictionary import Matrix, best_units, correlation, fit_dictionary, random_dictionary
 from carrylens.battery.first_guess import Guess, judge_guesses, sign_guesses
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
-from carrylens.battery.states import lens_logits, level_name, levels_of, read_hooks, read_states
+from carrylens.battery.states import lens_logits, level_name, levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
+from carrylens.battery.swapping import joined
+from carrylens.battery.units import Units, compare_units, judge_units
 from carrylens.battery.weighing import overall
 from carrylens.discovery.swaps import answer_tokens
 from carrylens.evidence.facts import Fact
@@ -40,8 +40,11 @@ from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
 
-Mlps = dict[tuple[int, int], tuple[Matrix, Matrix]]
-"""For each layer and place what its MLP writes, and its neurons."""
+__all__ = ["CARD", "Reading", "judge_readings", "judge_units", "run"]
+
+Grid = tuple[tuple[Rate, ...], ...]
+"""Axes place and level."""
+_PARTS = ("logit lens", "autoencoder", "sign")
 
 CARD = Card(
     name="lenses",
@@ -51,54 +54,68 @@ CARD = Card(
     "digit?",
     method=(
         "Logit lens at every place from D'0 and every half layer; null: other questions' answers.",
-        "An autoencoder with as many features as neurons on MLP outputs; best unit for each value, scored on others.",
+        "An autoencoder with as many features as neurons on MLP outputs; best unit for each value, scored on others; "
+        "how much of them it rebuilds, and with how many features at once.",
         "The sign's logits at the places of the first operand; beside the best guess and untrained twins.",
+        "The three have verdicts of their own; that of the whole is the worst of them.",
     ),
     refuted_if="some token is surely readable, beyond guessing, in an earlier layer or at an earlier place; or "
     "features tell values surely no better than neurons or random directions; or the sign is not guessed.",
     paper="the algorithm relies on calculations at P0: a first digit 8 or 9 makes + likelier",
     where="Appendix on mixed models; no figure",
 )
-_BOOTSTRAPS = 50
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Where one token of the answer is first surely read in most questions, and how often it is at its own place."""
+    """Where one token of the answer is first surely read in most questions, and how often it is at every place.
+
+    `places` go from D'0 to the token's own, at which it is predicted.
+    """
 
     token: str
-    own: tuple[Rate, ...]
-    null: tuple[Rate, ...]
+    places: tuple[str, ...]
+    rates: Grid
+    nulls: Grid
     guess: float
     onset: tuple[str, str] | None
     early: bool
 
+    @property
+    def own(self) -> tuple[Rate, ...]:
+        """How often it is read at its own place."""
+        return self.rates[-1]
+
+    @property
+    def null(self) -> tuple[Rate, ...]:
+        """The null there."""
+        return self.nulls[-1]
+
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
-    asked = [
-        _asked(subject, settings, branch, "lens", settings.n_questions) for branch in branches_of(subject.operation)
-    ]
-    if subject.right(_join(asked)).mean() < 0.5:
+    asked = joined(list(_asked(subject, settings, "lens", settings.n_questions).values()))
+    if subject.right(asked).mean() < 0.5:
         says = "The model answers fewer than half of the questions, so there is nothing to be read."
         return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
     watch(CARD.title, 0, 3)
-    readings = _readings(subject, _join(asked), settings)
+    readings = read_tokens(subject, asked, settings)
     watch(CARD.title, 1, 3)
-    units = _units(subject, settings)
+    fit, test = (_asked(subject, settings, word, settings.n_train) for word in ("fit", "test"))
+    units = compare_units(subject, fit, test, settings)
     watch(CARD.title, 2, 3)
     guesses = sign_guesses(subject, settings)
-    verdicts = [judge_readings(readings), judge_units(units), judge_guesses(guesses)]
+    verdicts = [judge_readings(readings), judge_units(units.values), judge_guesses(guesses)]
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall([each for each in verdicts if each is not Verdict.UNTESTED]),
         says=_says(readings, units, guesses, verdicts),
         facts=tuple(_facts(readings, guesses, settings)),
-        estimates=tuple(units),
+        estimates=units.all,
         figure=_figure(subject, readings),
         headers=("what", "where", "measured", "null", "beside"),
-        rows=(*map(_reading_row, readings), *map(_unit_row, units), *map(_guess_row, guesses)),
+        rows=(*map(_reading_row, readings), *map(_unit_row, units.all), *map(_guess_row, guesses)),
         beside_paper=_beside(guesses),
     )
 
@@ -109,31 +126,18 @@ def judge_readings(readings: Sequence[Reading]) -> Verdict:
     return overall([*parts, *(Verdict.INCONCLUSIVE for each in readings if not each.onset)])
 
 
-def judge_units(units: Sequence[Estimate]) -> Verdict:
-    """Features surely tell more than neurons, and than random directions."""
-    parts = []
-    for each in units:
-        if each.low > each.null_high:
-            parts.append(Verdict.SUPPORTED)
-        else:
-            parts.append(Verdict.REFUTED if each.high < each.null else Verdict.INCONCLUSIVE)
-    return overall(parts)
+def _asked(subject: Subject, settings: Settings, split: str, n: int) -> dict[Branch, Questions]:
+    found = {}
+    for branch in branches_of(subject.operation):
+        seed = settings.seed_of(CARD.name, branch.value, split)
+        drawn = Stream(StreamKind.NATURAL, branch.operation, subject.digits, seed).take(0, 4 * n)
+        fits = is_negative(drawn) == (branch is Branch.NEGATIVE)
+        found[branch] = drawn[np.flatnonzero(fits)[:n]]
+    return found
 
 
-def _asked(subject: Subject, settings: Settings, branch: Branch, split: str, n: int) -> Questions:
-    stream = Stream(
-        StreamKind.NATURAL, branch.operation, subject.digits, settings.seed_of(CARD.name, branch.value, split)
-    )
-    drawn = stream.take(0, 4 * n)
-    fits = is_negative(drawn) == (branch is Branch.NEGATIVE)
-    return drawn[np.flatnonzero(fits)[:n]]
-
-
-def _join(some: Sequence[Questions]) -> Questions:
-    return Questions(*(np.concatenate([getattr(each, name) for each in some]) for name in ("first", "second", "minus")))
-
-
-def _readings(subject: Subject, questions: Questions, settings: Settings) -> list[Reading]:
+def read_tokens(subject: Subject, questions: Questions, settings: Settings) -> list[Reading]:
+    """What the unembedding reads of each token that is not always the same, from D'0 to the token's own place."""
     levels = levels_of(subject.last_layer + 1)
     places = tuple(range(subject.position("D'0"), subject.predicting(0) + 1))
     read = lens_logits(subject.model, read_states(subject.model, questions, places, levels)).argmax(-1)
@@ -147,17 +151,19 @@ def _readings(subject: Subject, questions: Questions, settings: Settings) -> lis
         own = subject.position("=") + token - places[0]
         hits, null = (read[:, : own + 1] == each[:, None, None] for each in (truth[:, token], truth[mixed, token]))
         rates, nulls = (
-            [[_rate(cell.T[at]) for at in range(len(levels))] for cell in h.swapaxes(0, 1)] for h in (hits, null)
+            tuple(tuple(_rate(cell.T[at]) for at in range(len(levels))) for cell in h.swapaxes(0, 1))
+            for h in (hits, null)
         )
         onset = _onset(rates, nulls, commonest)
         where = None if onset is None else (subject.place(places[onset[0]]), level_name(levels[onset[1]]))
         early = onset is not None and (onset[0] < own or onset[1] < len(levels) - 2)
         name = subject.place(subject.position("=") + 1 + token)
-        found.append(Reading(name, tuple(rates[own]), tuple(nulls[own]), commonest, where, early))
+        passed = tuple(subject.place(place) for place in places[: own + 1])
+        found.append(Reading(name, passed, rates, nulls, commonest, where, early))
     return found
 
 
-def _onset(rates: list[list[Rate]], nulls: list[list[Rate]], guess: float) -> tuple[int, int] | None:
+def _onset(rates: Grid, nulls: Grid, guess: float) -> tuple[int, int] | None:
     cells = sum(map(len, rates))
     for place, row in enumerate(rates):
         for level, rate in enumerate(row):
@@ -167,143 +173,82 @@ def _onset(rates: list[list[Rate]], nulls: list[list[Rate]], guess: float) -> tu
     return None
 
 
-def _units(subject: Subject, settings: Settings) -> list[Estimate]:
-    column, n_layers = subject.digits // 2, subject.last_layer + 1
-    places = (subject.position(f"D'{column}"), subject.predicting(column))
-    branches = branches_of(subject.operation)
-    splits = [[_asked(subject, settings, b, word, settings.n_train) for b in branches] for word in ("fit", "test")]
-    labels = [[_labels(q, branch, column) for q, branch in zip(some, branches, strict=True)] for some in splits]
-    reads = [[_mlps(subject, q, places) for q in some] for some in splits]
-    kept: dict[str, list[list[Matrix]]] = {"features": [], "neurons": [], "random": []}
-    for layer in range(n_layers):
-        for place in places:
-            for name, columns in _site(subject, reads, labels[0], layer, place, settings).items():
-                kept[name].append(columns)
-    return _compared(kept, labels[1], settings) if kept["features"] else []
-
-
-def _site(
-    subject: Subject,
-    reads: list[list[Mlps]],
-    labels: list[NDArray[np.bool_]],
-    layer: int,
-    place: int,
-    settings: Settings,
-) -> dict[str, list[Matrix]]:
-    # For each branch the best unit of each kind for every label, as seen on the test questions.
-    read = [[each[layer, place] for each in some] for some in reads]
-    outs = np.concatenate([out for out, _ in read[0]])
-    if outs.std(0).max() < 1e-6:
-        return {}
-    n, seed = subject.model.config.d_mlp, settings.seed_of(CARD.name, layer, place)
-    ours, chance = fit_dictionary(outs, n, seed), random_dictionary(outs, n, seed)
-    found: dict[str, list[Matrix]] = {"features": [], "neurons": [], "random": []}
-    for (fit, fit_neurons), (test, test_neurons), label in zip(*read, labels, strict=True):
-        found["features"].append(best_units(ours.features(fit), label, ours.features(test)))
-        found["random"].append(best_units(chance.features(fit), label, chance.features(test)))
-        found["neurons"].append(best_units(fit_neurons, label, test_neurons))
-    return found
-
-
-def _mlps(subject: Subject, questions: Questions, places: Sequence[int]) -> Mlps:
-    layers = range(subject.last_layer + 1)
-    hooks = [f"blocks.{layer}.{hook}" for layer in layers for hook in ("hook_mlp_out", "mlp.hook_post")]
-    read = read_hooks(subject.model, questions, places, hooks)
-    return {
-        (layer, place): (read[2 * layer][:, at], read[2 * layer + 1][:, at])
-        for layer in layers
-        for at, place in enumerate(places)
-    }
-
-
-def _labels(questions: Questions, branch: Branch, column: int) -> NDArray[np.bool_]:
-    values = subtasks(questions)
-    digit, carry = {Branch.ADD: (SA, ST), Branch.POSITIVE: (MD, MB), Branch.NEGATIVE: (ND, NB)}[branch]
-    columns = [values[family[column]] == value for family in (digit, carry) for value in family.values]
-    return np.stack(columns, axis=1)
-
-
-def _compared(
-    kept: dict[str, list[list[Matrix]]], labels: list[NDArray[np.bool_]], settings: Settings
-) -> list[Estimate]:
-    # The mean over sites, branches and values of the units' correlation, with intervals from resampled questions.
-    random = np.random.default_rng(settings.seed_of(CARD.name, "bootstrap"))
-    picks = [[np.arange(len(label)) for label in labels]]
-    picks += [[random.integers(0, len(label), len(label)) for label in labels] for _ in range(_BOOTSTRAPS)]
-    means = {
-        name: np.array(
-            [
-                np.mean([correlation(u, y, r) for site in sites for u, y, r in zip(site, labels, rows, strict=True)])
-                for rows in picks
-            ]
-        )
-        for name, sites in kept.items()
-    }
-    n, found = sum(map(len, labels)), []
-    ours, low, high = _ends(means["features"])
-    for name, key in (("neurons", "neurons"), ("random directions", "random")):
-        title = f"correlation of features with values, beside {name}"
-        found.append(Estimate(title, ours, low, high, *_ends(means[key]), n))
-    return found
-
-
-def _ends(means: NDArray[np.float64]) -> tuple[float, float, float]:
-    low, high = np.quantile(means[1:], (0.025, 0.975))
-    return float(means[0]), float(low), float(high)
-
-
 def _facts(readings: Sequence[Reading], guesses: Sequence[Guess], settings: Settings) -> list[Fact]:
-    stimuli, facts = {"seed": settings.seed}, []
-    for each in readings:
-        for level, (rate, null) in enumerate(zip(each.own, each.null, strict=True)):
-            about = {"token": each.token, "level": level, "null": "other questions' answers", "guess": each.guess}
-            facts.append(Fact(f"battery {CARD.name}", about, rate, null, stimuli))
+    # Those of each token's own place first, at which it is predicted.
+    stimuli = {"seed": settings.seed}
+    own = [fact for each in readings for fact in _place_facts(each, len(each.places) - 1, stimuli)]
+    before = [
+        fact for each in readings for at in range(len(each.places) - 1) for fact in _place_facts(each, at, stimuli)
+    ]
+    guessed = []
     for guess in guesses:
         about = {"sign guessed at": guess.place, "null": "untrained twins", "best": guess.best.value}
-        facts.append(Fact(f"battery {CARD.name}", about, guess.lens, guess.twins, stimuli))
-    return facts
+        about["twins as good"] = f"{guess.as_good.hits} of {guess.as_good.n}"
+        guessed.append(Fact(f"battery {CARD.name}", about, guess.lens, guess.twins, stimuli))
+    return [*own, *guessed, *before]
 
 
-def _says(
-    readings: Sequence[Reading], units: Sequence[Estimate], guesses: Sequence[Guess], verdicts: Sequence[Verdict]
-) -> str:
+def _place_facts(each: Reading, at: int, stimuli: Mapping[str, object]) -> list[Fact]:
+    about = {"token": each.token, "place": each.places[at], "null": "other questions' answers", "guess": each.guess}
+    return [
+        Fact(f"battery {CARD.name}", {**about, "level": level}, rate, null, stimuli)
+        for level, (rate, null) in enumerate(zip(each.rates[at], each.nulls[at], strict=True))
+    ]
+
+
+def _says(readings: Sequence[Reading], units: Units, guesses: Sequence[Guess], verdicts: Sequence[Verdict]) -> str:
     early = [f"{each.token} at {each.onset[0]}, {each.onset[1]}" for each in readings if each.onset and each.early]
-    first = f"{len(readings) - len(early)} of {len(readings)} tokens are read in the last layer of their place only"
-    parts = [f"logit lens {verdicts[0].value}: {first}" + (f" (before: {'; '.join(early)})" if early else "")]
-    if units:
-        shown = f"features {units[0].value:.2f}, neurons {units[0].null:.2f}, random directions {units[1].null:.2f}"
-        parts.append(f"autoencoder {verdicts[1].value}: correlation with values, {shown}")
+    late = sum(each.onset is not None and not each.early for each in readings)
+    nowhere = [each.token for each in readings if each.onset is None]
+    first = f"{late} of {len(readings)} tokens are read in the last layer of their place only"
+    first += f" (before: {'; '.join(early)})" if early else ""
+    first += f" (nowhere: {', '.join(nowhere)})" if nowhere else ""
+    texts = [first, "no MLP output varies", "no subtractions"]
+    if units.values:
+        (beside, chance), (explained, active) = units.values, units.rebuilt
+        values = f"features {beside.value:.2f}, neurons {beside.null:.2f}, random directions {chance.null:.2f}"
+        rebuilt = f"{explained.value:.2f} of the variance (shuffled coordinates {explained.null:.2f})"
+        some = f"{active.value:.1f} active {active.name.split(',')[0].removeprefix('active ')}"
+        texts[1] = f"correlation with values, {values}; they rebuild {rebuilt} with {some}, neurons {active.null:.1f}"
     if guesses:
         one = guesses[0]
-        known = f"twins {one.twins.value:.2f}, best possible {one.best.value:.2f}"
-        parts.append(f"sign {verdicts[2].value}: guessed at {one.place} in {one.lens.value:.2f}, {known}")
+        known = f"untrained twins {one.twins.value:.2f} ({one.as_good.hits} of {one.as_good.n} as good), "
+        known += f"best possible {one.best.value:.2f}"
+        texts[2] = f"the paper says it is guessed from the first digit; at {one.place} in {one.lens.value:.2f}, {known}"
+    parts = [f"{name} {each.value}: {text}" for name, each, text in zip(_PARTS, verdicts, texts, strict=True)]
+    whole = overall([each for each in verdicts if each is not Verdict.UNTESTED])
+    rests = " and ".join(name for name, each in zip(_PARTS, verdicts, strict=True) if each is whole)
     text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{text[0].upper()}{text[1:]}. The verdict of the whole, {whole.value}, rests on {rests}."
 
 
 def _beside(guesses: Sequence[Guess]) -> tuple[BesidePaper, ...]:
     if not guesses:
         return ()
     one = guesses[0]
-    fact = Fact("", {}, one.lens, one.twins)
     ours = f"{one.lens}, twins {one.twins.value:.3f}, best possible {one.best.value:.3f}"
-    return (BesidePaper("sign guessed from the first digit", "used as a heuristic", ours, fact.p <= THRESHOLDS.level),)
+    return (BesidePaper("sign guessed from the first digit", "used as a heuristic", ours, one.better),)
 
 
 def _figure(subject: Subject, readings: Sequence[Reading]) -> Figure:
     levels = levels_of(subject.last_layer + 1)
     names, x = tuple(f"L{n // 2} {'MLP' if n % 2 else 'heads'}" for n in range(len(levels))), range(len(levels))
-    middle = len(readings) // 2
-    groups = (("sign", readings[:1]), ("first digits", readings[1:middle]), ("last digits", readings[middle:]))
+    sign = [each for each in readings if each.token == subject.place(subject.position("=") + 1)]
+    digits = [each for each in readings if each not in sign]
+    middle = -(-len(digits) // 2)
+    groups = [("sign", sign), *((_span(some), some) for some in (digits[:middle], digits[middle:]))]
     series = [
         Series.of_rates(label, Kind.EFFECT, x, [sum((each.own[at] for each in some), Rate(0, 0)) for at in x])
         for label, some in groups
         if some
     ]
-    digits = readings[1:]
     nulls = [sum((each.null[at] for each in digits), Rate(0, 0)) for at in x]
     series.append(Series.of_rates("digits, other questions' answers", Kind.NULL, x, nulls))
     return Figure("level of the token's own place", "share read rightly", tuple(series), names)
+
+
+def _span(some: Sequence[Reading]) -> str:
+    return f"digits {some[0].token} to {some[-1].token}" if some else ""
 
 
 def _reading_row(each: Reading) -> tuple[str, ...]:
@@ -322,7 +267,8 @@ def _unit_row(each: Estimate) -> tuple[str, ...]:
         f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}]",
         f"{each.null:.2f} [{each.null_low:.2f}, {each.null_high:.2f}]",
     )
-    return ("autoencoder", each.name.rpartition(", ")[2], *shown, "-")
+    what, _, beside = each.name.partition(", ")
+    return (f"autoencoder: {what}", beside, *shown, "-")
 
 
 def _guess_row(each: Guess) -> tuple[str, ...]:

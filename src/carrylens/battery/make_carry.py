@@ -1,15 +1,17 @@
 """Make-carry: is each column's carry made at its own place, as soon as it can be, and with how many values?
 
 Takes  a subject.
-Gives  for every branch and column where its carry is made, and whether that place tells two values or three.
+Gives  for every branch and column where its carry is made, whether that place tells two values or three, and how many
+       of them its write holds apart.
 Never  calls a carry binary because one kind of pair was never shown.
 
 1. For each column k and each two of its values (0 and 1, 0 and U, 1 and U) draw pairs that differ in column k alone.
 2. Swap all nodes of its own place, D'k. The digits above k must become the source's; with a source of the same value
    and other digits they must stay.
 3. Where they do not follow, swap every place from D'k to `=`: is the carry made later, or only at the answer?
-4. Swap each node of D'k alone: where one head tells 0 from 1 and another 0 from U, but no head both, there are two
-   binary values instead of one with three.
+4. Swap each node of D'k alone, with the same null: where one head tells 0 from 1 and surely not 0 from U, another 0
+   from U and surely not 0 from 1, and no head tells both, there are two binary values instead of one with three.
+5. Without any swap: does the write of D'k hold 0, U and 1 apart beyond the column's digits? (written_classes.py)
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, 
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.swapping import Swapped, answered, swap_columns
 from carrylens.battery.weighing import weigh
+from carrylens.battery.written_classes import BESIDE, Cut, classes_told, pool, written_cuts
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.verdicts import Verdict
@@ -31,17 +34,20 @@ from carrylens.nodes import Node
 CARD = Card(
     name="make-carry",
     title="Where each carry is made",
-    question="Is each column's carry made at its own place, as soon as the column is complete, and does it have three "
-    "values?",
+    question="Is each column's carry made at its own place, as soon as the column is complete (the paper's claim), and "
+    "does it have three values (ours; the paper's table says binary)?",
     method=(
         "Pairs of questions that differ in one column, whose carry goes between 0 and 1, 0 and U, or 1 and U.",
         "Swap all nodes of the column's own place; the digits above must become the source's.",
         "Null: a source with other digits in that column and the same carry.",
         "Swap every place up to = instead, to see whether the carry is made later.",
         "Swap each node of the place alone, to see whether two of them hold one binary value each.",
+        "Unswapped: for digits left out, is the write nearer to the mean of its own value than to the next value's? "
+        "Null: the same between digit sums of one value.",
     ),
     refuted_if="for some column the swap surely leaves most digits as they were: for all its values (then the carry is "
-    "made elsewhere), or between 0 and U alone (then it is binary); or two heads hold a binary value each.",
+    "made elsewhere), or between 0 and U alone (then it is binary); or two heads hold a binary value each. What the "
+    "write holds apart decides nothing: it need not be used.",
     paper="each carry is computed eagerly, in place, as a binary make-carry",
     where="Table of family invariants; PCA shows three clusters",
 )
@@ -49,6 +55,9 @@ CONTRASTS = {"0-1": (0, 1), "0-U": (0, U), "1-U": (1, U)}
 IN_PLACE, SPLIT = "at its own place, all its values", "at its own place, as two binary values"
 BINARY, LATER = "at its own place, binary", "not there alone, but before the answer"
 ANSWER, OPEN, ASKED = "only at the answer", "open", "not asked"
+
+Verdicts = dict[tuple[str, str, str], Verdict]
+"""By site or node, column, and the values between which it is swapped."""
 
 
 @dataclass(frozen=True)
@@ -69,25 +78,30 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     for at, (branch, k) in enumerate(wanted):
         watch(CARD.title, at, len(wanted))
         found.append(_measure(subject, settings, branch, k))
-    facts = [fact for column in found for fact in _facts(column, settings)]
-    verdicts: dict[tuple[object, ...], Verdict] = {
-        (fact.about["site"], fact.about["column"], fact.about["values"]): verdict
-        for fact, verdict in zip(facts, weigh(facts), strict=True)
-    }
+    cuts = [cut for b in branches_of(subject.operation) for cut in written_cuts(subject, b, settings)]
+    stimuli = {"n": settings.n_pairs, "seed": settings.seed}
+    facts = [fact for column in found for fact in _facts(column, stimuli)]
+    alone = [fact for column in found for fact in _facts_alone(column, stimuli)]
+    questions = {"n_train": settings.n_train, "seed": settings.seed}
+    written = [fact for cut in cuts for fact in cut.facts(CARD.name, questions)]
+    verdicts = _verdicts(facts) | _verdicts(alone)
     kinds = [_kind(column, verdicts) for column in found]
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=_overall(kinds),
-        says=_says(found, kinds),
-        facts=tuple(facts),
+        says=_says(found, kinds, cuts),
+        facts=(*facts, *alone, *written),
         figure=_figure(found),
-        headers=("column", "made at", *(f"{name}, null" for name in CONTRASTS)),
+        headers=(
+            *("column", "made at", *(f"{name}, null" for name in CONTRASTS)),
+            *(f"write: {name}, one value" for name in BESIDE),
+        ),
         rows=tuple(
-            (_name(column), kind, *(_cell(column.own.get(name)) for name in CONTRASTS))
+            (_name(column), kind, *(_cell(column.own.get(name)) for name in CONTRASTS), *_written(column, cuts))
             for column, kind in zip(found, kinds, strict=True)
         ),
-        beside_paper=(_beside(kinds),),
+        beside_paper=(_beside(found, kinds),),
     )
 
 
@@ -109,21 +123,35 @@ def _measure(subject: Subject, settings: Settings, branch: Branch, k: int) -> _C
     return _Column(branch, k, first, second, alone)
 
 
-def _facts(column: _Column, settings: Settings) -> list[Fact]:
-    facts = []
-    for site, measured in (("own place", column.own), ("up to =", column.tail)):
-        for name, swapped in measured.items():
-            about = {"site": site, "column": _name(column), "values": name}
-            facts.append(swapped.fact(CARD.name, about, {"n": settings.n_pairs, "seed": settings.seed}))
-    return facts
+def _facts(column: _Column, stimuli: Mapping[str, object]) -> list[Fact]:
+    return [
+        swapped.fact(CARD.name, {"site": site, "column": _name(column), "values": name}, stimuli)
+        for site, measured in (("own place", column.own), ("up to =", column.tail))
+        for name, swapped in measured.items()
+    ]
 
 
-def _kind(column: _Column, verdicts: Mapping[tuple[object, ...], Verdict]) -> str:
+def _facts_alone(column: _Column, stimuli: Mapping[str, object]) -> list[Fact]:
+    return [
+        swapped.fact(CARD.name, {"site": str(node), "column": _name(column), "values": name, "alone": True}, stimuli)
+        for name, measured in column.alone.items()
+        for node, swapped in measured.items()
+    ]
+
+
+def _verdicts(facts: Sequence[Fact]) -> Verdicts:
+    return {
+        (str(fact.about["site"]), str(fact.about["column"]), str(fact.about["values"])): verdict
+        for fact, verdict in zip(facts, weigh(facts), strict=True)
+    }
+
+
+def _kind(column: _Column, verdicts: Verdicts) -> str:
     own = {name: verdicts["own place", _name(column), name] for name in column.own}
     if own["0-1"] is Verdict.UNTESTED:
         return ASKED
     if set(own.values()) == {Verdict.SUPPORTED}:
-        return SPLIT if _is_split(column) else IN_PLACE
+        return SPLIT if _is_split(column, verdicts) else IN_PLACE
     if own["0-1"] is Verdict.SUPPORTED and own.get("0-U") is Verdict.REFUTED:
         return BINARY
     if own["0-1"] is Verdict.REFUTED:
@@ -132,17 +160,14 @@ def _kind(column: _Column, verdicts: Mapping[tuple[object, ...], Verdict]) -> st
     return OPEN
 
 
-def _is_split(column: _Column) -> bool:
-    # Whether one head tells carries, another nines, and none both.
+def _is_split(column: _Column, verdicts: Verdicts) -> bool:
+    # Whether one head tells carries and surely not nines, another nines and surely not carries, and none both.
     if "0-U" not in column.alone:
         return False
-    tells = {
-        name: {
-            node for node, swapped in column.alone[name].items() if not node.is_mlp and swapped.effect.interval[0] > 0.5
-        }
-        for name in ("0-1", "0-U")
-    }
-    return bool(tells["0-1"]) and bool(tells["0-U"]) and not tells["0-1"] & tells["0-U"]
+    heads = [node for node in column.alone["0-U"] if not node.is_mlp]
+    told = {tuple(verdicts[str(node), _name(column), name] for name in ("0-1", "0-U")) for node in heads}
+    yes, no = Verdict.SUPPORTED, Verdict.REFUTED
+    return {(yes, no), (no, yes)} <= told and (yes, yes) not in told
 
 
 def _overall(kinds: Sequence[str]) -> Verdict:
@@ -154,7 +179,7 @@ def _overall(kinds: Sequence[str]) -> Verdict:
     return Verdict.SUPPORTED if set(kinds) == {IN_PLACE} else Verdict.INCONCLUSIVE
 
 
-def _says(found: Sequence[_Column], kinds: Sequence[str]) -> str:
+def _says(found: Sequence[_Column], kinds: Sequence[str], cuts: Sequence[Cut]) -> str:
     counts = {
         kind: [_name(c) for c, each in zip(found, kinds, strict=True) if each == kind] for kind in dict.fromkeys(kinds)
     }
@@ -164,16 +189,35 @@ def _says(found: Sequence[_Column], kinds: Sequence[str]) -> str:
         f"{len(names)} {kind}" + ("" if kind == IN_PLACE else f" ({', '.join(names)})")
         for kind, names in counts.items()
     ]
-    return f"Of {len(found)} columns' carries, made: {'; '.join(parts)}."
+    return f"Of {len(found)} columns' carries, made: {'; '.join(parts)}{_says_written(cuts)}."
 
 
-def _beside(kinds: Sequence[str]) -> BesidePaper:
-    asked = [kind for kind in kinds if kind not in (ASKED, OPEN)]
-    in_place = sum(kind in (IN_PLACE, SPLIT, BINARY) for kind in asked)
-    binary = sum(kind == BINARY for kind in asked)
-    ours = f"in place in {in_place} of {len(asked)} columns that could be told, binary in {binary}"
-    agrees = None if not asked else in_place == binary == len(asked)
-    return BesidePaper("how a column's carry is made", CARD.paper, ours, agrees)
+def _says_written(cuts: Sequence[Cut]) -> str:
+    if not cuts:
+        return ""
+    classes = classes_told(cuts)
+    kinds = {kind: [name for name in classes if classes[name][0] == kind] for kind, _ in classes.values()}
+    plain = {cut: [name for name in classes if cut in classes[name][1]] for cut in BESIDE}
+    held = ", ".join(kind if len(kinds) == 1 else f"{kind} ({', '.join(names)})" for kind, names in kinds.items())
+    but = " and ".join(f"{cut} ({', '.join(names)})" for cut, names in plain.items() if names)
+    rates = {name: pool([cut for cut in cuts if cut.name == name]) for name in BESIDE}
+    figures = ", ".join(f"{name} in {told.value:.2f} ({sums.value:.2f})" for name, (told, sums, _) in rates.items())
+    return (
+        f". What the columns' places write holds apart: {held}; for digits left out {figures}, in brackets "
+        "neighbouring sums, or differences, of one value" + (f"; no surer than those: {but}" if but else "")
+    )
+
+
+def _beside(found: Sequence[_Column], kinds: Sequence[str]) -> BesidePaper:
+    # The units have no U, so nothing there tells binary from tri-state.
+    above = [kind for column, kind in zip(found, kinds, strict=True) if column.column]
+    told = [kind for kind in above if kind not in (ASKED, OPEN)]
+    binary, split, three = (told.count(kind) for kind in (BINARY, SPLIT, IN_PLACE))
+    ours = (
+        f"in place in {binary + split + three} of {len(told)} columns above the units that could be told: binary in "
+        f"{binary}, two binary values in {split}, three values in {three}"
+    )
+    return BesidePaper("how a column's carry is made", CARD.paper, ours, binary + split == len(told) if told else None)
 
 
 def _figure(found: Sequence[_Column]) -> Figure:
@@ -195,6 +239,14 @@ def _figure(found: Sequence[_Column]) -> Figure:
 
 def _name(column: _Column) -> str:
     return str(column.branch.family[column.column])
+
+
+def _written(column: _Column, cuts: Sequence[Cut]) -> list[str]:
+    own = {cut.name: cut for cut in cuts if (cut.branch, cut.column) == (column.branch, column.column)}
+    return [
+        f"{own[name].told.hits}/{own[name].told.n}, {own[name].other_sums.value:.2f}" if name in own else "-"
+        for name in BESIDE
+    ]
 
 
 def _cell(swapped: Swapped | None) -> str:

@@ -1,18 +1,19 @@
-"""Necessity: is any single head necessary, or only all heads of a place together?
+"""Necessity: is any single head necessary for the carry, or only all heads of a place together?
 
 Takes  a subject.
-Gives  for every digit what goes wrong without all heads that deliver its carry, without the worst of them alone, and
-       without as many untagged ones; the same for the heads at each column's place, and for MLPs beside them.
-Never  picks the worst head on the questions it is scored on.
+Gives  for every digit how often it is off by the carry without all heads that deliver its carry, without the worst of
+       them alone, and without untagged ones; the same for the heads at each column's place, and for MLPs beside them.
+Never  picks the worst head on the questions it is scored on, and never counts a failure that is not the carry's.
 
 1. Delivery: the last layer's heads at the place that predicts digit j; what counts is that digit. Making: the heads of
    earlier layers at D'k; what counts are the digits above k. Each branch by itself: heads may divide the branches.
-2. Write the mean over the reference instead: for all heads together, for each alone, for untagged heads of the same
-   layers in the same half of the sequence.
+2. Take the carry from all heads together, from each alone, from untagged heads; count the questions with a digit that
+   is off by just that carry (`missing.py` says how both is done).
 3. The worst single head is picked on one split; all rates are those of another.
 4. A place is redundant if all its heads are missed more than the untagged, and the worst alone less than half as much:
-   a paired test of the same questions (without all, without the worst), Holm over the places.
+   a paired test of the same questions (without all, without the worst), Holm over the places. The same for MLPs.
 5. Places that stay open are asked four times as many questions; each round of asking has half of the level.
+6. The gap, all heads less the worst: for every place, and its mean for each branch over the places that are missed.
 """
 
 from __future__ import annotations
@@ -24,21 +25,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
-from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.battery.columns import Branch, branches_of
+from carrylens.battery.columns import branches_of
+from carrylens.battery.missing import (
+    Asked,
+    Hits,
+    Place,
+    draw_pairs,
+    draw_questions,
+    missed_by,
+    missed_untagged,
+    places_of,
+)
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.subject import Settings, Subject, Watch
-from carrylens.battery.tagging import matched_set, tagged_nodes
+from carrylens.battery.tagging import tagged_nodes
 from carrylens.battery.weighing import overall
-from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.corrections import holm
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
-from carrylens.interventions.edits import ablate
 from carrylens.nodes import Node
 
 CARD = Card(
@@ -47,8 +54,8 @@ CARD = Card(
     question="Is no single head that makes or delivers a carry necessary, while all heads of its place together are?",
     method=(
         "Delivery: the last layer's heads where digit j is predicted. Making: earlier heads at a column's place.",
-        "Mean-ablate all heads of the place, each alone, and as many untagged ones of the same layers.",
-        "Count the questions whose digits, which depend on the place, go wrong.",
+        "Delivery: heads write the mean of two questions, with the carry and without. Making: their mean over many.",
+        "Do so to all heads of the place, each alone, and untagged ones; count digits that are off by just the carry.",
         "The worst single head is picked on one split and scored on another.",
         "Paired tests of the same questions, Holm over places; those that stay open are asked four times as many.",
     ),
@@ -60,25 +67,12 @@ _BOOTSTRAPS = 500
 _ROUNDS = (2, 8)
 """How many questions each round has asked in the end, times those of the settings."""
 _LEAST_MISSED = 0.05
-_KINDS = (("delivering", "A"), ("making", "D"))
-
-Hits = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A place whose heads are tested on one branch: which tokens of the answer count, and its MLPs."""
-
-    branch: Branch
-    name: str
-    heads: Nodes
-    mlps: Nodes
-    tokens: tuple[int, ...]
+_KINDS = ((True, "deliver"), (False, "make"))
 
 
 @dataclass(frozen=True, eq=False)
 class Missed:
-    """Which questions go wrong at one place: without all heads, the worst one, untagged ones, the worst MLP.
+    """Which questions are off by the carry: without a place's heads, the worst one, untagged ones, the worst MLP.
 
     The first round's questions come first in all of them, and `untagged` and `mlp` have no others.
     """
@@ -95,152 +89,96 @@ class Missed:
         """For each question twice the worst head's failure less that of all: on average above 0 if it is needed."""
         return 2 * self.worst.astype(np.int64) - self.whole.astype(np.int64)
 
-
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """Questions of one branch: some to pick the worst head on, others to score it, a reference for means."""
-
-    picking: Questions
-    scoring: Questions
-    reference: Questions
+    @property
+    def excess_of_mlp(self) -> NDArray[np.int64]:
+        """The same for the worst MLP."""
+        return 2 * self.mlp.astype(np.int64) - self.whole[: len(self.mlp)].astype(np.int64)
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
-    branches = branches_of(subject.operation)
-    watch(CARD.title, 0, 2 * len(branches) + 1)
+    places = [place for branch in branches_of(subject.operation) for place in places_of(subject, branch)]
+    watch(CARD.title, 0, len(places) + 1)
     tagged = tagged_nodes(subject, settings)
     untagged = [node for node in subject.nodes if node not in tagged.nodes]
-    stream = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of(CARD.name, "reference"))
-    reference = stream.take(0, settings.n_reference)
-    asked, found = {}, []
-    for at, branch in enumerate(branches):
-        watch(CARD.title, at + 1, 2 * len(branches) + 1)
-        asked[branch] = _questions(subject, branch, reference, settings)
-        if min(len(asked[branch].picking), len(asked[branch].scoring)) >= THRESHOLDS.least_searched:
-            found += _measure(subject, _places(subject, branch), asked[branch], untagged, settings)
-    first, n_first = weigh_places(found, len(_ROUNDS)), _ROUNDS[0] * settings.n_questions
-    for at, branch in enumerate(branches):
-        watch(CARD.title, len(branches) + at + 1, 2 * len(branches) + 1)
-        is_open = [e.place.branch is branch and v is Verdict.INCONCLUSIVE for e, v in zip(found, first, strict=True)]
-        found = _ask_on(subject, found, is_open, asked[branch], n_first)
+    asked, found = _questions(subject, places, settings), []
+    for at, place in enumerate(places):
+        watch(CARD.title, at + 1, len(places) + 1)
+        each = _measure(subject, place, asked[place], untagged, settings)
+        if each is not None:
+            found.append(each)
+    first = weigh_places(found, len(_ROUNDS))
+    for at, verdict in enumerate(first):
+        if verdict is Verdict.INCONCLUSIVE:
+            watch(CARD.title, len(places), len(places) + 1)
+            found[at] = _ask_on(subject, found[at], asked[found[at].place], settings)
     second = weigh_places(found, len(_ROUNDS))
     verdicts = [then if now is Verdict.INCONCLUSIVE else now for now, then in zip(first, second, strict=True)]
+    means = _mean_gaps(found, verdicts, settings)
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall([each for each in verdicts if each is not Verdict.UNTESTED]),
-        says=_says(found, verdicts, tagged.by),
+        says=_says(found, verdicts, means, tagged.by),
         facts=tuple(fact for each in found for fact in _facts(each, settings)),
-        estimates=(*(_gap(each, settings) for each in found), *_mean_gaps(found, verdicts, settings)),
+        estimates=(*(_gap(each, settings) for each in found), *means),
         figure=_figure(found) if found else None,
         headers=("place", "all heads", "worst head", "alone", "untagged", "worst MLP", "verdict"),
         rows=tuple(
             (e.place.name, _share(e.whole), str(e.name), *map(_share, (e.worst, e.untagged, e.mlp)), v.value)
             for e, v in zip(found, verdicts, strict=True)
         ),
-        beside_paper=(_beside(verdicts),),
+        beside_paper=_beside(found, verdicts),
     )
 
 
-def _questions(subject: Subject, branch: Branch, reference: Questions, settings: Settings) -> _Asked:
-    # Enriched questions of one branch that the model answers.
-    n_picking, seed = settings.n_questions // 2, settings.seed_of(CARD.name, branch.value)
-    n = n_picking + _ROUNDS[-1] * settings.n_questions
-    drawn = Stream(StreamKind.ENRICHED, branch.operation, subject.digits, seed).take(0, 3 * n)
-    drawn = drawn[is_negative(drawn) == (branch is Branch.NEGATIVE)][:n]
-    good = drawn[subject.right(drawn)]
-    return _Asked(good[:n_picking], good[n_picking:], reference)
+def _questions(subject: Subject, places: Sequence[Place], settings: Settings) -> dict[Place, Asked]:
+    # Pairs of its own for each place that delivers; the same questions for all that make carries of one branch.
+    stream = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of(CARD.name, "reference"))
+    reference = stream.take(0, settings.n_reference)
+    n = _n_picking(settings) + _ROUNDS[-1] * settings.n_questions
+    branches = dict.fromkeys(place.branch for place in places)
+    making = {
+        branch: draw_questions(subject, branch, n, reference, settings.seed_of(CARD.name, branch.value))
+        for branch in branches
+    }
+    return {
+        place: draw_pairs(subject, place, n, reference, settings.seed_of(CARD.name, place.name))
+        if place.delivers
+        else making[place.branch]
+        for place in places
+    }
 
 
-def _places(subject: Subject, branch: Branch) -> list[Place]:
-    found, last = [], subject.last_layer
-    for digit in range(branch.top(subject.digits), 0, -1):
-        here = subject.nodes_at(subject.predicting(digit))
-        heads = tuple(node for node in here if node.layer == last and not node.is_mlp)
-        mlps = tuple(node for node in here if node.layer == last and node.is_mlp)
-        found.append(Place(branch, f"A{digit} {branch.value}", heads, mlps, (subject.token(digit),)))
-    for k in range(branch.top(subject.digits) - 1, -1, -1):
-        here = tuple(node for node in subject.nodes_at(subject.position(f"D'{k}")) if node.layer < last)
-        heads, mlps = (tuple(node for node in here if node.is_mlp is kind) for kind in (False, True))
-        if heads:
-            found.append(Place(branch, f"D'{k} {branch.value}", heads, mlps, tuple(range(subject.token(k)))))
-    return found
+def _n_picking(settings: Settings) -> int:
+    return settings.n_questions // 2
 
 
 def _measure(
-    subject: Subject, places: Sequence[Place], asked: _Asked, untagged: Sequence[Node], settings: Settings
-) -> list[Missed]:
-    # The first round: all places of a branch together, so that every question is read once.
-    single = [[(node,) for node in (*place.heads, *place.mlps)] for place in places]
-    picked = []
-    for place, wrong in zip(places, _wrong(subject, single, places, asked.picking, asked.reference), strict=True):
-        n_heads, failures = len(place.heads), wrong.sum(1)
-        picked.append((place.heads[failures[:n_heads].argmax()], place.mlps[failures[n_heads:].argmax()]))
-    scoring = asked.scoring[: _ROUNDS[0] * settings.n_questions]
-    sets = [[place.heads, (head,), (mlp,)] for place, (head, mlp) in zip(places, picked, strict=True)]
-    scored = _wrong(subject, sets, places, scoring, asked.reference)
-    control = _wrong_untagged(subject, places, scoring, asked.reference, untagged, settings)
-    return [
-        Missed(place, wrong[0], wrong[1], without, wrong[2], head)
-        for place, wrong, without, (head, _) in zip(places, scored, control, picked, strict=True)
-    ]
+    subject: Subject, place: Place, asked: Asked, untagged: Sequence[Node], settings: Settings
+) -> Missed | None:
+    # The first round.
+    n, stop = _n_picking(settings), _n_picking(settings) + _ROUNDS[0] * settings.n_questions
+    picking, scoring = asked[:n].answered(subject), asked[n:stop].answered(subject)
+    if min(len(picking), len(scoring)) < THRESHOLDS.least_searched:
+        return None
+    failures = missed_by(subject, place, [(node,) for node in (*place.heads, *place.mlps)], picking).sum(1)
+    n_heads = len(place.heads)
+    head, mlp = place.heads[failures[:n_heads].argmax()], place.mlps[failures[n_heads:].argmax()]
+    whole, worst, by_mlp = missed_by(subject, place, [place.heads, (head,), (mlp,)], scoring)
+    seed = settings.seed_of(CARD.name, place.name, "untagged")
+    without = missed_untagged(subject, place, scoring, untagged, settings, seed)
+    return Missed(place, whole, worst, without, by_mlp, head)
 
 
-def _ask_on(
-    subject: Subject, found: Sequence[Missed], is_open: Sequence[bool], asked: _Asked, n_first: int
-) -> list[Missed]:
-    # The second round: the rest of the questions, for the places that are open.
-    mine = [each for each, still in zip(found, is_open, strict=True) if still]
-    more = asked.scoring[n_first:]
-    if not mine or not len(more):
-        return list(found)
-    sets, places = [[each.place.heads, (each.name,)] for each in mine], [each.place for each in mine]
-    wrong = iter(_wrong(subject, sets, places, more, asked.reference))
-    return [_joined(each, next(wrong)) if still else each for each, still in zip(found, is_open, strict=True)]
-
-
-def _joined(each: Missed, wrong: Hits) -> Missed:
+def _ask_on(subject: Subject, each: Missed, asked: Asked, settings: Settings) -> Missed:
+    # The second round: the rest of the questions.
+    more = asked[_n_picking(settings) + _ROUNDS[0] * settings.n_questions :].answered(subject)
+    if not len(more):
+        return each
+    wrong = missed_by(subject, each.place, [each.place.heads, (each.name,)], more)
     whole, worst = (np.concatenate(both) for both in ((each.whole, wrong[0]), (each.worst, wrong[1])))
     return replace(each, whole=whole, worst=worst)
-
-
-def _wrong(
-    subject: Subject, sets: Sequence[Sequence[Nodes]], places: Sequence[Place], asked: Questions, reference: Questions
-) -> list[Hits]:
-    # For each place which questions go wrong without each of its sets: [set, question].
-    edits = [ablate(nodes) for some in sets for nodes in some]
-    correct = subject.engine.run(edits, asked, reference=reference).correct
-    cuts = np.cumsum([len(some) for some in sets])[:-1]
-    return [
-        np.asarray(~mine[..., list(place.tokens)].all(-1))
-        for mine, place in zip(np.split(correct, cuts), places, strict=True)
-    ]
-
-
-def _wrong_untagged(
-    subject: Subject,
-    places: Sequence[Place],
-    asked: Questions,
-    reference: Questions,
-    untagged: Sequence[Node],
-    settings: Settings,
-) -> list[Hits]:
-    # Each question with another of the matched sets, so that no question counts twice; empty sets change nothing.
-    half, found = subject.position("="), []
-    for place in places:
-        random = np.random.default_rng(settings.seed_of(CARD.name, place.name))
-        sets = [matched_set(place.heads, untagged, half, random) for _ in range(settings.n_draws)]
-        found.append([nodes for nodes in sets if nodes])
-    rows = [(at, row) for at, sets in enumerate(found) if sets for row in range(len(asked))]
-    missed = [np.zeros(0, dtype=np.bool_) for _ in places]
-    if rows:
-        edits = [ablate(found[at][row % len(found[at])]) for at, row in rows]
-        correct = subject.engine.run_each(edits, asked[np.array([row for _, row in rows])], reference=reference).correct
-        whose = np.array([at for at, _ in rows])
-        for at in np.unique(whose):
-            missed[at] = ~correct[whose == at][:, list(places[at].tokens)].all(-1)
-    return missed
 
 
 def weigh_places(found: Sequence[Missed], n_rounds: int = 1) -> list[Verdict]:
@@ -272,35 +210,41 @@ def _paired(excess: NDArray[np.int64]) -> float:
     return float(ttest_1samp(excess, 0, alternative="greater").pvalue)
 
 
+def needed_mlps(found: Sequence[Missed], verdicts: Sequence[Verdict]) -> int:
+    """At how many of the places that are missed one MLP alone is surely missed at least half as much as all heads."""
+    mine = [each for each, verdict in zip(found, verdicts, strict=True) if verdict is not Verdict.UNTESTED]
+    return sum(p <= THRESHOLDS.level for p in holm([_paired(each.excess_of_mlp) for each in mine]))
+
+
 def _gap(each: Missed, settings: Settings) -> Estimate:
     random = np.random.default_rng(settings.seed_of(CARD.name, "bootstrap"))
-    value, low, high = _bootstrap(each.whole.astype(np.float64) - each.worst, random)
+    value, low, high = _bootstrap([each.whole.astype(np.float64) - each.worst], random)
     null = _rate(each.untagged)
     name = f"gap between all heads and the worst at {each.place.name}"
     return Estimate(name, value, low, high, null.value, *null.interval, n=len(each.whole))
 
 
-def _bootstrap(values: NDArray[np.float64], random: np.random.Generator) -> tuple[float, float, float]:
-    means = values[random.integers(0, len(values), (_BOOTSTRAPS, len(values)))].mean(1)
+def _bootstrap(values: Sequence[NDArray[np.float64]], random: np.random.Generator) -> tuple[float, float, float]:
+    # The mean over places of their means; questions are drawn again within each place.
+    means = np.mean([v[random.integers(0, len(v), (_BOOTSTRAPS, len(v)))].mean(1) for v in values], axis=0)
     low, high = np.quantile(means, (0.025, 0.975))
-    return float(values.mean()), float(low), float(high)
+    return float(np.mean([v.mean() for v in values])), float(low), float(high)
 
 
 def _mean_gaps(found: Sequence[Missed], verdicts: Sequence[Verdict], settings: Settings) -> list[Estimate]:
-    # Of the places of a branch that are missed, over the questions that all of them were asked.
+    # Of the places of a branch that are missed, over the questions of the first round.
     told = [each for each, verdict in zip(found, verdicts, strict=True) if verdict is not Verdict.UNTESTED]
     random, estimates = np.random.default_rng(settings.seed_of(CARD.name, "mean gap")), []
     for branch in dict.fromkeys(each.place.branch for each in told):
-        for kind, letter in _KINDS:
-            mine = [each for each in told if each.place.branch is branch and each.place.name.startswith(letter)]
+        for delivers, verb in _KINDS:
+            mine = [each for each in told if (each.place.branch, each.place.delivers) == (branch, delivers)]
             if not mine:
                 continue
-            n = len(mine[0].mlp)
-            gap = np.mean([each.whole[:n].astype(np.float64) - each.worst[:n] for each in mine], axis=0)
-            null = np.mean([each.untagged if len(each.untagged) else np.zeros(n) for each in mine], axis=0)
-            name = f"{branch.value}: mean gap of {len(mine)} places {kind} carries, null untagged heads"
-            (value, low, high), (middle, null_low, null_high) = (_bootstrap(each, random) for each in (gap, null))
-            estimates.append(Estimate(name, value, low, high, middle, null_low, null_high, n))
+            gaps = [(each.whole.astype(np.float64) - each.worst)[: len(each.mlp)] for each in mine]
+            nulls = [each.untagged.astype(np.float64) if len(each.untagged) else np.zeros(1) for each in mine]
+            name = f"{branch.value}, {len(mine)} places: mean gap of heads that {verb} carries"
+            (value, low, high), (middle, null_low, null_high) = (_bootstrap(each, random) for each in (gaps, nulls))
+            estimates.append(Estimate(name, value, low, high, middle, null_low, null_high, sum(map(len, gaps))))
     return estimates
 
 
@@ -313,33 +257,50 @@ def _facts(each: Missed, settings: Settings) -> list[Fact]:
     ]
 
 
-def _says(found: Sequence[Missed], verdicts: Sequence[Verdict], by: str) -> str:
+def _says(found: Sequence[Missed], verdicts: Sequence[Verdict], means: Sequence[Estimate], by: str) -> str:
     if not found:
         return "The model answers too few questions for anything to be missed."
     parts = []
-    for kind, letter in _KINDS:
-        mine = [v for each, v in zip(found, verdicts, strict=True) if each.place.name.startswith(letter)]
+    for delivers, verb in _KINDS:
+        mine = [v for each, v in zip(found, verdicts, strict=True) if each.place.delivers == delivers]
         counts = {verdict: mine.count(verdict) for verdict in Verdict}
+        gaps = [
+            f"{each.name.split(',')[0]} {each.value:.2f} [{each.low:.2f}, {each.high:.2f}]"
+            for each in means
+            if each.name.endswith(f"that {verb} carries")
+        ]
         parts.append(
-            f"of {len(mine)} places {kind} carries {counts[Verdict.SUPPORTED]} are redundant, "
+            f"Of {len(mine)} places where heads {verb} carries {counts[Verdict.SUPPORTED]} are redundant, "
             f"{counts[Verdict.REFUTED]} depend on one head, {counts[Verdict.UNTESTED]} are not missed, "
             f"{counts[Verdict.INCONCLUSIVE]} are open"
+            + (f"; mean gap between all heads and the worst: {', '.join(gaps)}" if gaps else "")
         )
-    alone = sum(_rate(each.mlp).interval[0] > each.whole.mean() / 2 for each in found)
-    return f"{'; '.join(parts).capitalize()}; at {alone} one MLP alone is missed that much. Tagged by {by}."
+    n_missed = sum(verdict is not Verdict.UNTESTED for verdict in verdicts)
+    return (
+        f"{'. '.join(parts)}. One MLP alone is missed half as much as all heads or more at "
+        f"{needed_mlps(found, verdicts)} of the {n_missed} places that are missed. Heads tagged by {by}."
+    )
 
 
-def _beside(verdicts: Sequence[Verdict]) -> BesidePaper:
+def _beside(found: Sequence[Missed], verdicts: Sequence[Verdict]) -> tuple[BesidePaper, ...]:
+    # The paper means heads and MLPs. An MLP is the only one of its layer and place, so it stands in a row of its own.
     told = [verdict for verdict in verdicts if verdict in (Verdict.SUPPORTED, Verdict.REFUTED)]
-    ours = f"{told.count(Verdict.REFUTED)} of {len(told)} places that could be told depend on one head"
-    return BesidePaper("single nodes that are necessary", "none", ours, Verdict.REFUTED not in told if told else None)
+    n_missed = sum(verdict is not Verdict.UNTESTED for verdict in verdicts)
+    heads = f"{told.count(Verdict.REFUTED)} of {len(told)} places that could be told depend on one head"
+    n_mlps = needed_mlps(found, verdicts)
+    mlps = f"{n_mlps} of {n_missed} places depend on one MLP"
+    what = "single nodes that are necessary for the carry"
+    return (
+        BesidePaper(f"{what}: heads", "none", heads, Verdict.REFUTED not in told if told else None),
+        BesidePaper(f"{what}: MLPs", "none", mlps, n_mlps == 0 if n_missed else None),
+    )
 
 
 def _figure(found: Sequence[Missed]) -> Figure:
     x, names = range(len(found)), tuple(each.place.name for each in found)
     return Figure(
         "place",
-        "share of questions gone wrong",
+        "share of questions off by the carry",
         (
             Series.of_rates("all heads of the place", Kind.EFFECT, x, [_rate(each.whole) for each in found]),
             Series.of_rates("the worst head alone", Kind.RIVAL, x, [_rate(each.worst) for each in found]),

@@ -1,20 +1,24 @@
-"""Patching: does the carry of the deciding column, and that alone, decide each digit of the answer, at every depth?
+"""Patching: is the deciding column's carry held at its own place, and brought to each digit by the last heads?
 
 Takes  a subject.
-Gives  for every branch, digit and cascade depth how often the digit follows a swap; for subtractions the sign's too.
-Never  leaves out a question because the model fails on it: that is part of the answer.
+Gives  for every branch, digit and cascade depth how often the answer follows each of two swaps that can fail; for
+       subtractions the sign's too.
+Never  rests on a swap that copies the source's pass, nor counts a pair that the model, untouched, does not answer.
 
 1. For digit j and depth d: columns j-1 to j-d are uncertain, the column below them decides. Turn that one.
-2. Swap all heads at the place that predicts digit j. It alone must become the source's, every other token stay.
-3. Null: the deciding column has other digits and the same carry.
-4. Beside it, swap all nodes of the deciding column's own place: all digits above it must follow.
-5. For the sign, turn the column that decides which operand is the larger, and swap all heads at `=`. Only the sign
-   counts there: what `=` holds may be read by the digits too.
+2. Swap all nodes of the deciding column's own place, D'k: all digits above it must become the source's.
+3. Swap the last layer's heads at the place that predicts digit j, and nothing earlier there: that digit must become
+   the source's, every other token stay. In a model of one layer these are all heads of the place, so that step 5 holds.
+4. Null of each swap: the deciding column has other digits and the same carry.
+5. A check, which no verdict rests on: all heads of the place that predicts the digit. Where base and source have the
+   same token there, the MLPs compute the source's pass again: bound to work in a model that answers right.
+6. For the sign, turn the column that decides which operand is the larger. Its place is `=`, whose token is always the
+   same. Only the sign counts there: what `=` holds may be read by the digits too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +28,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.battery.columns import ColumnPairs, branches_of, deciding_pairs, sign_pairs
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
 from carrylens.battery.subject import Settings, Subject, Watch
-from carrylens.battery.swapping import Swapped
+from carrylens.battery.swapping import Swapped, answered
 from carrylens.battery.weighing import overall, weigh
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
@@ -34,61 +38,107 @@ from carrylens.interventions.edits import swap
 CARD = Card(
     name="patching",
     title="Patching of carry, borrow and sign",
-    question="Does the carry of the deciding column, and nothing else of it, decide each digit of the answer, at every "
-    "cascade depth and on every branch?",
+    question="Is the deciding column's carry (borrow, sign) held at that column's own place and brought to each digit "
+    "by the last layer's heads, as the paper says, at every digit and cascade depth and on every branch?",
     method=(
         "Pairs that differ in the deciding column alone: below d uncertain columns its carry is turned.",
-        "Swap all heads at the place that predicts the digit: it must become the source's, every other token stay.",
+        "Swap all nodes of the deciding column's own place: all digits above it must become the source's.",
+        "Swap the last layer's heads alone where the digit is predicted: it must follow, every other token stay.",
         "Null: the deciding column has other digits and the same carry.",
-        "Beside it, swap the deciding column's own place: all digits above it must follow.",
-        "Subtractions: the same for the sign, at =.",
+        "Subtractions: the same for the sign, whose place is =.",
+        "Check: all heads where the digit is predicted, a copy of the source's pass there. No verdict rests on it.",
     ),
-    refuted_if="on some branch, at some digit or depth, the swap surely leaves most digits as they were, or the null "
-    "moves them as often.",
+    refuted_if="on some branch, at some digit and depth, one of the two swaps surely leaves most answers as they were, "
+    "or its null moves them as often.",
     paper="an interchange of the deciding carry flips exactly the affected digit at 1.00, same-class controls 0.00",
     where="Sections on the resolved carry and on mixed models; one stimulus repeated",
 )
 SIGN = "sign"
+COLUMN, HEADS = "the column's place", "last heads at the answer"
+COPY = "all heads at the answer"
+"""Where is swapped. `COPY` is bound to work in a model that answers right."""
+_NAMED = 4  # how many failing cells the sentence names
+
+Tokens = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """What was measured at one digit (the sign has none) and depth: at the answer, and at the source."""
+    """What was measured at one digit (the sign has none) and depth, by site; `answered` is how many pairs count."""
 
     branch: str
     digit: int | None
     depth: int
-    delivered: Swapped
-    source: Swapped
+    sites: Mapping[str, Swapped]
     answered: Rate
+
+    def __str__(self) -> str:
+        return f"{self.branch}{'' if self.digit is None else f' A{self.digit}'} depth {self.depth}"
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
     cells = list(_cells(subject, settings, watch))
     facts = [fact for cell in cells for fact in _facts(cell, settings)]
-    margins = [
-        _pooled(cells, settings, "depth", lambda c: c.depth),
-        _pooled(cells, settings, "digit", lambda c: c.digit),
-    ]
-    pooled = [fact for some in margins for fact in some]
-    answers = sum((cell.answered for cell in cells), Rate(0, 0))
-    verdicts = weigh(pooled)
-    verdict = overall(verdicts) if answers.value >= 0.5 else Verdict.UNTESTED
+    pooled = [fact for name in ("depth", "digit") for fact in _pooled(cells, settings, name)]
+    judged = [fact for fact in facts if fact.about["site"] != COPY]
+    verdicts: dict[str, list[Verdict]] = {}
+    for fact, verdict in zip(judged, weigh(judged), strict=True):
+        verdicts.setdefault(str(fact.about["site"]), []).append(verdict)
+    sites = sites_of(subject)
     return Outcome(
         card=CARD,
         settings=settings.plain(),
-        verdict=verdict,
-        says=_says(pooled, verdicts, verdict, cells),
+        verdict=overall([verdict for some in verdicts.values() for verdict in some]),
+        says=_says(cells, verdicts),
         facts=(*facts, *pooled),
         figure=_figure(cells),
-        headers=("branch", "digit", "depth", "at the answer, null", "at the column, null"),
+        headers=("branch", "digit", "depth", "answered", *(f"{site}, null" for site in sites)),
         rows=tuple(
-            (c.branch, "-" if c.digit is None else str(c.digit), str(c.depth), _text(c.delivered), _text(c.source))
-            for c in cells
+            (
+                *(cell.branch, "-" if cell.digit is None else str(cell.digit), str(cell.depth)),
+                f"{cell.answered.hits}/{cell.answered.n}",
+                *(_text(cell.sites[site]) for site in sites),
+            )
+            for cell in cells
         ),
-        beside_paper=(_beside(cells),),
+        beside_paper=_beside(cells, sites),
     )
+
+
+def sites_of(subject: Subject) -> tuple[str, ...]:
+    """The sites that are swapped. In one layer the last heads are all heads: there only the copy is left of them."""
+    return (COLUMN, HEADS, COPY) if subject.last_layer else (COLUMN, COPY)
+
+
+def swap_sites(subject: Subject, pairs: ColumnPairs, digit: int | None, wanted: Tokens) -> dict[str, Swapped]:
+    """What each site does; `wanted` are the answers that the digit, and all above the column, must become."""
+    sites = sites_of(subject)
+    if not len(pairs):
+        return dict.fromkeys(sites, Swapped(Rate(0, 0), Rate(0, 0)))
+    place = subject.position("=") if digit is None else subject.predicting(digit)
+    heads = [node for node in subject.nodes_at(place) if not node.is_mlp]
+    nodes = {
+        COLUMN: list(subject.nodes_at(subject.position(f"D'{pairs.column}"))),
+        HEADS: [node for node in heads if node.layer == subject.last_layer],
+        COPY: heads,
+    }
+    edits = [swap(nodes[site]) for site in sites]
+    effect = subject.engine.run(edits, pairs.base, pairs.source)
+    null = subject.engine.run(edits, pairs.base, pairs.null)
+    token = 0 if digit is None else subject.token(digit)
+    above = [0] if digit is None else list(range(subject.token(pairs.column)))
+    others = [] if digit is None else [each for each in range(effect.tokens.shape[-1]) if each != token]
+    found = {}
+    for at, site in enumerate(sites):
+        tokens, changed, moved = effect.tokens[at], effect.changed[at], null.changed[at]
+        turned = changed[:, token] & (tokens[:, token] == wanted[:, token])
+        if site == COLUMN:
+            hits, still = (tokens[:, above] == wanted[:, above]).all(-1), moved[:, above].any(-1)
+        else:
+            hits, still = ~changed[:, others].any(-1), moved[:, [token, *others]].any(-1)
+        found[site] = Swapped(_rate(turned & hits), _rate(still))
+    return found
 
 
 def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell]:
@@ -109,97 +159,88 @@ def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell
         yield _cell(subject, SIGN, None, depth, pairs)
 
 
-def _cell(subject: Subject, branch: str, digit: int | None, depth: int, pairs: ColumnPairs) -> _Cell:
-    if not len(pairs):
-        empty = Swapped(Rate(0, 0), Rate(0, 0))
-        return _Cell(branch, digit, depth, empty, empty, Rate(0, 0))
-    place = subject.position("=") if digit is None else subject.predicting(digit)
-    token = 0 if digit is None else subject.token(digit)
-    above = [0] if digit is None else list(range(subject.token(pairs.column)))
-    edits = [
-        swap([node for node in subject.nodes_at(place) if not node.is_mlp]),
-        swap(subject.nodes_at(subject.position(f"D'{pairs.column}"))),
-    ]
-    effect = subject.engine.run(edits, pairs.base, pairs.source)
-    null = subject.engine.run(edits, pairs.base, pairs.null)
-    wanted, count = pairs.expected, effect.tokens.shape[-1]
-    others = [] if digit is None else [each for each in range(count) if each != token]
-    alone = ~effect.changed[0][:, others].any(-1)
-    still = null.changed[0][:, [token, *others]].any(-1)
-    turned = effect.changed[:, :, token] & (effect.tokens[:, :, token] == wanted[:, token])
-    followed = turned[1] & (effect.tokens[1][:, above] == wanted[:, above]).all(-1)
-    return _Cell(
-        *(branch, digit, depth),
-        delivered=Swapped(_rate(turned[0] & alone), _rate(still)),
-        source=Swapped(_rate(followed), _rate(null.changed[1][:, above].any(-1))),
-        answered=_rate((effect.clean_tokens == effect.right).all(-1)),
-    )
+def _cell(subject: Subject, branch: str, digit: int | None, depth: int, drawn: ColumnPairs) -> _Cell:
+    pairs = answered(subject, drawn)
+    sites = swap_sites(subject, pairs, digit, pairs.expected)
+    return _Cell(branch, digit, depth, sites, Rate(len(pairs), len(drawn)))
 
 
 def _facts(cell: _Cell, settings: Settings) -> list[Fact]:
     about = {"branch": cell.branch, "digit": cell.digit, "depth": cell.depth}
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
-    return [
-        swapped.fact(CARD.name, {**about, "site": site}, stimuli)
-        for site, swapped in (("heads at the answer", cell.delivered), ("the column's place", cell.source))
-    ]
+    return [swapped.fact(CARD.name, {**about, "site": site}, stimuli) for site, swapped in cell.sites.items()]
 
 
-def _pooled(cells: Sequence[_Cell], settings: Settings, name: str, key: Callable[[_Cell], int | None]) -> list[Fact]:
+def _pooled(cells: Sequence[_Cell], settings: Settings, name: str) -> list[Fact]:
     groups: dict[tuple[str, int | None], list[_Cell]] = {}
     for cell in cells:
-        groups.setdefault((cell.branch, key(cell)), []).append(cell)
+        groups.setdefault((cell.branch, cell.depth if name == "depth" else cell.digit), []).append(cell)
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
     return [
-        _joined([cell.delivered for cell in some]).fact(
-            CARD.name, {"branch": branch, name: value, "site": "heads at the answer", "pooled": True}, stimuli
-        )
+        _joined(some, site).fact(CARD.name, {"branch": branch, name: value, "site": site, "pooled": True}, stimuli)
         for (branch, value), some in groups.items()
+        for site in some[0].sites
     ]
 
 
-def _says(facts: Sequence[Fact], verdicts: Sequence[Verdict], verdict: Verdict, cells: Sequence[_Cell]) -> str:
-    if verdict is Verdict.UNTESTED:
-        return "The model answers fewer than half of the questions, so nothing can follow."
-    at_answer, at_column = (_joined([getattr(cell, name) for cell in cells]) for name in ("delivered", "source"))
-    bad = [_where(fact) for fact, each in zip(facts, verdicts, strict=True) if each is not Verdict.SUPPORTED]
-    weak = f"; not surely so for {', '.join(bad)}" if bad else " on every branch, at every digit and depth"
-    return (
-        f"Swapped at the answer, the deciding carry turns its digit and no other in {at_answer.effect}, null "
-        f"{at_answer.null.value:.3f}{weak}; swapped at its column, all digits above follow in {at_column.effect}."
-    )
+def _says(cells: Sequence[_Cell], verdicts: Mapping[str, Sequence[Verdict]]) -> str:
+    if not any(cell.answered.hits for cell in cells):
+        return "The model answers none of the pairs of questions, so nothing can follow."
+    parts = {
+        COLUMN: "Swapped at its column's own place, the deciding carry turns all digits above in",
+        HEADS: "through the last layer's heads alone, where a digit is predicted, it turns that and no other in",
+    }
+    told = [f"{parts[site]} {_told(cells, site, some)}" for site, some in verdicts.items()]
+    right = sum((cell.answered for cell in cells), Rate(0, 0))
+    few = "" if right.hits == right.n else f". Pairs that the model answers: {right.hits} of {right.n}"
+    return f"{'; '.join(told)}{few}."
 
 
-def _where(fact: Fact) -> str:
-    part = "digit" if "digit" in fact.about else "depth"
-    return f"{fact.about['branch']} {part} {fact.about[part]}".replace(" None", "")
+def _told(cells: Sequence[_Cell], site: str, verdicts: Sequence[Verdict]) -> str:
+    whole = _joined(cells, site)
+    text = f"{whole.effect}, null {whole.null.value:.3f}"
+    if set(verdicts) == {Verdict.SUPPORTED}:
+        return f"{text}, surely in most at every digit and depth"
+    failing = [str(cell) for cell, each in zip(cells, verdicts, strict=True) if each is Verdict.REFUTED]
+    more = f" and {len(failing) - _NAMED} more" if len(failing) > _NAMED else ""
+    named = f", surely not in {len(failing)} ({', '.join(failing[:_NAMED])}{more})" if failing else ""
+    return f"{text}, surely in most in {verdicts.count(Verdict.SUPPORTED)} of {len(verdicts)} digits and depths{named}"
 
 
-def _beside(cells: Sequence[_Cell]) -> BesidePaper:
-    whole = _joined([cell.delivered for cell in cells])
-    agrees = None if not whole.effect.n else whole.effect.interval[1] >= 0.99 and whole.null.interval[0] <= 0.01
-    return BesidePaper(
-        "digits that follow the deciding carry", "1.00, null 0.00", f"{whole.effect}, null {whole.null}", agrees
-    )
+def _beside(cells: Sequence[_Cell], sites: Sequence[str]) -> tuple[BesidePaper, ...]:
+    rows = []
+    for site, what in (
+        (HEADS, "digits that follow the deciding carry, brought by the last layer's heads alone"),
+        (COPY, "check, all heads of the place: a copy of the source's pass there, bound to work if the model is right"),
+    ):
+        if site in sites:
+            both = _joined(cells, site)
+            fits = both.effect.interval[1] >= 0.99 and both.null.interval[0] <= 0.01
+            agrees = None if site == COPY or not both.effect.n else fits
+            rows.append(BesidePaper(what, "1.00, null 0.00", f"{both.effect}, null {both.null}", agrees))
+    return tuple(rows)
 
 
 def _figure(cells: Sequence[_Cell]) -> Figure:
-    series = []
-    for name in dict.fromkeys(cell.branch for cell in cells):
-        depths = sorted({cell.depth for cell in cells if cell.branch == name})
-        rates = [_joined([c.delivered for c in cells if (c.branch, c.depth) == (name, d)]).effect for d in depths]
-        series.append(Series.of_rates(f"{name}, swapped at the answer", Kind.EFFECT, depths, rates))
     depths = sorted({cell.depth for cell in cells})
     by_depth = [[cell for cell in cells if cell.depth == depth] for depth in depths]
-    at_column = [_joined([cell.source for cell in some]).effect for some in by_depth]
-    nulls = [_joined([cell.delivered for cell in some]).null for some in by_depth]
-    series.append(Series.of_rates("all, swapped at the column", Kind.RIVAL, depths, at_column))
-    series.append(Series.of_rates("null: same carry", Kind.NULL, depths, nulls))
+    series = []
+    for name in dict.fromkeys(cell.branch for cell in cells):
+        some = [(depth, [cell for cell in cells if (cell.branch, cell.depth) == (name, depth)]) for depth in depths]
+        own = [(depth, _joined(group, COLUMN).effect) for depth, group in some if group]
+        series.append(
+            Series.of_rates(f"{name}, swapped at its column", Kind.EFFECT, [d for d, _ in own], [r for _, r in own])
+        )
+    if all(HEADS in cell.sites for cell in cells):
+        rates = [_joined(some, HEADS).effect for some in by_depth]
+        series.append(Series.of_rates("all, through the last heads", Kind.RIVAL, depths, rates))
+    nulls = [_joined(some, COLUMN).null for some in by_depth]
+    series.append(Series.of_rates("null: column, same carry", Kind.NULL, depths, nulls))
     return Figure("cascade depth", "share of pairs", tuple(series))
 
 
-def _joined(some: Sequence[Swapped]) -> Swapped:
-    effect, null = (sum((getattr(each, name) for each in some), Rate(0, 0)) for name in ("effect", "null"))
+def _joined(cells: Sequence[_Cell], site: str) -> Swapped:
+    effect, null = (sum((getattr(c.sites[site], name) for c in cells), Rate(0, 0)) for name in ("effect", "null"))
     return Swapped(effect, null)
 
 

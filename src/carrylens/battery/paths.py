@@ -267,10 +267,10 @@ def _beside(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> tuple[
         return ()
     heads = [how for how in map(_delivered_by, digits) if how != UNCLEAR]
     roles = [role for role in map(_equals_is, cells) if role != UNCLEAR]
-    whole = _joined(cells, ALL)
+    whole = _joined(cells, HEADS)
     specific = surely_most(whole.effect) and surely_seldom(whole.null)
     return (
-        BesidePaper("delivery to the last MLP", "carry-specific", f"{whole.effect}, null {whole.null}", specific),
+        BesidePaper("delivery by the last heads", "carry-specific", f"{whole.effect}, null {whole.null}", specific),
         BesidePaper(
             "heads that deliver", "redundant", _counted(heads) or UNCLEAR, set(heads) == {REDUNDANT} if heads else None
         ),

@@ -1,16 +1,18 @@
 """Polysemy: which of the three branches does each node serve, and what became of the nodes that were put in?
 
-Takes  a subject; for a model that began as an addition model, that model and where it was put.
+Takes  a subject; for a model that began as an addition model, that model, where it was put, and a mixed model of the
+       same shape that was trained from scratch, if one is known.
 Gives  for every node the branches whose questions fail without it; how many nodes serve several; for inserted models
-       how many of the addition model's useful nodes serve each branch.
+       how many of the addition model's useful nodes serve each branch, there and in the model from scratch.
 Never  ablates with the mean of another branch: what is taken away is what the node says about the operands.
 
 1. On each branch every node writes its mean over questions of that branch. Those without which a question fails are
    looked at again on other questions.
 2. A node serves a branch if surely more questions fail without it than with it (Holm over nodes and branches).
 3. Null: which nodes serve which branch is shuffled among nodes of the same layer, kind and half of the sequence.
-4. Inserted: the nodes without which the addition model fails, found in its own place; beside them the other nodes of
-   the mixed model.
+4. Inserted: the nodes without which the addition model fails. How many of them serve each branch in the mixed model?
+   Beside it, how many serve sums in the addition model itself, and how many of the very same nodes (place, layer,
+   head) serve each branch in the model from scratch, asked the same questions.
 """
 
 from __future__ import annotations
@@ -45,14 +47,21 @@ CARD = Card(
         "Every node writes its mean over questions of the branch that is asked; those missed are tried on others.",
         "A node serves a branch if surely more questions fail without it than with it.",
         "Null: who serves which branch, shuffled among nodes of the same layer, kind and half of the sequence.",
-        "Inserted models: what the addition model's useful nodes serve now.",
+        "Inserted models: what the addition model's useful nodes serve now, beside what they served in that model, and "
+        "what the same nodes serve in a model of the same shape trained from scratch.",
     ),
     refuted_if="surely fewer than half of the useful nodes serve more than one branch.",
-    paper="of 48 inserted nodes (ins1 mix d6) 88% serve sums, 83% positive and 60% negative differences",
+    paper="of 48 inserted nodes (ins1 mix d6) 88% serve sums, 83% positive and 60% negative differences; of all 96 "
+    "used nodes 64%, 73% and 55%",
     where="Table of coverage by question class",
 )
 LETTERS = {Branch.ADD: "S", Branch.POSITIVE: "M", Branch.NEGATIVE: "N"}
-_PAPER = {Branch.ADD: 0.88, Branch.POSITIVE: 0.83, Branch.NEGATIVE: 0.60}
+_PAPER_DIGITS = 6
+_PAPER = {
+    "inserted": {Branch.ADD: 0.88, Branch.POSITIVE: 0.83, Branch.NEGATIVE: 0.60},
+    "useful": {Branch.ADD: 0.64, Branch.POSITIVE: 0.73, Branch.NEGATIVE: 0.55},
+}
+_PAPER_NODES = {"inserted": 48, "useful": 96}
 
 Served = Mapping[Node, frozenset[Branch]]
 
@@ -67,33 +76,43 @@ class _Missed:
     clean: Rate
 
 
+@dataclass(frozen=True)
+class Reuse:
+    """What became of an addition model's useful nodes, as the mixed model counts its layers and heads.
+
+    `own` is how many of them serve sums in the addition model itself, on questions they were not found on. `scratch`
+    says what nodes serve in the model from scratch; None where none is known, or where it answers too few questions.
+    """
+
+    name: str
+    nodes: Nodes
+    own: Rate
+    scratch_name: str
+    scratch: Served | None
+
+
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
     if subject.operation is not Operation.MIX:
         says = "Only a model that adds and subtracts has several branches to serve."
         return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
-    missed: list[_Missed] = []
-    for at, branch in enumerate(Branch):
-        watch(CARD.title, at, len(Branch))
-        asked = _asked(subject.digits, branch, settings.n_questions // 2, settings.seed_of(CARD.name, branch, "score"))
-        if subject.right(asked).mean() >= 0.5:
-            missed += _missed(subject, branch, asked, settings)
+    missed = _all_missed(subject, settings, watch)
     facts = [_fact(each, settings) for each in missed]
     served = served_branches(missed, [fact.p for fact in facts])
     several = Rate(sum(len(each) > 1 for each in served.values()), len(served))
     null = shuffled_several(served, subject, settings)
-    inserted = _inserted_nodes(subject, settings)
-    facts += [_shared_fact(several, null, settings), *_insertion_facts(served, inserted, subject, settings)]
+    reuse = _reuse(subject, settings, watch)
+    facts += [_shared_fact(several, null, settings), *_reuse_facts(served, reuse, settings)]
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=judge_several(several, null) if missed else Verdict.UNTESTED,
-        says=_says(served, several, null, inserted, subject) if missed else "The model answers too few questions.",
+        says=_says(served, several, null, reuse) if missed else "The model answers too few questions.",
         facts=tuple(facts),
         figure=_figure(served, subject, settings) if served else None,
         headers=("node", "serves", *(f"fail without it, {LETTERS[branch]}" for branch in Branch)),
         rows=tuple(_row(node, served, missed) for node in sorted(served)),
-        beside_paper=_beside(served, inserted),
+        beside_paper=_beside(served, reuse, subject.digits),
     )
 
 
@@ -152,11 +171,26 @@ def _asked(digits: int, branch: Branch, n: int, seed: int) -> Questions:
     return drawn[fits[:n]]
 
 
-def _missed(subject: Subject, branch: Branch, asked: Questions, settings: Settings) -> list[_Missed]:
+def _all_missed(subject: Subject, settings: Settings, watch: Watch) -> list[_Missed]:
+    found: list[_Missed] = []
+    for at, branch in enumerate(Branch):
+        watch(CARD.title, at, len(Branch))
+        asked = _asked(subject.digits, branch, settings.n_questions // 2, settings.seed_of(CARD.name, branch, "score"))
+        if subject.right(asked).mean() >= 0.5:
+            found += missed_nodes(subject, branch, asked, settings)
+    return found
+
+
+def missed_nodes(subject: Subject, branch: Branch, asked: Questions, settings: Settings) -> list[_Missed]:
+    """How often a branch's questions fail without each node that is missed in some other questions."""
     seeds = [settings.seed_of(CARD.name, branch, word) for word in ("find", "reference")]
     first = _asked(subject.digits, branch, settings.n_questions // 3, seeds[0])
     reference = _asked(subject.digits, branch, settings.n_reference, seeds[1])
     nodes = needed_nodes(subject.engine, subject.nodes, first, reference)
+    return _without(subject, branch, nodes, asked, reference)
+
+
+def _without(subject: Subject, branch: Branch, nodes: Nodes, asked: Questions, reference: Questions) -> list[_Missed]:
     if not nodes:
         return []
     outcomes = subject.engine.run([ablate([node], Fill.MEAN) for node in nodes], asked, reference=reference)
@@ -171,15 +205,27 @@ def needed_nodes(engine: Engine, nodes: Nodes, questions: Questions, reference: 
     return tuple(node for node, failed in zip(nodes, outcomes.failed, strict=True) if failed.sum() > clean)
 
 
-def _inserted_nodes(subject: Subject, settings: Settings) -> Nodes:
-    # The useful nodes of the addition model, as the mixed model counts its layers and heads.
+def _reuse(subject: Subject, settings: Settings, watch: Watch) -> Reuse | None:
     if subject.inserted is None:
-        return ()
-    seeds = [settings.seed_of(CARD.name, "inserted", word) for word in ("find", "reference")]
-    asked, reference = (_asked(subject.digits, Branch.ADD, settings.n_questions // 2, seed) for seed in seeds)
-    small = Subject(subject.inserted.name, subject.inserted.model, Operation.ADD)
-    nodes = needed_nodes(small.engine, small.nodes, asked, reference)
-    return tuple(inserted_node(node, subject) for node in nodes)
+        return None
+    put = subject.inserted
+    small = Subject(put.name, put.model, Operation.ADD)
+    words = ("find", "reference", "score")
+    first, reference, asked = (
+        _asked(subject.digits, Branch.ADD, settings.n_questions // 2, settings.seed_of(CARD.name, "inserted", word))
+        for word in words
+    )
+    nodes = needed_nodes(small.engine, small.nodes, first, reference)
+    missed = _without(small, Branch.ADD, nodes, asked, reference)
+    own = served_branches(missed, [_fact(each, settings).p for each in missed])
+    scratch = _all_missed(put.scratch, settings, watch) if put.scratch else []
+    return Reuse(
+        put.name,
+        tuple(inserted_node(node, subject) for node in nodes),
+        _share(nodes, own, Branch.ADD),
+        put.scratch.name if put.scratch else "",
+        served_branches(scratch, [_fact(each, settings).p for each in scratch]) if scratch else None,
+    )
 
 
 def _fact(each: _Missed, settings: Settings) -> Fact:
@@ -192,51 +238,65 @@ def _shared_fact(several: Rate, null: Rate, settings: Settings) -> Fact:
     return Fact(f"battery {CARD.name}", about, several, null, {"seed": settings.seed})
 
 
-def _insertion_facts(served: Served, inserted: Nodes, subject: Subject, settings: Settings) -> list[Fact]:
-    # Beside the inserted nodes all others, most of which need not do anything.
-    others = [node for node in subject.nodes if node not in inserted]
-    return [
-        Fact(
-            f"battery {CARD.name}",
-            {"inserted nodes that serve": branch.value, "null": "all other nodes"},
-            _share(inserted, served, branch),
-            _share(others, served, branch),
-            {"seed": settings.seed},
-        )
-        for branch in (Branch if inserted else ())
-    ]
+def _reuse_facts(served: Served, reuse: Reuse | None, settings: Settings) -> list[Fact]:
+    if reuse is None:
+        return []
+    kind, stimuli = f"battery {CARD.name}", {"seed": settings.seed}
+    now = {branch: _share(reuse.nodes, served, branch) for branch in Branch}
+    about = {"inserted nodes that serve": Branch.ADD.value, "null": f"the same nodes in {reuse.name} itself"}
+    facts = [Fact(kind, about, now[Branch.ADD], reuse.own, stimuli)]
+    if reuse.scratch is not None:
+        for branch in Branch:
+            null = f"the same nodes of {reuse.scratch_name}, trained from scratch"
+            about = {"inserted nodes that serve": branch.value, "null": null}
+            facts.append(Fact(kind, about, now[branch], _share(reuse.nodes, reuse.scratch, branch), stimuli))
+        for branch in Branch:
+            about = {"useful nodes that serve": branch.value, "null": f"useful nodes of {reuse.scratch_name}"}
+            used = [_share(sorted(each), each, branch) for each in (served, reuse.scratch)]
+            facts.append(Fact(kind, about, used[0], used[1], stimuli))
+    return facts
 
 
 def _share(nodes: Sequence[Node], served: Served, branch: Branch) -> Rate:
     return Rate(sum(branch in served.get(node, frozenset()) for node in nodes), len(nodes))
 
 
-def _says(served: Served, several: Rate, null: Rate, inserted: Nodes, subject: Subject) -> str:
+def _says(served: Served, several: Rate, null: Rate, reuse: Reuse | None) -> str:
     kinds = {"".join(LETTERS[b] for b in Branch if b in each) for each in served.values()}
     counts = [
         f"{kind} {sum(''.join(LETTERS[b] for b in Branch if b in each) == kind for each in served.values())}"
         for kind in sorted(kinds, key=lambda text: (-len(text), text))
     ]
-    text = f"Of {len(served)} useful nodes {several.value:.2f} serve several branches, shuffled {null.value:.2f}"
+    text = "The paper says that most nodes serve several of sums (S), positive (M) and negative differences (N). "
+    text += f"Of {len(served)} useful nodes {several.value:.2f} serve several branches, shuffled {null.value:.2f}"
     text += f" ({', '.join(counts)})"
-    if not inserted:
+    if reuse is None:
         return f"{text}. Reuse of inserted nodes is UNTESTED: no addition model is known to have been put in."
-    shares = ", ".join(f"{LETTERS[b]} {_share(inserted, served, b).value:.2f}" for b in Branch)
-    own = ", ".join(f"{LETTERS[b]} {_share(sorted(served), served, b).value:.2f}" for b in Branch)
-    assert subject.inserted is not None
-    return (
-        f"{text}. Of the {len(inserted)} useful nodes that came from {subject.inserted.name}, these shares serve each "
-        f"branch: {shares}; of all useful nodes here: {own}."
-    )
+    text += f". Of the {len(reuse.nodes)} useful nodes that came from {reuse.name}, these shares serve each branch: "
+    text += f"{_shares(reuse.nodes, served)}; in {reuse.name} itself {reuse.own.value:.2f} serve sums"
+    if reuse.scratch is None:
+        text += "; no model of this shape trained from scratch is known, so no other share stands beside these"
+    else:
+        text += (
+            f"; of the same nodes of {reuse.scratch_name}, trained from scratch: {_shares(reuse.nodes, reuse.scratch)}"
+        )
+        text += f"; of all its useful nodes: {_shares(sorted(reuse.scratch), reuse.scratch)}"
+    return f"{text}; of all useful nodes here: {_shares(sorted(served), served)}."
 
 
-def _beside(served: Served, inserted: Nodes) -> tuple[BesidePaper, ...]:
+def _shares(nodes: Sequence[Node], served: Served) -> str:
+    return ", ".join(f"{LETTERS[b]} {_share(nodes, served, b).value:.2f}" for b in Branch)
+
+
+def _beside(served: Served, reuse: Reuse | None, digits: int) -> tuple[BesidePaper, ...]:
+    # The paper's table is of one model: 6 digits, begun as an addition model.
     rows = []
-    for branch in Branch if inserted else ():
-        rate = _share(inserted, served, branch)
-        agrees = rate.interval[0] <= _PAPER[branch] <= rate.interval[1]
-        what = f"inserted nodes that serve {branch.value}"
-        rows.append(BesidePaper(what, f"{_PAPER[branch]:.2f} of 48 (ins1 mix d6)", str(rate), agrees))
+    for what, nodes in (("inserted", reuse.nodes), ("useful", tuple(sorted(served)))) if reuse else ():
+        for branch in Branch:
+            rate, paper = _share(nodes, served, branch), _PAPER[what][branch]
+            agrees = rate.interval[0] <= paper <= rate.interval[1] if digits == _PAPER_DIGITS else None
+            shown = f"{paper:.2f} of {_PAPER_NODES[what]} (ins1 mix d6)"
+            rows.append(BesidePaper(f"{what} nodes that serve {branch.value}", shown, str(rate), agrees))
     return tuple(rows)
 
 

@@ -7,18 +7,17 @@ Never  ranks nodes, or chooses how many, on the questions they are scored on.
 
 1. Keep the tagged nodes only (those of the map, or those without which a question fails). Of the two ways to ablate the
    rest, by the mean and by another question's value, take the one that leaves fewer answers right.
-2. On one split add each untagged node alone; rank them by how far that lifts the margins of wrong tokens;
-   where the best five or ten are not enough, rank the next sixty again beside them.
-3. Choose the least number of the best ones with which nine of ten answers are right there, or else of up to
-   twenty the one with most.
-4. On another split score the best 1, 2, 5, ... beside random additions: for each node another untagged one of its kind
+2. On one split add each untagged node alone, rank them and choose how many to add (`adding.py`).
+3. On another split score the best 1, 2, 5, ... beside random additions: for each node another untagged one of its kind
    and layer within two places, or where there is none in the same half of the sequence; another set for each question.
-5. Of the chosen nodes: read the carry off what they write, and swap those of each place together.
+4. Of the chosen nodes: read the carry or the sign off what they write, and swap those of each place together.
+5. The paper ablates by the mean, and has figures for mix d6 alone: there steps 2 and 3 are done with the mean besides,
+   where enough answers fail under it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.battery.adding import Keeping, alike_nodes, choose_count, rank_nodes
 from carrylens.battery.columns import Branch, branches_of
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
 from carrylens.battery.restored_writes import Told, told_by
@@ -38,7 +38,7 @@ from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
-from carrylens.interventions.edits import Fill, keep_only
+from carrylens.interventions.edits import Fill
 from carrylens.nodes import Node
 
 CARD = Card(
@@ -50,7 +50,7 @@ CARD = Card(
         "On one split rank untagged nodes by how much adding each alone restores, and choose how many to add.",
         "On another split, of the questions that fail, count those the chosen nodes bring back.",
         "Null: random untagged nodes of the same kinds and layers, at most two places away where there are any.",
-        "Read the carry off what the chosen nodes write (floor: shuffled labels), and swap those of a place together.",
+        "Read carry or sign off what the chosen nodes write (floor: shuffled labels); swap those of a place together.",
     ),
     refuted_if="on some branch surely fewer than half of the failing questions come back, or random additions bring "
     "back as many.",
@@ -59,63 +59,51 @@ CARD = Card(
     where="Section on mixed models; ranked and scored on the same questions",
 )
 COUNTS = (1, 2, 5, 10, 20, 40)
-FEW = 20
-"""How many nodes may be chosen."""
-ROUNDS = (5, 10, FEW)
-ENOUGH = 0.9
 _FILLS = (Fill.MEAN, Fill.RESAMPLE)
-_NEAR = 2
-_AGAIN = 60  # nodes that are ranked again
+_PAPER_MODEL = (Operation.MIX, 6)
+_PAPER_COUNTS = (5, 10, 20)
+_PAPER = {
+    Branch.POSITIVE: (".940/.963/1.0, random .49/.63/.58 (mix d6)", 0.963),
+    Branch.NEGATIVE: (".990/1.0 with 5/10 (mix d6)", 1.0),
+}
+"""The paper's figures, and that with ten nodes."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """Which answers are right with 0, 1, 2, 5, ... nodes added: the best ones, and random ones."""
+
+    fill: Fill
+    counts: tuple[int, ...]
+    right: list[NDArray[np.bool_]]
+    null: list[NDArray[np.bool_]]
+
+    @property
+    def lost(self) -> int:
+        """How many questions fail with nothing added."""
+        return int((~self.right[0]).sum())
+
+    @property
+    def tells(self) -> bool:
+        """Whether enough of them fail for anything to be restored."""
+        return self.lost >= THRESHOLDS.least_searched
 
 
 @dataclass(frozen=True, eq=False)
 class _Restored:
-    """What was found on one branch. `curve` and `null` have the answers right with 0, 1, 2, 5, ... nodes added."""
+    """What was found on one branch; `by_mean` is the curve under the paper's fill, where the paper has one."""
 
     branch: Branch
-    fill: Fill
-    counts: tuple[int, ...]
-    curve: list[NDArray[np.bool_]]
-    null: list[NDArray[np.bool_]]
+    curve: _Curve
+    by_mean: _Curve | None
     chosen: Nodes
     told: list[Told]
 
     @property
     def brought_back(self) -> Swapped:
         """Of the questions that fail with nothing added, those right with the chosen nodes, and with random ones."""
-        lost, at = ~self.curve[0], self.counts.index(len(self.chosen))
-        return Swapped(_rate(self.curve[at][lost]), _rate(self.null[at][lost]))
-
-    @property
-    def lost(self) -> int:
-        """How many questions fail with nothing added."""
-        return int((~self.curve[0]).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class _Keeping:
-    """What is kept, on which branch, with which fill and reference."""
-
-    subject: Subject
-    kept: Nodes
-    reference: Questions
-    fill: Fill
-
-    def margins(self, additions: Sequence[Sequence[Node]], asked: Questions) -> NDArray[np.floating]:
-        """The margins of all tokens with each addition: [addition, question, token]."""
-        edits = [keep_only([*self.kept, *nodes], self.fill) for nodes in additions]
-        return self.subject.engine.run(edits, asked, reference=self.reference).margins
-
-    def right(self, additions: Sequence[Sequence[Node]], asked: Questions) -> NDArray[np.bool_]:
-        """Which answers are right with each addition: [addition, question]."""
-        edits = [keep_only([*self.kept, *nodes], self.fill) for nodes in additions]
-        return np.asarray(~self.subject.engine.run(edits, asked, reference=self.reference).failed)
-
-    def right_each(self, additions: Sequence[Sequence[Node]], asked: Questions) -> NDArray[np.bool_]:
-        """Which answers are right, each question with another of the additions."""
-        sets = [keep_only([*self.kept, *nodes], self.fill) for nodes in additions]
-        edits = [sets[row % len(sets)] for row in range(len(asked))]
-        return np.asarray(~self.subject.engine.run_each(edits, asked, reference=self.reference).failed)
+        lost, at = ~self.curve.right[0], self.curve.counts.index(len(self.chosen))
+        return Swapped(_rate(self.curve.right[at][lost]), _rate(self.curve.null[at][lost]))
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
@@ -130,18 +118,20 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         each = _measure(subject, branch, tagged, others, settings)
         if each is not None:
             found.append(each)
-    incomplete = [each for each in found if each.lost >= THRESHOLDS.least_searched]
+    incomplete = [each for each in found if each.curve.tells]
     back = [_back_fact(each, tagged, settings) for each in incomplete]
+    told = [told for each in incomplete for told in each.told]
+    curves = [fact for each in found for fact in _curve_facts(each, tagged, settings)]
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall(weigh(back)),
         says=_says(found, tagged),
-        facts=(*back, *(fact for each in incomplete for told in each.told for fact in _told_facts(told, settings))),
+        facts=(*back, *(fact for each in told for fact in _told_facts(each, settings)), *curves),
         figure=_figure(found) if found else None,
-        headers=("place", "nodes", "carry read, shuffled", "corrected", "swapped, null", "with all heads, null"),
-        rows=tuple(_row(told) for each in incomplete for told in each.told),
-        beside_paper=_beside(subject, incomplete),
+        headers=("place", "nodes", "what", "read, shuffled", "corrected", "swapped, null", "with all heads, null"),
+        rows=tuple(map(_row, told)),
+        beside_paper=_beside(subject, found, told),
     )
 
 
@@ -156,19 +146,44 @@ def _measure(subject: Subject, branch: Branch, tagged: Tagged, others: Nodes, se
     first, second, reference = _splits(subject, branch, settings)
     if min(len(first), len(second)) < THRESHOLDS.least_searched:
         return None
-    ways = [_Keeping(subject, tuple(sorted(tagged.nodes)), reference, fill) for fill in _FILLS]
+    ways = [Keeping(subject, tuple(sorted(tagged.nodes)), reference, fill) for fill in _FILLS]
     keeping = min(ways, key=lambda way: int(way.right([()], first).sum()))
-    ranked = _rank(keeping, others, first)
+    ranked = rank_nodes(keeping, others, first)
     counts = (0, *(n for n in COUNTS if n < len(others)))
-    chosen = ranked[: _choose(keeping.right([ranked[:n] for n in counts], first), counts)]
+    chosen = ranked[: choose_count(keeping.right([ranked[:n] for n in counts], first), counts)]
     random = np.random.default_rng(settings.seed_of(CARD.name, branch, "sets"))
-    equals = subject.position("=")
-    drawn = [[alike_nodes(ranked[:n], others, equals, random) for _ in range(settings.n_draws)] for n in counts]
-    curve = list(keeping.right([ranked[:n] for n in counts], second))
-    null = [curve[0], *(keeping.right_each(sets, second) for sets in drawn[1:])]
-    lost = int((~curve[0]).sum()) >= THRESHOLDS.least_searched
-    told = told_by(subject, branch, chosen, settings) if lost else []
-    return _Restored(branch, keeping.fill, counts, curve, null, chosen, told)
+    curve = _curve(keeping, ranked, counts, second, settings.n_draws, random)
+    by_mean = None
+    if (subject.operation, subject.digits) == _PAPER_MODEL and branch in _PAPER:
+        by_mean = curve if keeping.fill is Fill.MEAN else _by_mean(ways[0], others, (first, second), settings, random)
+    told = told_by(subject, branch, chosen, settings) if curve.tells else []
+    return _Restored(branch, curve, by_mean, chosen, told)
+
+
+def _curve(
+    keeping: Keeping,
+    ranked: Nodes,
+    counts: tuple[int, ...],
+    asked: Questions,
+    n_draws: int,
+    random: np.random.Generator,
+) -> _Curve:
+    right = list(keeping.right([ranked[:n] for n in counts], asked))
+    equals = keeping.subject.position("=")
+    drawn = [[alike_nodes(ranked[:n], ranked, equals, random) for _ in range(n_draws)] for n in counts[1:]]
+    return _Curve(keeping.fill, counts, right, [right[0], *(keeping.right_each(sets, asked) for sets in drawn)])
+
+
+def _by_mean(
+    keeping: Keeping, others: Nodes, asked: tuple[Questions, Questions], settings: Settings, random: np.random.Generator
+) -> _Curve:
+    # Ranked anew, because other nodes may be missing under another fill; not where too few answers fail to tell.
+    first, second = asked
+    plain = _curve(keeping, (), (0,), second, settings.n_draws, random)
+    counts = (0, *(n for n in _PAPER_COUNTS if n < len(others)))
+    if not plain.tells:
+        return plain
+    return _curve(keeping, rank_nodes(keeping, others, first), counts, second, settings.n_draws, random)
 
 
 def _splits(subject: Subject, branch: Branch, settings: Settings) -> tuple[Questions, Questions, Questions]:
@@ -183,66 +198,42 @@ def _splits(subject: Subject, branch: Branch, settings: Settings) -> tuple[Quest
     return first[subject.right(first)], second[subject.right(second)], reference
 
 
-def _rank(keeping: _Keeping, others: Nodes, asked: Questions) -> Nodes:
-    # Nodes that only work beside others show little at first: the first of the rest are ranked again with the best.
-    rest = _ordered(keeping, (), others, asked)
-    best: Nodes = ()
-    for count in ROUNDS:
-        best, rest = (*best, *rest[: count - len(best)]), rest[count - len(best) :]
-        if not rest or count == FEW or keeping.right([best], asked).mean() >= ENOUGH:
-            break
-        rest = (*_ordered(keeping, best, rest[:_AGAIN], asked), *rest[_AGAIN:])
-    return (*best, *rest)
-
-
-def _ordered(keeping: _Keeping, best: Nodes, others: Nodes, asked: Questions) -> Nodes:
-    # By how far from right all wrong tokens still are, once one more node is added.
-    short = np.minimum(keeping.margins([(*best, node) for node in others], asked), 0).sum((1, 2))
-    return tuple(others[at] for at in np.argsort(-short, kind="stable"))
-
-
-def _choose(right: NDArray[np.bool_], counts: Sequence[int]) -> int:
-    shares = right.mean(1)[1 : 1 + sum(0 < n <= FEW for n in counts)]
-    enough = np.flatnonzero(shares >= ENOUGH)
-    return counts[1 + int(enough[0] if len(enough) else shares.argmax())]
-
-
-def alike_nodes(nodes: Sequence[Node], among: Collection[Node], split: int, random: np.random.Generator) -> Nodes:
-    """For each node another one of its kind and layer, no more than two places away where there is one.
-
-    Where there is none: in the same half of the sequence, else of its kind, else any. No node is drawn twice.
-    """
-    nearer: tuple[Callable[[Node, Node], bool], ...] = (
-        lambda a, b: (a.layer, a.is_mlp) == (b.layer, b.is_mlp) and abs(a.position - b.position) <= _NEAR,
-        lambda a, b: (a.layer, a.is_mlp, a.position < split) == (b.layer, b.is_mlp, b.position < split),
-        lambda a, b: a.is_mlp == b.is_mlp,
-    )
-    found: list[Node] = []
-    for node in nodes:
-        free = [other for other in sorted(among) if other != node and other not in found]
-        pools = ([other for other in free if alike(node, other)] for alike in nearer)
-        pool = next((pool for pool in pools if pool), free)
-        if pool:
-            found.append(pool[int(random.integers(len(pool)))])
-    return tuple(sorted(found))
-
-
 def _back_fact(each: _Restored, tagged: Tagged, settings: Settings) -> Fact:
     about = {
         "branch": each.branch.value,
-        "fill": each.fill.value,
+        "fill": each.curve.fill.value,
         "kept": len(tagged.nodes),
         "added": [str(node) for node in each.chosen],
         "effect": "of the questions that fail, those brought back",
         "null": "as many matched untagged nodes",
     }
-    return each.brought_back.fact(CARD.name, about, {"n": len(each.curve[0]), "seed": settings.seed})
+    return each.brought_back.fact(CARD.name, about, {"n": len(each.curve.right[0]), "seed": settings.seed})
+
+
+def _curve_facts(each: _Restored, tagged: Tagged, settings: Settings) -> list[Fact]:
+    # With nothing added there is nothing to draw at random.
+    curves = [each.curve] if each.by_mean in (None, each.curve) else [each.curve, each.by_mean]
+    about = {"branch": each.branch.value, "kept": len(tagged.nodes), "effect": "answers right"}
+    about["null"] = "as many matched untagged nodes"
+    return [
+        Swapped(_rate(right), _rate(null if n else null[:0])).fact(
+            CARD.name, {**about, "fill": curve.fill.value, "n_added": n}, {"seed": settings.seed}
+        )
+        for curve in curves
+        if curve is not None
+        for n, right, null in zip(curve.counts, curve.right, curve.null, strict=True)
+    ]
 
 
 def _told_facts(told: Told, settings: Settings) -> list[Fact]:
-    about = {"branch": told.branch.value, "place": told.place, "nodes": [str(node) for node in told.nodes]}
+    about = {
+        "branch": told.branch.value,
+        "place": told.place,
+        "what": told.what,
+        "nodes": [str(node) for node in told.nodes],
+    }
     stimuli = {"seed": settings.seed}
-    read = {**about, "effect": "the carry is read off their write", "null": "shuffled labels"}
+    read = {**about, "effect": "it is read off their write", "null": "shuffled labels"}
     swapped = (("swapped together", told.together), ("swapped with all heads of their layers", told.with_layer))
     return [
         Fact(f"battery {CARD.name}", read, told.read, told.shuffled, stimuli),
@@ -253,18 +244,40 @@ def _told_facts(told: Told, settings: Settings) -> list[Fact]:
 def _says(found: Sequence[_Restored], tagged: Tagged) -> str:
     if not found:
         return "There is nothing to restore: no node is useful, all are, or the model answers too few questions."
-    parts = []
-    for each in found:
-        at = each.counts.index(len(each.chosen))
-        plain, best, null = (_rate(some) for some in (each.curve[0], each.curve[at], each.null[at]))
-        text = f"{each.branch.value}: {plain.value:.2f} of answers right ({each.fill.value})"
-        if each.lost >= THRESHOLDS.least_searched:
-            names = _names(each.chosen)
-            text += f", with the {len(each.chosen)} best others {best.value:.2f} (random {null.value:.2f}): {names}"
-        else:
-            text += ", so nothing is missing"
-        parts.append(text)
-    return f"With {len(tagged.nodes)} nodes kept, tagged by {tagged.by}: {'; '.join(parts)}."
+    parts = "; ".join(map(_says_of, found))
+    text = f"With {len(tagged.nodes)} nodes kept, tagged by {tagged.by}: {parts}."
+    incomplete = [each for each in found if each.curve.tells]
+    told = [told for each in incomplete for told in each.told]
+    if told:
+        read, shuffled, turned, null = _pooled(told)
+        n_chosen = sum(len(each.chosen) for each in incomplete)
+        n_told = sum(len({node for one in each.told for node in one.nodes}) for each in incomplete)
+        text += (
+            f" {n_told} of these {n_chosen} lie where a carry, a borrow or the sign is made or read: it is read off "
+            f"what they write in {read.value:.2f} (shuffled labels {shuffled.value:.2f}), and swapped together they "
+            f"turn its digits in {turned.value:.2f} (null {null.value:.2f})."
+        )
+    elif incomplete:
+        text += " None of these lies where a carry, a borrow or the sign is made or read."
+    return text
+
+
+def _says_of(each: _Restored) -> str:
+    curve, at = each.curve, each.curve.counts.index(len(each.chosen))
+    plain, best, null = (_rate(some) for some in (curve.right[0], curve.right[at], curve.null[at]))
+    text = f"{each.branch.value}: {plain.value:.2f} of answers right ({curve.fill.value})"
+    if curve.tells:
+        others = "the best other" if len(each.chosen) == 1 else f"the {len(each.chosen)} best others"
+        return f"{text}, with {others} {best.value:.2f} (random {null.value:.2f}): {_names(each.chosen)}"
+    if curve.lost:
+        return f"{text}, and {curve.lost} of {plain.n} that fail are too few to test what is missing"
+    return f"{text}, so nothing is missing"
+
+
+def _pooled(told: Sequence[Told]) -> tuple[Rate, Rate, Rate, Rate]:
+    rates = [(each.read, each.shuffled, each.together.effect, each.together.null) for each in told]
+    read, shuffled, turned, null = (sum(some, Rate(0, 0)) for some in zip(*rates, strict=True))
+    return read, shuffled, turned, null
 
 
 def _names(nodes: Sequence[Node]) -> str:
@@ -272,42 +285,44 @@ def _names(nodes: Sequence[Node]) -> str:
     return shown + (f" and {len(nodes) - 10} more" if len(nodes) > 10 else "")
 
 
-def _beside(subject: Subject, found: Sequence[_Restored]) -> tuple[BesidePaper, ...]:
-    rows = []
-    for each in found:
-        shown = [n for n in (5, 10, 20) if n in each.counts]
-        best, null = ([_rate(some[each.counts.index(n)]) for n in shown] for some in (each.curve, each.null))
-        paper = {Branch.POSITIVE: (".940/.963/1.0", 0.963), Branch.NEGATIVE: (".990/1.0", 1.0)}.get(each.branch)
-        if subject.operation is Operation.MIX and paper is not None and 10 in shown:
-            ours = f"{'/'.join(f'{r.value:.2f}' for r in best)} (random {'/'.join(f'{r.value:.2f}' for r in null)})"
-            ours += f", none {_rate(each.curve[0]).value:.2f}, {each.fill.value}"
-            inside = best[1].interval[0] <= paper[1] <= best[1].interval[1]
-            agrees = inside if each.fill is Fill.MEAN else None  # the paper's fill
-            rows.append(BesidePaper(f"{each.branch.value}: right with the best 5/10/20", paper[0], ours, agrees))
-    last = subject.last_layer
-    told = [t for each in found for t in each.told if t.digit is not None and any(n.layer == last for n in t.nodes)]
+def _beside(subject: Subject, found: Sequence[_Restored], told: Sequence[Told]) -> tuple[BesidePaper, ...]:
+    rows = [_beside_curve(each.branch, each.by_mean) for each in found if each.by_mean is not None]
+    if subject.operation is not Operation.MIX:
+        return tuple(rows)
     if told:
-        rows.append(_beside_told(told))
+        read, shuffled, _, _ = _pooled(told)
+        ours = f"{read} in {len(told)} groups of nodes, shuffled labels {shuffled.value:.2f}"
+        rows.append(
+            BesidePaper("carry or sign read off restored writes", "1.00 (mix d6)", ours, read.interval[1] >= 0.99)
+        )
+    last = subject.last_layer
+    there = [each for each in told if each.digit is not None and any(node.layer == last for node in each.nodes)]
+    if there:
+        _, _, turned, null = _pooled(there)
+        what = "digits turned by restored nodes of their place, last layer among them"
+        agrees = turned.interval[1] >= 0.99 and null.interval[0] <= 0.01
+        rows.append(BesidePaper(what, "1.00, null 0.00 (mix d6)", f"{turned}, null {null}", agrees))
     return tuple(rows)
 
 
-def _beside_told(told: Sequence[Told]) -> BesidePaper:
-    effect, null = (sum((getattr(each.together, of) for each in told), Rate(0, 0)) for of in ("effect", "null"))
-    agrees = effect.interval[1] >= 0.99 and null.interval[0] <= 0.01
-    return BesidePaper(
-        "digits turned by restored nodes of their place, last layer among them",
-        "1.00, null 0.00",
-        f"{effect}, null {null}",
-        agrees,
-    )
+def _beside_curve(branch: Branch, curve: _Curve) -> BesidePaper:
+    paper, with_ten = _PAPER[branch]
+    none, shown = _rate(curve.right[0]), [n for n in _PAPER_COUNTS if n in curve.counts]
+    what, agrees = f"{branch.value}: right with the best 5/10/20, mean ablation", None
+    if not curve.tells or 10 not in shown:
+        return BesidePaper(what, paper, f"{none.value:.2f} with none added: too few fail", agrees)
+    best, null = ([_rate(some[curve.counts.index(n)]) for n in shown] for some in (curve.right, curve.null))
+    ours = f"{'/'.join(f'{r.value:.2f}' for r in best)} (random {'/'.join(f'{r.value:.2f}' for r in null)})"
+    low, high = best[shown.index(10)].interval
+    return BesidePaper(what, paper, f"{ours}, none {none.value:.2f}", low <= with_ten <= high)
 
 
 def _figure(found: Sequence[_Restored]) -> Figure:
     series = [
-        Series.of_rates(f"{each.branch.value}, {what}", kind, each.counts, list(map(_rate, some)))
+        Series.of_rates(f"{each.branch.value}, {what}", kind, each.curve.counts, list(map(_rate, some)))
         for kind, what in ((Kind.EFFECT, "best others"), (Kind.NULL, "random others"))
         for each in found
-        for some in (each.curve if kind is Kind.EFFECT else each.null,)
+        for some in (each.curve.right if kind is Kind.EFFECT else each.curve.null,)
     ]
     return Figure("untagged nodes added", "share of answers right", tuple(series))
 
@@ -315,8 +330,8 @@ def _figure(found: Sequence[_Restored]) -> Figure:
 def _row(told: Told) -> tuple[str, ...]:
     names = ", ".join(str(node)[len(f"P{node.position}") :] for node in told.nodes)
     swaps = (f"{s.effect.value:.2f}, {s.null.value:.2f}" for s in (told.together, told.with_layer))
-    what = f"{told.place} ({f'A{told.digit}' if told.digit is not None else 'own'}) {told.branch.value}"
-    return (what, names, f"{told.read.value:.2f}, {told.shuffled.value:.2f}", f"{told.corrected:.2f}", *swaps)
+    reading = f"{told.read.value:.2f}, {told.shuffled.value:.2f}"
+    return (f"{told.place} {told.branch.value}", names, told.what, reading, f"{told.corrected:.2f}", *swaps)
 
 
 def _rate(right: NDArray[np.bool_]) -> Rate:

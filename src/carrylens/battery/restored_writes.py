@@ -1,12 +1,13 @@
 """Restored writes: what nodes that a map misses tell, and what they do when they are swapped together.
 
 Takes  a subject, a branch, nodes.
-Gives  for each place where a carry is read or made: how often a probe reads it off what the nodes there write together,
-       beside probes of shuffled labels; how often the digits follow when they take the source's values.
+Gives  for each place where a carry, a borrow or the sign is read or made: how often a probe reads it off what the nodes
+       there write together, beside probes of shuffled labels; how often the digits follow when they are swapped.
 Never  scores a probe on questions it was fitted on.
 
 1. Where digit j is predicted, the carry is the one into it, decided by column j-1, j-2, .. 0 each as often; at D'k it
-   is the column's own.
+   is the column's own. At = it is the one into the top digit (SV, MV, NV), and for a subtraction the sign, decided by
+   each column as often; at the top D' of a subtraction the borrow is the sign, as far as that column decides it.
 2. The writes of all the nodes of the place are added, as the stream adds them. A ridge probe is fitted on some
    questions and scored on others. The floor is what probes of shuffled labels reach: corrected is (right - floor) /
    (1 - floor).
@@ -22,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Questions
-from carrylens.battery.columns import Branch, ColumnPairs, deciding_pairs, own_carry
+from carrylens.battery.columns import Branch, ColumnPairs, deciding_pairs, own_carry, sign_pairs
 from carrylens.battery.probes import fit_probe
 from carrylens.battery.states import read_hooks
 from carrylens.battery.subject import Settings, Subject
@@ -43,11 +45,12 @@ Writes = NDArray[np.float64]
 class Told:
     """What some nodes of one place tell about its carry, and what they do together, alone and with their layers' heads.
 
-    `digit` is the digit the carry goes into where it is predicted there; None at the place of a column.
+    `what` says which carry, or the sign; `digit` is the digit it goes into where that is predicted there, else None.
     """
 
     branch: Branch
     place: str
+    what: str
     digit: int | None
     nodes: Nodes
     read: Rate
@@ -62,31 +65,52 @@ class Told:
         return max(0.0, (self.read.value - floor) / (1 - floor)) if floor < 1 else 0.0
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """A carry or the sign: the digit it goes into (None: the sign), the cascades above the column that decides it,
+    the tokens that must follow (None: all above the column), and whether they are predicted here.
+    """
+
+    what: str
+    digit: int | None
+    depths: range
+    tokens: tuple[int, ...] | None
+    here: bool = False
+
+
 def told_by(subject: Subject, branch: Branch, nodes: Sequence[Node], settings: Settings) -> list[Told]:
-    """What the nodes of each place tell; places where no carry is read or made are left out."""
+    """What the nodes of each place tell; places where nothing is read or made are left out."""
     found = []
     for position in sorted({node.position for node in nodes}):
-        here = tuple(sorted(node for node in nodes if node.position == position))
-        for digit, depths, reads in _asked(subject, branch, position):
-            told = _measure(subject, branch, here, (digit, depths, reads), settings)
+        group = tuple(sorted(node for node in nodes if node.position == position))
+        for wanted in wanted_at(subject, branch, position):
+            told = _measure(subject, branch, group, wanted, settings)
             if told is not None:
                 found.append(told)
     return found
 
 
-def _asked(subject: Subject, branch: Branch, position: int) -> list[tuple[int, range, bool]]:
-    # The digit whose carry is looked for, the cascades above the column that decides it, and whether it is read here.
-    top = branch.top(subject.digits)
-    read = [(j, range(j), True) for j in range(1, top + 1) if subject.predicting(j) == position]
-    return read + [(k + 1, range(1), False) for k in range(top) if subject.position(f"D'{k}") == position]
+def wanted_at(subject: Subject, branch: Branch, position: int) -> list[_Wanted]:
+    """Every carry that is read or made at a position on this branch, and the sign where it is."""
+    top, word = branch.top(subject.digits), "carry" if branch is Branch.ADD else "borrow"
+    digits, equals, found = subject.digits, position == subject.position("="), []
+    for digit in range(1, top + 1):
+        here = subject.predicting(digit) == position
+        if here or (equals and digit == top):
+            found.append(_Wanted(f"{word} into A{digit}", digit, range(digit), (subject.token(digit),), here))
+    for k in range(top):
+        if subject.position(f"D'{k}") == position:
+            found.append(_Wanted(f"{word} of column {k}", k + 1, range(1), None))
+    if branch is not Branch.ADD and equals:
+        found.append(_Wanted("sign", None, range(digits), (0,), here=True))
+    if branch is not Branch.ADD and position == subject.position(f"D'{digits - 1}"):
+        found.append(_Wanted(f"sign by column {digits - 1}", None, range(1), (0,)))
+    return found
 
 
-def _measure(
-    subject: Subject, branch: Branch, nodes: Nodes, asked: tuple[int, range, bool], settings: Settings
-) -> Told | None:
-    digit, depths, reads = asked
+def _measure(subject: Subject, branch: Branch, nodes: Nodes, wanted: _Wanted, settings: Settings) -> Told | None:
     train, test, swapped = (
-        _pairs(subject, branch, digit, depths, n, settings.seed_of(_WORD, branch, digit, reads, split))
+        _pairs(subject, branch, wanted, n, settings.seed_of(_WORD, branch, wanted.what, split))
         for n, split in (
             (settings.n_train // 2, "fit"),
             (settings.n_questions // 2, "read"),
@@ -98,18 +122,24 @@ def _measure(
     same = {node.layer for node in nodes if not node.is_mlp}
     heads = [n for n in subject.nodes_at(nodes[0].position) if n.layer in same and not n.is_mlp]
     edits = [swap(nodes), swap(sorted({*nodes, *heads}))]
-    tokens = [subject.token(digit)] if reads else None
-    done = [edit_columns(subject, pairs, edits, tokens) for pairs in swapped]
+    done = [edit_columns(subject, pairs, edits, wanted.tokens) for pairs in swapped]
     together, with_layer = (_joined([each[at] for each in done]) for at in range(len(edits)))
     read, shuffled = _decoded(subject.model, nodes, train, test, settings)
-    place = subject.place(nodes[0].position)
-    return Told(branch, place, digit if reads else None, nodes, read, shuffled, together, with_layer)
+    place, digit = subject.place(nodes[0].position), wanted.digit if wanted.here else None
+    return Told(branch, place, wanted.what, digit, nodes, read, shuffled, together, with_layer)
 
 
-def _pairs(subject: Subject, branch: Branch, digit: int, depths: range, n: int, seed: int) -> list[ColumnPairs]:
-    count = -(-n // len(depths))
-    drawn = (deciding_pairs(branch, subject.digits, digit, depth, count, seed + depth) for depth in depths)
+def _pairs(subject: Subject, branch: Branch, wanted: _Wanted, n: int, seed: int) -> list[ColumnPairs]:
+    count = -(-n // len(wanted.depths))
+    drawn = (_draw(subject.digits, branch, wanted, depth, count, seed + depth) for depth in wanted.depths)
     return [pairs for each in drawn if len(pairs := answered(subject, each))]
+
+
+def _draw(digits: int, branch: Branch, wanted: _Wanted, depth: int, n: int, seed: int) -> ColumnPairs:
+    if wanted.digit is not None:
+        return deciding_pairs(branch, digits, wanted.digit, depth, n, seed)
+    pairs = sign_pairs(digits, depth, 3 * n, seed)  # half of the bases are of the other branch
+    return pairs[is_negative(pairs.base) == (branch is Branch.NEGATIVE)][:n]
 
 
 def _decoded(

@@ -254,13 +254,16 @@ def _says(subject: Subject, cells: Sequence[_Cell], pooled: Sequence[Ranked], *,
         effect, null = _sum(each.effect for each in some), _sum(each.null for each in some)
         parts.append(f"digits follow the {name}'s state in {effect.value:.2f}, null {null.value:.2f}")
     for source in (SAME, OTHER):
+        most = max((each.rank for each in pooled if each.source == source), default=0)
         ranks = [
-            f"{turn.value} {needed_rank(pooled, turn, source) or 'no rank'}"
+            f"{turn.value} {needed_rank(pooled, turn, source) or f'none up to {most}'}"
             for turn in Turn
             if any((each.turn, each.source) == (turn, source) for each in pooled)
         ]
         single = _sum(each.followed.effect for each in pooled if (each.rank, each.source) == (1, source))
-        parts.append(f"sources of {source}: rank 1 turns {single.value:.2f}, needed are {', '.join(ranks)}")
+        parts.append(
+            f"with sources of {source} one direction turns {single.value:.2f}; directions needed: {', '.join(ranks)}"
+        )
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
@@ -283,9 +286,12 @@ def _beside(cells: Sequence[_Cell], pooled: Sequence[Ranked]) -> tuple[BesidePap
         what, copied = "state patch, digit 2, difference to sum", cell.copied
         ours = f"{copied} behind the last heads, where it is a copy; {cell.swapped.effect} before the last layer"
         rows.append(BesidePaper(what, ".96", ours, copied.interval[0] <= 0.96 <= copied.interval[1]))
-    single = _sum(each.followed.effect for each in pooled if each.rank == 1 and each.source == SAME)
-    null = _sum(each.followed.null for each in pooled if each.rank == 1 and each.source == SAME)
-    rows.append(BesidePaper("rank-1 steering", "0", f"{single}, random {null.value:.3f}", surely_seldom(single)))
+    for each in pooled:
+        if (each.turn, each.rank, each.source) == (Turn.TO_ADD, 1, SAME):
+            effect, null = each.followed.effect, each.followed.null
+            agrees = Fact("", {}, effect, null).p > THRESHOLDS.level  # none, or no more than a random direction turns
+            what, ours = "rank-1 steering, difference to sum", f"{effect}, a random direction {null.value:.3f}"
+            rows.append(BesidePaper(what, "0", ours, agrees))
     return tuple(rows)
 
 

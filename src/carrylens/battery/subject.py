@@ -64,11 +64,15 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Inserted:
-    """The addition model that a mixed one began as; `late` if it took the last layers and heads, not the first."""
+    """The addition model that a mixed one began as; `late` if it took the last layers and heads, not the first.
+
+    `scratch` is a mixed model of the same shape that was trained from scratch, where one is known.
+    """
 
     name: str
     model: Transformer
     late: bool = False
+    scratch: Subject | None = None
 
 
 @dataclass(frozen=True, eq=False)

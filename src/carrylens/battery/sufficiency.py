@@ -8,13 +8,15 @@ Never  asks questions that the model, untouched, does not answer, nor those by w
 1. The useful nodes: those of the map, or those without which a question fails.
 2. Natural questions. Every other node writes its mean, its mean over questions of the same class, or what it writes for
    another question.
-3. Null: random sets with as many heads and MLPs of each layer in each half of the sequence, another for each question.
-4. Keep the most important ones only, more and more of them.
+3. Null: random sets with as many heads and MLPs of each layer at each position, or, where that leaves no choice, in the
+   same part of the sequence (an operand, the operator, =, the answer); another for each question. Where the map has
+   most heads of a position, so has such a set: the share of nodes in common is reported.
+4. Keep the most important ones only, more and more of them, beside matched sets of those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,28 +42,44 @@ CARD = Card(
     method=(
         "Useful nodes: those of the map, or those without which a question fails when ablated alone.",
         "Natural questions the model answers; all other nodes write a mean, a class mean, or another question's value.",
-        "Null: random sets of the same size, matched in layer, kind and half of the sequence.",
-        "Then the same with only the most important of them kept.",
+        "Null: random sets with as many heads and MLPs of each layer at each position, or part of the sequence.",
+        "Rates for each token, and with only the most important nodes kept, are facts too; no verdict rests on them.",
     ),
     refuted_if="on some branch, under some fill, surely fewer than half of the answers stay right, or matched random "
     "sets do as well.",
-    paper="mean .943 (add d5); .893/.483/.357 (mix d6 add/positive/negative), resample .527/.047/.047; random .000",
+    paper="add d5: mean .943, resample .623, random sets .000; mix d6, add/positive/negative: mean .893/.483/.357, "
+    "resample .527/.047/.047; mix d8: mean .923/.190/.663",
     where="Section on the shared skeleton",
 )
 FILLS = (Fill.MEAN, Fill.CLASS_MEAN, Fill.RESAMPLE)
-_PAPER = {Branch.ADD: 0.893, Branch.POSITIVE: 0.483, Branch.NEGATIVE: 0.357}
+_PAPER: Mapping[tuple[Operation, int], Mapping[Fill, Mapping[Branch, float]]] = {
+    (Operation.ADD, 5): {Fill.MEAN: {Branch.ADD: 0.943}, Fill.RESAMPLE: {Branch.ADD: 0.623}},
+    (Operation.MIX, 6): {
+        Fill.MEAN: {Branch.ADD: 0.893, Branch.POSITIVE: 0.483, Branch.NEGATIVE: 0.357},
+        Fill.RESAMPLE: {Branch.ADD: 0.527, Branch.POSITIVE: 0.047, Branch.NEGATIVE: 0.047},
+    },
+    (Operation.MIX, 8): {Fill.MEAN: {Branch.ADD: 0.923, Branch.POSITIVE: 0.190, Branch.NEGATIVE: 0.663}},
+}
+_PAPER_RANDOM = {(Operation.ADD, 5): 0.0}
 _SHARES = (0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Kept:
-    """What stays right on one branch: by fill the whole answers, kept and null; tokens and the curve for the mean."""
+    """What stays right on one branch: by fill the whole answers and each token, `curve` under the mean.
+
+    The nulls are those of matched random sets, which have the share `common` of their nodes in common with the kept
+    ones. Of the curve the last is all nodes.
+    """
 
     branch: Branch
+    common: float
     whole: Sequence[Rate]
     null: Sequence[Rate]
-    tokens: Sequence[Rate]
+    tokens: Sequence[Sequence[Rate]]
+    token_null: Sequence[Sequence[Rate]]
     curve: Sequence[Rate]
+    curve_null: Sequence[Rate]
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
@@ -76,17 +94,18 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         if len(asked) >= THRESHOLDS.least_searched:
             found.append(_measure(subject, branch, tagged, asked, reference, settings))
     facts = [fact for each in found for fact in _facts(each, tagged, settings)]
+    parts = [fact for each in found for fact in _part_facts(each, tagged, subject, settings)]
     verdict = overall(weigh(facts))
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=verdict,
         says=_says(found, tagged, subject),
-        facts=tuple(facts),
+        facts=(*facts, *parts),
         figure=_figure(found, tagged) if found else None,
         headers=("branch", *(f"{fill.value}, null" for fill in FILLS), "sign and digits from the top, mean"),
         rows=tuple(map(_row, found)),
-        beside_paper=tuple(_beside(each, subject.operation) for each in found),
+        beside_paper=tuple(row for each in found for row in _beside(each, subject)),
     )
 
 
@@ -106,34 +125,72 @@ def _measure(
     subject: Subject, branch: Branch, tagged: Tagged, asked: Questions, reference: Questions, settings: Settings
 ) -> _Kept:
     ranked = tagged.ranked()
-    steps = [ranked[: max(1, round(share * len(ranked)))] for share in _SHARES[:-1]]
+    steps = [ranked[:n] for n in _counts(tagged)[:-1]]
     edits = [keep_only(ranked, fill) for fill in FILLS] + [keep_only(some) for some in steps]
-    outcomes = subject.engine.run(edits, asked, reference=reference)
-    right = ~outcomes.failed
+    correct = subject.engine.run(edits, asked, reference=reference).correct
     random = np.random.default_rng(settings.seed_of(CARD.name, "sets"))
-    half = subject.position("=")
-    sets = [matched_set(ranked, subject.nodes, half, random) for _ in range(settings.n_draws)]
+    drawn = [
+        [matched_set(some, subject.nodes, subject.digits, random) for _ in range(settings.n_draws)]
+        for some in (ranked, *steps)
+    ]
+    whole, *fewer = drawn
+    plans = [[keep_only(some, fill) for some in whole] for fill in FILLS]
+    plans += [[keep_only(some) for some in sets] for sets in fewer]
+    null = np.stack([_each(subject, plan, asked, reference) for plan in plans])
+    n_fills = len(FILLS)
+    (right, tokens), (random_right, random_tokens) = (_rates(some) for some in (correct, null))
     return _Kept(
         branch=branch,
-        whole=[_rate(right[at]) for at in range(len(FILLS))],
-        null=[_rate(_each(subject, [keep_only(some, fill) for some in sets], asked, reference)) for fill in FILLS],
-        tokens=[_rate(token) for token in outcomes.correct[0].T],
-        curve=[*(_rate(row) for row in right[len(FILLS) :]), _rate(right[0])],
+        common=float(np.mean([len(tagged.nodes & set(some)) / len(some) for some in whole])),
+        whole=right[:n_fills],
+        null=random_right[:n_fills],
+        tokens=tokens[:n_fills],
+        token_null=random_tokens[:n_fills],
+        curve=[*right[n_fills:], right[0]],
+        curve_null=[*random_right[n_fills:], random_right[0]],
     )
 
 
+def _counts(tagged: Tagged) -> list[int]:
+    return [max(1, round(share * len(tagged.nodes))) for share in _SHARES]
+
+
 def _each(subject: Subject, edits: Sequence[Edit], asked: Questions, reference: Questions) -> NDArray[np.bool_]:
-    # Another set for each question, so that no question counts twice.
+    # Another set for each question, so that no question counts twice: [question, token].
     edits = [edits[row % len(edits)] for row in range(len(asked))]
-    return ~subject.engine.run_each(edits, asked, reference=reference).failed
+    return subject.engine.run_each(edits, asked, reference=reference).correct
+
+
+def _rates(correct: NDArray[np.bool_]) -> tuple[list[Rate], list[list[Rate]]]:
+    # For each edit how many whole answers, and how many of each token, are right.
+    return [_rate(each.all(-1)) for each in correct], [[_rate(token) for token in each.T] for each in correct]
 
 
 def _facts(each: _Kept, tagged: Tagged, settings: Settings) -> list[Fact]:
-    about = {"branch": each.branch.value, "kept": len(tagged.nodes), "null": "matched random sets"}
+    about: dict[str, object] = {"branch": each.branch.value, "kept": len(tagged.nodes), "null": "matched random sets"}
+    about["in common"] = round(each.common, 3)
     return [
         Fact(f"battery {CARD.name}", {**about, "fill": fill.value}, rate, null, {"seed": settings.seed})
         for fill, rate, null in zip(FILLS, each.whole, each.null, strict=True)
     ]
+
+
+def _part_facts(each: _Kept, tagged: Tagged, subject: Subject, settings: Settings) -> list[Fact]:
+    # Each token under each fill, and the curve under the mean: `rest` is the fill, which is not called so here
+    # because who looks for a fill wants whole answers with all nodes kept.
+    about, stimuli = {"branch": each.branch.value, "null": "matched random sets"}, {"seed": settings.seed}
+    names = ["sign", *(f"A{digit}" for digit in range(subject.digits, -1, -1))]
+    kept: dict[str, object] = {**about, "kept": len(tagged.nodes)}
+    tokens = [
+        Fact(f"battery {CARD.name}", {**kept, "rest": fill.value, "token": name}, rate, null, stimuli)
+        for fill, rates, nulls in zip(FILLS, each.tokens, each.token_null, strict=True)
+        for name, rate, null in zip(names, rates, nulls, strict=True)
+    ]
+    curve = [
+        Fact(f"battery {CARD.name}", {**about, "kept": n, "rest": Fill.MEAN.value, "curve": True}, rate, null, stimuli)
+        for n, rate, null in zip(_counts(tagged), each.curve, each.curve_null, strict=True)
+    ]
+    return tokens + curve
 
 
 def _says(found: Sequence[_Kept], tagged: Tagged, subject: Subject) -> str:
@@ -141,34 +198,47 @@ def _says(found: Sequence[_Kept], tagged: Tagged, subject: Subject) -> str:
         return "There is nothing to keep: no node is useful, all are, or the model answers too few questions."
     parts = [
         f"{each.branch.value} {'/'.join(f'{rate.value:.2f}' for rate in each.whole)} "
-        f"(random {'/'.join(f'{rate.value:.2f}' for rate in each.null)})"
+        f"(matched random sets {'/'.join(f'{rate.value:.2f}' for rate in each.null)})"
         for each in found
     ]
     return (
         f"With {len(tagged.nodes)} of {len(subject.nodes)} nodes kept, tagged by {tagged.by}, the share of answers "
-        f"that stay right under mean/class-mean/resample is {'; '.join(parts)}."
+        f"that stay right under mean/class-mean/resample is {'; '.join(parts)}. Random sets are matched in kind, layer "
+        f"and position, and share {np.mean([each.common for each in found]):.2f} of their nodes with those kept."
     )
 
 
-def _beside(each: _Kept, operation: Operation) -> BesidePaper:
-    paper, of = (0.943, "add d5") if operation is Operation.ADD else (_PAPER[each.branch], "mix d6")
-    low, high = each.whole[0].interval
-    what = f"{each.branch.value} answers kept, mean ablation"
-    return BesidePaper(what, f"{paper} ({of})", str(each.whole[0]), low <= paper <= high)
+def _beside(each: _Kept, subject: Subject) -> list[BesidePaper]:
+    # Only where the paper has a figure for a model of this operation and as many digits.
+    key = (subject.operation, subject.digits)
+    of, rows = f"{key[0].value} d{key[1]}", []
+    for fill, by_branch in _PAPER.get(key, {}).items():
+        ours, paper = each.whole[FILLS.index(fill)], by_branch[each.branch]
+        what = f"{each.branch.value} answers kept, {fill.value} ablation"
+        rows.append(BesidePaper(what, f"{paper:.3f} ({of})", str(ours), _holds(ours, paper)))
+    if key in _PAPER_RANDOM:
+        ours, paper = each.null[0], _PAPER_RANDOM[key]
+        what = f"{each.branch.value} answers kept by random sets, mean ablation"
+        rows.append(BesidePaper(what, f"{paper:.3f} ({of})", str(ours), _holds(ours, paper)))
+    return rows
+
+
+def _holds(ours: Rate, paper: float) -> bool:
+    return ours.interval[0] <= paper <= ours.interval[1]
 
 
 def _figure(found: Sequence[_Kept], tagged: Tagged) -> Figure:
-    x = [max(1, round(share * len(tagged.nodes))) for share in _SHARES]
+    x = _counts(tagged)
     series = [Series.of_rates(f"{each.branch.value}, mean", Kind.EFFECT, x, each.curve) for each in found]
     series += [Series.of_rates(f"{each.branch.value}, resample", Kind.RIVAL, x[-1:], each.whole[-1:]) for each in found]
-    null = sum((each.null[0] for each in found), Rate(0, 0))
-    series.append(Series.of_rates("random matched sets, mean", Kind.NULL, x[-1:], [null]))
+    nulls = [sum((each.curve_null[at] for each in found), Rate(0, 0)) for at in range(len(x))]
+    series.append(Series.of_rates("random matched sets, mean", Kind.NULL, x, nulls))
     return Figure("nodes kept, the most important first", "share of answers right", tuple(series))
 
 
 def _row(each: _Kept) -> tuple[str, ...]:
     cells = (f"{rate.hits}/{rate.n}, {null.hits}/{null.n}" for rate, null in zip(each.whole, each.null, strict=True))
-    return (each.branch.value, *cells, " ".join(f"{rate.value:.2f}" for rate in each.tokens))
+    return (each.branch.value, *cells, " ".join(f"{rate.value:.2f}" for rate in each.tokens[0]))
 
 
 def _rate(right: NDArray[np.bool_]) -> Rate:

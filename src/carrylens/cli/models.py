@@ -7,8 +7,10 @@ Never  imports PyTorch before one of these commands is run.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +27,11 @@ from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
 from carrylens.terminal import Stopped, print_error, print_line, print_note, print_record
+
+if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
+    from carrylens.zoo.exams import Exam
+
+_KEEP_SECONDS = 30.0
 
 
 def train_command(
@@ -44,8 +51,9 @@ def train_command(
 ) -> None:
     """Train the model a name describes.
 
-    Writes a model folder. Ctrl-C stops after the step at hand and writes a checkpoint, from which --resume goes on to
-    exactly the same model.
+    Writes a model folder. Ctrl-C stops after the step at hand and writes a checkpoint, from which --resume goes on. On
+    the CPU, with the same --threads, it comes to exactly the same model as a run that never stopped; on CUDA and MPS
+    that is not promised.
     """
     from carrylens.pipeline import train_model, training_plan
 
@@ -69,6 +77,13 @@ def exam_command(
     model: ModelArgument,
     questions: Annotated[int, typer.Option(min=0, help="How many of each stream, for each operation.")] = 1_000_000,
     per_class: Annotated[int, typer.Option(min=0, help="How many of each class and each exact depth.")] = 10_000,
+    of: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STREAM[:OPERATION]=N",
+            help="How many of one stream instead, such as enriched=400000 or enriched:add=1000000. May be repeated.",
+        ),
+    ] = None,
     save: Annotated[bool, typer.Option("--save", help="Write test.json and the model card into the folder.")] = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
@@ -77,32 +92,61 @@ def exam_command(
     """Count a model's failures on millions of questions.
 
     Asks the natural, paper and enriched streams, every class and every exact depth. Exit status 1 if the model misses
-    the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each operation.
+    the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each operation. What
+    was asked is kept every half minute and on Ctrl-C; the same command goes on from there.
     """
     from carrylens.pipeline import start_exam
     from carrylens.report.exam import exam_lines
 
-    exam = start_exam(model, questions, per_class, device, threads)
+    exam = start_exam(model, questions, per_class, device, threads, of or ())
+    if save:
+        exam.folder_to_save()  # before hours of asking, not after
     with Watch(exam.total, str(exam.name)) as watch:
         watch.advance(exam.asked)
-        for count in exam.sit():
-            watch.advance(count)
-            if watch.stop_wanted():
-                break
+        _sit(exam, watch)
     if not exam.done:
         exam.keep()
         raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
-    if save:
-        print_note(f"Wrote {exam.save()}")
-    exam.forget()
+    not_saved = _save(exam) if save else None
     record = exam.record()
     if as_json:
         print_record(record)
     else:
         for line in exam_lines(record):
             print_line(line)
+    if not_saved is not None:
+        raise not_saved
+    exam.forget()
     if record["meets_bar"] is False:
         raise typer.Exit(1)
+
+
+def _sit(exam: Exam, watch: Watch) -> None:
+    kept_at, keeps = monotonic(), True
+    for count in exam.sit():
+        watch.advance(count)
+        if watch.stop_wanted():
+            return
+        if keeps and monotonic() - kept_at >= _KEEP_SECONDS:
+            try:
+                exam.keep()
+            except CarryLensError as error:  # no reason to stop asking
+                print_note(f"What was asked so far cannot be kept. {error}")
+                keeps = False
+            kept_at = monotonic()
+
+
+def _save(exam: Exam) -> CarryLensError | None:
+    # What went wrong, so that the results can be shown first.
+    again = ""
+    with suppress(CarryLensError):
+        exam.keep()
+        again = " The results are kept: the same command tries to save them again, without asking."
+    try:
+        print_note(f"Wrote {exam.save()}")
+    except CarryLensError as error:
+        return CarryLensError(f"{error}{again}")
+    return None
 
 
 def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_json: JsonOption = False) -> None:

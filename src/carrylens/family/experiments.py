@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
-from carrylens.battery import lenses, make_carry, paths, selection, whole
+from carrylens.battery import lenses, make_carry, patching, paths, selection, whole
 from carrylens.battery.outcome import Outcome
 from carrylens.battery.swapping import Swapped
 from carrylens.battery.turning import Turn
@@ -35,6 +35,7 @@ from carrylens.names import ModelName
 MIXED_ONLY = ("axes", "selection", "polysemy")
 """Experiments that ask how adding and subtracting live together."""
 _YES = ("yes", "no")
+_MOST = ("most", "fewer than half")
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,11 @@ def _values(outcome: Outcome, _name: ModelName) -> Cell:
 
 
 def _at_answer(outcome: Outcome, _name: ModelName) -> Cell:
-    return share_cell(_facts(outcome, site="heads at the answer", pooled=None), _YES)
+    return share_cell(_facts(outcome, site=patching.HEADS, pooled=None), _MOST)
 
 
 def _at_column(outcome: Outcome, _name: ModelName) -> Cell:
-    return share_cell(_facts(outcome, site="the column's place", pooled=None), _YES)
+    return share_cell(_facts(outcome, site=patching.COLUMN, pooled=None), _MOST)
 
 
 def _through_heads(outcome: Outcome, _name: ModelName) -> Cell:
@@ -122,7 +123,7 @@ def _equals(outcome: Outcome, _name: ModelName) -> Cell:
 
 def _predicted(outcome: Outcome, _name: ModelName) -> Cell:
     accounts = [fact for fact in outcome.facts if "account" in fact.about and "scrubbed" not in fact.about]
-    return share_cell(accounts[:1], ("most", "fewer than half"))
+    return share_cell(accounts[:1], _MOST)
 
 
 def _rivals(outcome: Outcome, _name: ModelName) -> Cell:
@@ -138,12 +139,12 @@ def _scrubbed(outcome: Outcome, _name: ModelName) -> Cell:
     accounts = [fact for fact in outcome.facts if "account" in fact.about and "scrubbed" not in fact.about]
     ours = {fact.about["account"] for fact in accounts[:1]}  # rivals are scrubbed too
     kept = [fact for fact in outcome.facts if "scrubbed" in fact.about and fact.about.get("account") in ours]
-    return share_cell(kept, ("most", "fewer than half"))
+    return share_cell(kept, _MOST)
 
 
 def _claimed(outcome: Outcome, _name: ModelName) -> Cell:
     claimed = [fact for fact in outcome.facts if "claimed" in fact.about]
-    return share_cell([fact for fact in claimed if fact.about["rest"] == "is resampled"], ("most", "fewer than half"))
+    return share_cell([fact for fact in claimed if fact.about["rest"] == "is resampled"], _MOST)
 
 
 def _missed(letter: str) -> Callable[[Outcome, ModelName], Cell]:
@@ -158,7 +159,7 @@ def _missed(letter: str) -> Callable[[Outcome, ModelName], Cell]:
 
 def _kept(fill: str) -> Callable[[Outcome, ModelName], Cell]:
     def read(outcome: Outcome, _name: ModelName) -> Cell:
-        return share_cell(_facts(outcome, fill=fill), ("most", "fewer than half"), by="branch")
+        return share_cell(_facts(outcome, fill=fill), _MOST, by="branch")
 
     return read
 
@@ -177,6 +178,13 @@ def _curve(what: str) -> Callable[[Outcome, ModelName], Cell]:
 def _number(ending: str, null: str) -> Callable[[Outcome, ModelName], Cell]:
     def read(outcome: Outcome, _name: ModelName) -> Cell:
         return measured_cell([each for each in outcome.estimates if each.name.endswith(ending)], null)
+
+    return read
+
+
+def _starting(beginning: str, null: str) -> Callable[[Outcome, ModelName], Cell]:
+    def read(outcome: Outcome, _name: ModelName) -> Cell:
+        return measured_cell([each for each in outcome.estimates if each.name.startswith(beginning)], null)
 
     return read
 
@@ -252,7 +260,13 @@ def _least_rank(outcome: Outcome, _name: ModelName) -> Cell:
 
 
 def _several(outcome: Outcome, _name: ModelName) -> Cell:
-    return share_cell([fact for fact in outcome.facts if "nodes" in fact.about], ("most", "fewer than half"))
+    return share_cell([fact for fact in outcome.facts if "nodes" in fact.about], _MOST)
+
+
+def _reused(outcome: Outcome, _name: ModelName) -> Cell:
+    mine = [fact for fact in outcome.facts if "inserted nodes that serve" in fact.about]
+    inserted = [fact for fact in mine if str(fact.about["null"]).endswith("from scratch")]
+    return share_cell(inserted, _MOST, by="inserted nodes that serve")
 
 
 def _lens(*, top: bool) -> Callable[[Outcome, ModelName], Cell]:
@@ -290,9 +304,9 @@ FINDINGS = (
     Finding("make-carry", "where carries below the top column are made", _columns),
     Finding("make-carry", "where the sum's top carry is made", _top_column),
     Finding("make-carry", "values of a column's carry", _values, "how a column's carry"),
-    Finding("patching", "swapped at the answer, its digit follows", _at_answer, "digits that follow"),
-    Finding("patching", "swapped at its column, all digits above follow", _at_column),
-    Finding("paths", "the last layer's heads deliver it", _through_heads, "delivery to"),
+    Finding("patching", "last heads swapped at the answer, its digit follows", _at_answer, "digits that follow"),
+    Finding("patching", "the column's place swapped, all digits above follow", _at_column),
+    Finding("paths", "the last layer's heads deliver it", _through_heads, "delivery by"),
     Finding("paths", "earlier nodes of the place deliver it", _through_earlier),
     Finding("paths", "heads that deliver", _heads, "heads that deliver"),
     Finding("paths", "what = is", _equals, "what = is"),
@@ -302,6 +316,8 @@ FINDINGS = (
     Finding("whole-algorithm", "answers that stay, the map's circuit scrubbed", _claimed),
     Finding("necessity", "heads that deliver a carry", _missed("A"), "single nodes"),
     Finding("necessity", "heads that make a carry", _missed("D")),
+    Finding("necessity", "gap of all heads and the worst, delivering", _number("that deliver carries", "untagged")),
+    Finding("necessity", "gap of all heads and the worst, making", _number("that make carries", "untagged")),
     Finding("sufficiency", "answers kept, the rest at its mean", _kept("mean"), "add answers kept"),
     Finding("sufficiency", "answers kept, the rest at its class mean", _kept("class-mean")),
     Finding("sufficiency", "answers kept, the rest resampled", _kept("resample")),
@@ -313,6 +329,7 @@ FINDINGS = (
     Finding("probes", "where resolved carries are first read", _onsets),
     Finding("probes", "the top carry, tokens after D'0", _top_lag, "lag of"),
     Finding("probes", "probes of other columns read it", _across),
+    Finding("probes", "separation of the carry's axis", _starting("carry-axis separation", "twin"), "carry-axis"),
     Finding("axes", "both borrows", _angle("positive-negative"), "|cos| positive-negative, digit 2, each"),
     Finding("axes", "carry and borrows", _angle("add-positive", "add-negative"), "|cos| add-positive, digit 2, each"),
     Finding("selection", "digits follow the operator's state", _followed("stream into the last layer"), "state patch"),
@@ -320,6 +337,7 @@ FINDINGS = (
     Finding("selection", "one direction, sources of other operands", _rank_one, "rank-1"),
     Finding("selection", "least rank, sources of the same operands", _least_rank),
     Finding("polysemy", "useful nodes that serve several branches", _several),
+    Finding("polysemy", "nodes of the inserted addition model that serve a branch", _reused),
     Finding("lenses", "where tokens but the top digit are read", _lens(top=False)),
     Finding("lenses", "where the top digit is read", _lens(top=True)),
     Finding("lenses", "features tell more than neurons", _features),

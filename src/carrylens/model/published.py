@@ -3,7 +3,8 @@
 Takes  a folder with `model.pth` and, where there are any, `training_loss.json`, `behaviors.json` and `features.json`;
        or `hf:owner/repo`, a repository on the Hugging Face Hub that holds the same files.
 Gives  `PublishedModel`: our transformer with their weights, and what they wrote down beside it.
-Never  runs what a file holds: only plain tensors are read from a pickle, and anything else refuses the file.
+Never  runs what a file holds: only plain tensors are read from a pickle, and anything else refuses the file. Never
+       takes weights that are of another shape than the one written down beside them.
 """
 
 import json
@@ -20,6 +21,7 @@ import torch
 from torch import Tensor
 
 from carrylens.errors import CarryLensError
+from carrylens.model.config import ModelConfig
 from carrylens.model.hub import HUB, Download, download_snapshot, fetch_repo
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import infer_config, model_from_weights, without_masks
@@ -61,6 +63,7 @@ def load_published(source: str | Path, download: Download = download_snapshot) -
     training_config, losses = _read_training(folder / LOSSES)
     state = read_state(folder / WEIGHTS)
     config = infer_config(state, seed=_seed(training_config), source=str(folder / WEIGHTS))
+    _check_agrees(training_config, config, folder)
     return PublishedModel(
         model_from_weights(config, state, str(folder / WEIGHTS)),
         training_config,
@@ -109,6 +112,21 @@ def _refusal(path: str | Path, reason: str) -> str:
 def _seed(training_config: Mapping[str, Any]) -> int:
     seed = training_config.get("training_seed", 0)
     return seed if type(seed) is int and seed >= 0 else 0
+
+
+def _check_agrees(training_config: Mapping[str, Any], config: ModelConfig, folder: Path) -> None:
+    # The shape is read off the weights; what is written beside them must be the same, where it is written at all.
+    shape: dict[str, float] = {
+        name: getattr(config, name)
+        for name in ("n_layers", "n_heads", "d_model", "d_head", "d_mlp", "d_vocab", "n_ctx")
+    }
+    shape |= {"n_digits": config.digits, "d_mlp_multiplier": config.d_mlp / config.d_model}
+    for name, value in shape.items():
+        if name in training_config and training_config[name] != value:
+            raise CarryLensError(
+                f"{folder / LOSSES} says {name} is {training_config[name]!r}, but the weights in {folder / WEIGHTS} "
+                f"have {value:g}. Fetch both again, of one model."
+            )
 
 
 def _read_training(path: Path) -> tuple[Mapping[str, Any], tuple[float, ...]]:

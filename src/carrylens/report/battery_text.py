@@ -7,8 +7,9 @@ Never  computes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
+from typing import Any
 
 from carrylens.battery.outcome import BesidePaper, Estimate, Outcome
 from carrylens.report.tables import align
@@ -19,7 +20,11 @@ _AGREES = {True: "agrees", False: "differs", None: "cannot be compared"}
 
 def summary_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Name, verdict and what it says of each experiment; then, where the paper has a figure, both."""
+    amounts = ""
     for outcome in outcomes:
+        if (said := amounts_text(outcome.settings)) != amounts:
+            amounts = said
+            yield amounts
         yield f"{outcome.card.name}: {outcome.verdict.value}"
         yield from _indented(outcome.says)
         for beside in outcome.beside_paper:
@@ -47,6 +52,18 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         yield from _indented(_beside(beside))
     yield from _indented(
         "settings: " + ", ".join(f"{name} {str(value)[:12]}" for name, value in outcome.settings.items())
+    )
+
+
+def amounts_text(settings: Mapping[str, Any]) -> str:
+    """How much evidence there was, in words; nothing where the settings do not say."""
+    if not settings.keys() >= {"quick", "n_pairs", "n_questions", "n_reference", "n_draws", "n_train"}:
+        return ""
+    form = "Quick form" if settings["quick"] else "Full form"
+    return (
+        f"{form}: {settings['n_pairs']} pairs for each cell, {settings['n_questions']} whole questions, "
+        f"{settings['n_reference']} for means, {settings['n_train']} to fit on, {settings['n_draws']} random draws; "
+        "where an experiment asks more or fewer, its facts say so."
     )
 
 

@@ -7,7 +7,8 @@ Never  asks a model anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
 from typing import Any
 
 from carrylens.report.tables import align, short
@@ -20,16 +21,24 @@ def exam_lines(record: Mapping[str, Any]) -> list[str]:
     head = ["questions", "operation", "asked", "failed", "per million", "95% interval"]
     body = [_row(part) for part in record["parts"]]
     verdict = {True: "meets the bar", False: "misses the bar", None: "was not asked enough for the bar"}
-    failures = [(part, failure) for part in record["parts"] for failure in part["failures"]]
-    shown = [
-        f"  {question}{given}  is {right}  ({part['name']})"
-        for part, (question, right, given) in failures[:_MOST_FAILURES]
-    ]
+    shown = list(islice(_failures(record["parts"]), _MOST_FAILURES))
+    failed = sum(part["failed"] for part in record["parts"])
+    kept = f"; of each part the first {n} are kept" if (n := record.get("most_failures_kept")) else ""
     return [
         *align(head, body),
         f"{record['model']} {verdict[record['meets_bar']]}: fewer than 10 failures per million, natural and enriched.",
-        *(["Some failures:", *shown] if shown else []),
+        *([f"Failures, {len(shown)} of {failed:,}{kept}:", *shown] if shown else []),
     ]
+
+
+def _failures(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    # One of each part, then the next of each, so that no part crowds out the others.
+    of_parts = [
+        [f"  {question}{given}  is {right}  ({part['name']})" for question, right, given in part["failures"]]
+        for part in parts
+    ]
+    for row in zip_longest(*of_parts):
+        yield from (failure for failure in row if failure is not None)
 
 
 def _row(part: Mapping[str, Any]) -> list[str]:

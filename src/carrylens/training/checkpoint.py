@@ -19,6 +19,8 @@ from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
 
 CHECKPOINT = "checkpoint.safetensors"
+_NEWER = ("device", "threads", "inserted_sha256")  # older checkpoints do not say, so nothing can be compared
+_OPTIONS = {"device": "--device", "threads": "--threads", "placement": "--placement", "inserted_from": "--insert"}
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,19 @@ def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
 
 def _check_same_run(path: Path, saved: dict[str, object], wanted: dict[str, object]) -> None:
     for name in sorted(saved.keys() | wanted.keys()):
-        if saved.get(name) != wanted.get(name):
+        if saved.get(name) == wanted.get(name) or (name in _NEWER and name not in saved):
+            continue
+        if name == "inserted_sha256":
             raise CarryLensError(
-                f"{path} was trained with {name} = {saved.get(name)!r}, not {wanted.get(name)!r}. "
-                "Resume with what it was started with, or train anew with --restart."
+                f"{path} was trained with another model called {saved.get('inserted_from')} inserted: its weights have "
+                f"the hash {str(saved[name])[:16]}, not {str(wanted.get(name))[:16]}. "
+                "Resume with --insert and the folder of that one, or train anew with --restart."
             )
+        wants = f"{_OPTIONS[name]} {saved[name]}" if name in _OPTIONS and name in saved else "what it was started with"
+        raise CarryLensError(
+            f"{path} was trained with {name} = {saved.get(name)!r}, not {wanted.get(name)!r}, "
+            f"which makes another model. Resume with {wants}, or train anew with --restart."
+        )
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

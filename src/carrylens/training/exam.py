@@ -5,12 +5,15 @@ Gives  for every stream, class and exact depth: asked, failed, an exact interval
 Never  stops early, and never draws its questions from a training stream: its seed is its own.
 
 A question fails if any token of its answer is wrong. Parts are asked in chunks, so that an exam can stop and go on.
+Every part reads its stream from the beginning and in order, so a part asked 400 and later 600 more questions is the
+part asked 1,000 at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -24,11 +27,13 @@ from carrylens.arithmetic.targets import Chain, Target, TargetStream, is_possibl
 from carrylens.model.answer_pass import many_answer_logits
 from carrylens.model.transformer import Transformer
 from carrylens.tokens import decode, encode
+from carrylens.training.counts import Given, single_operations, stream_counts
 from carrylens.training.losses import answered_right
 
 EXAM_SEED = 20_240_229
 CHUNK = 1 << 14
-_MOST_SHOWN = 50  # failures kept for each part
+MOST_KEPT = 50
+"""How many failures of each part are kept, the first ones; all are counted."""
 
 Source = Stream | TargetStream
 
@@ -45,7 +50,7 @@ class Part:
 
 @dataclass
 class Result:
-    """What became of one part: how many failed, and some of those as question, right answer and given answer."""
+    """What became of one part: how many failed, and the first MOST_KEPT as question, right answer and given answer."""
 
     name: str
     operation: str
@@ -66,11 +71,21 @@ class Result:
         return {**vars(self), "interval": [low, high]}
 
 
-def exam_parts(operation: Operation, digits: int, per_stream: int, per_class: int, seed: int = EXAM_SEED) -> list[Part]:
-    """For each operation every stream with `per_stream` questions, every class and exact depth with `per_class`."""
-    parts = []
-    for each in (Operation.ADD, Operation.SUB) if operation is Operation.MIX else (operation,):
-        parts += [Part(kind.value, each, Stream(kind, each, digits, seed), per_stream) for kind in StreamKind]
+def exam_parts(
+    operation: Operation,
+    digits: int,
+    per_stream: int,
+    per_class: int,
+    seed: int = EXAM_SEED,
+    of: Given = MappingProxyType({}),
+) -> list[Part]:
+    """For each operation every stream with `per_stream` questions, every class and exact depth with `per_class`.
+
+    `of` says where a stream, or one operation's stream, has another count.
+    """
+    parts, counts = [], stream_counts(operation, per_stream, of)
+    for each in single_operations(operation):
+        parts += [Part(kind.value, each, Stream(kind, each, digits, seed), counts[kind, each]) for kind in StreamKind]
         parts += [
             Part(name, each, TargetStream(target, digits, seed), per_class)
             for name, target in _targets(each, digits)
@@ -109,7 +124,7 @@ def _ask(model: Transformer, questions: Questions, result: Result) -> None:
 
 def _show(rows: torch.Tensor, given: torch.Tensor, result: Result) -> None:
     split = rows.shape[1] - given.shape[1]
-    room = _MOST_SHOWN - len(result.failures)
+    room = MOST_KEPT - len(result.failures)
     texts, replies = decode(np.asarray(rows))[:room], decode(np.asarray(given))[:room]
     result.failures += [[text[:split], text[split:], reply] for text, reply in zip(texts, replies, strict=True)]
 

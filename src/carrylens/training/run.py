@@ -6,10 +6,11 @@ Never  loses more than the steps since the last checkpoint, and never trains on 
 
 Step by step:
 1. Draw the weights from the seed, or take them from the checkpoint.
-2. For each step: the stream's batch of that step, the float64 loss over the answer's tokens, one optimiser step.
+2. For each step: the stream's batch of that step, the loss over the answer's tokens, one optimiser step.
 3. Every LOG_STEPS steps note the mean losses since the last note (or since the run was resumed); when the timer says
    so write the history and a checkpoint.
-4. Save the model with its history, sealed, and drop the checkpoint. Where the recipe has a tail, the weights saved are
+4. Stop with a clear error if a loss is no number.
+5. Save the model with its history, sealed, and drop the checkpoint. Where the recipe has a tail, the weights saved are
    their mean over the last steps.
 """
 
@@ -18,7 +19,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Protocol
@@ -40,6 +42,7 @@ from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Batches, sequences
 from carrylens.training.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint, save_checkpoint
 from carrylens.training.hard import hard_streams
+from carrylens.training.identity import hash_of, machine_of
 from carrylens.training.insertion import RESET_STEPS, Placement, insert, put_back
 from carrylens.training.losses import answered_right, token_losses
 from carrylens.training.optimiser import Optimiser
@@ -67,6 +70,11 @@ class Plan:
                 f"{self.name} and the model to insert do not go together. "
                 "Give one with --insert for a name that begins with ins, and only then."
             )
+        if self.name.grokfast:
+            raise CarryLensError(
+                f"{self.name} asks for grokfast (gf), which no recipe here has. "
+                f"Leave it out: {replace(self.name, grokfast=False)}."
+            )
 
     @property
     def recipe(self) -> TrainingRecipe:
@@ -82,8 +90,15 @@ class Plan:
     def identity(self) -> dict[str, object]:
         """What must be the same for a run to be resumed."""
         recipe = asdict(self.recipe) | {"kind": self.kind.value, "stream": self.recipe.stream.value}
-        inserted = {"inserted_from": self.inserted_from, "placement": self.placement.value} if self.inserted else {}
-        return {"name": str(self.name), **recipe, **inserted}
+        return {"name": str(self.name), **recipe, **self._insertion}
+
+    @cached_property
+    def _insertion(self) -> dict[str, object]:
+        # Names are not enough: two models may have the same.
+        if self.inserted is None:
+            return {}
+        where = {"inserted_from": self.inserted_from, "placement": self.placement.value}
+        return {**where, "inserted_sha256": hash_of(self.inserted)}
 
 
 class Watcher(Protocol):
@@ -107,6 +122,7 @@ class Run:
     model: Transformer
     optimiser: Optimiser
     average: TailAverage
+    machine: dict[str, object]
     step: int = 0
     seconds: float = 0.0
     history: list[dict[str, object]] = field(default_factory=list)
@@ -115,6 +131,10 @@ class Run:
     def done(self) -> bool:
         """Whether all steps are behind it."""
         return self.step >= self.plan.name.n_steps
+
+    def identity(self) -> dict[str, object]:
+        """What is trained, and on what: the same of both gives the same bits on a CPU."""
+        return self.plan.identity() | self.machine
 
 
 def start(plan: Plan, folder: Path, device: torch.device) -> Run:
@@ -130,7 +150,7 @@ def start(plan: Plan, folder: Path, device: torch.device) -> Run:
     except OSError as error:
         raise CarryLensError(f"{folder} cannot be made: {error.strerror}. Give another --out.") from error
     average = TailAverage(plan.recipe.tail, plan.name.n_steps)
-    return Run(plan, folder, device, model, Optimiser(model, plan.recipe), average)
+    return Run(plan, folder, device, model, Optimiser(model, plan.recipe), average, machine_of(device))
 
 
 def _silence(model: Transformer) -> None:
@@ -141,7 +161,7 @@ def _silence(model: Transformer) -> None:
 
 def resume(plan: Plan, folder: Path, device: torch.device) -> Run:
     """A run at the step its checkpoint stands at."""
-    kept = load_checkpoint(folder, plan.identity())
+    kept = load_checkpoint(folder, plan.identity() | machine_of(device))
     run = start(plan, folder, device)
     run.model.load_state_dict(kept.weights)
     run.optimiser.load_state(kept.optimiser)
@@ -177,7 +197,7 @@ def checkpoint(run: Run) -> None:
     _write_history(run)
     weights = {name: tensor.detach().cpu() for name, tensor in run.model.state_dict().items()}
     state = {name: tensor.detach().cpu() for name, tensor in (run.optimiser.state() | run.average.state()).items()}
-    save_checkpoint(run.folder, Checkpoint(run.step, run.plan.identity(), run.seconds, weights, state))
+    save_checkpoint(run.folder, Checkpoint(run.step, run.identity(), run.seconds, weights, state))
 
 
 def finish(run: Run) -> None:
@@ -214,10 +234,7 @@ def _steps(run: Run) -> Iterator[dict[str, object] | None]:
         length = run.optimiser.step(recipe.rate_at(run.step, n_steps))
         tally.add(losses.detach(), tokens)
         if not (math.isfinite(length) and math.isfinite(float(loss.detach()))):
-            raise CarryLensError(
-                f"The loss of {plan.name} is not a number after step {run.step}. "
-                f"The last checkpoint in {run.folder} is unharmed. Try a smaller learning rate or another seed."
-            )
+            raise CarryLensError(_not_a_number(run))
         run.step += 1
         if plan.inserted is not None and plan.name.insertion > 1 and run.step % RESET_STEPS == 0:
             put_back(run.model, plan.inserted.to(run.device), plan.name.insertion, plan.placement)
@@ -232,6 +249,15 @@ def _steps(run: Run) -> Iterator[dict[str, object] | None]:
             line["hard"] = _share_right(run.model, hard)
         tally = Tally(plan.name.operation, plan.name.digits)
         yield line
+
+
+def _not_a_number(run: Run) -> str:
+    name, kept = run.plan.name, (run.folder / CHECKPOINT).exists()
+    left = f"The last checkpoint in {run.folder} is unharmed" if kept else "There was no checkpoint yet"
+    return (
+        f"The loss of {name} is not a number after step {run.step}. {left}. "
+        f"Train another seed, such as {replace(name, seed=name.seed + 1)}."
+    )
 
 
 class Tally:
@@ -262,11 +288,12 @@ class Tally:
 @torch.no_grad()
 def _share_right(model: Transformer, hard: list[Tensor]) -> float:
     right = [answered_right(answer_logits(model, tokens), tokens).all(1) for tokens in hard]
-    return round(float(torch.cat(right).double().mean()), 4)
+    each = torch.cat(right)
+    return round(int(each.sum()) / len(each), 4)
 
 
 def _write_history(run: Run) -> None:
-    lines = [{"run": run.plan.identity()}, *run.history]
+    lines = [{"run": run.identity()}, *run.history]
     write_whole(run.folder / HISTORY, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from carrylens.names import ModelName
+from carrylens.training.counts import asked_options
 from carrylens.training.recipes import RecipeKind, recipe_for
 from carrylens.zoo.about import history, training_run
 
@@ -41,7 +42,7 @@ def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
         "## Test",
         "",
         f"It {bar} the bar of fewer than 10 failures per million natural and enriched questions for each operation. "
-        f"Made by `carrylens test {name}{_asked(test)} --save`; weights {test['sha256'][:16]}.",
+        f"Made by `carrylens test {name} {asked_options(name, test)} --save`; weights {test['sha256'][:16]}.",
         "",
         "| questions | operation | asked | failed | failures per million, 95% interval |",
         "|---|---|---:|---:|---|",
@@ -61,26 +62,23 @@ def per_million(part: dict[str, Any]) -> str:
     return " to ".join(f"{bound:,.0f}" if bound >= 1000 else f"{bound:.3g}" for bound in (low, high))
 
 
-def _asked(test: dict[str, Any]) -> str:
-    # How many were asked of a stream and of a class, as the options that ask so many.
-    counts = {part["name"].split()[0]: part["asked"] for part in test["parts"]}
-    return f" --questions {counts.get('natural', 0)} --per-class {counts.get('class', 0)}"
-
-
 def _training_lines(name: ModelName, folder: Path) -> list[str]:
     run, lines = training_run(folder), history(folder)
     if not run:
         return []
     inserted = f" --insert {run['inserted_from']} --placement {run['placement']}" if "inserted_from" in run else ""
     recipe = "" if run["kind"] == "compact" else f" --recipe {run['kind']}"
+    device = f" --device {run['device']}" if run.get("device", "cpu") != "cpu" else ""
+    threads = f" --threads {run['threads']}" if run.get("threads", 1) != 1 else ""
     last = lines[-1]
     return [
         "## Training",
         "",
-        f"    carrylens train {name}{recipe}{inserted}",
+        f"    carrylens train {name}{recipe}{inserted}{device}{threads}",
         "",
         f"{last['step']:,} steps of {run['batch']} {run['stream']} questions took {last['seconds']:.0f} s "
         f"on a machine that did other work too; last loss {last['loss']:.2g}.",
+        *([f"Weights of the inserted model: {run['inserted_sha256'][:16]}."] if "inserted_sha256" in run else []),
         *_other_recipe(name, run),
         "",
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,9 @@ from carrylens.model.hub import HUB
 from carrylens.model.manifest import MANIFEST, check_sealed, write_sealed
 from carrylens.model.transformer import Transformer
 from carrylens.names import ModelName
-from carrylens.training.exam import EXAM_SEED, Part, Result, blank_results, exam_parts, sit
+from carrylens.training.counts import parse_counts
+from carrylens.training.exam import EXAM_SEED, MOST_KEPT, Part, Result, blank_results, exam_parts, sit
+from carrylens.training.identity import hash_of as hash_of
 from carrylens.zoo.about import CARD, HISTORY, TEST, TRUTH, model_name
 from carrylens.zoo.cards import model_card
 from carrylens.zoo.find import find_model, load
@@ -43,11 +45,12 @@ class Exam:
     results: list[Result]
 
     @classmethod
-    def start(cls, source: str, per_stream: int, per_class: int, device: str) -> Exam:
-        """The test of the model called `source`, from where it was stopped if it was."""
+    def start(cls, source: str, per_stream: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
+        """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
+        given = parse_counts(of)
         model = load(source).to(device)
         name = model_name(source if source.startswith(HUB) else find_model(source))
-        parts = exam_parts(name.operation, model.config.digits, per_stream, per_class)
+        parts = exam_parts(name.operation, model.config.digits, per_stream, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
         exam = cls(source, name, model, hash_of(model), parts, blank_results(parts))
@@ -83,26 +86,42 @@ class Exam:
             "sha256": self.model_hash,
             "seed": EXAM_SEED,
             "meets_bar": meets_bar(self.results),
+            "most_failures_kept": MOST_KEPT,
             "parts": [result.record() for result in self.results],
         }
 
     def keep(self) -> None:
         """Keep what was asked so far, for the next call to go on from."""
-        self._kept.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._kept.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CarryLensError(
+                f"{self._kept.parent} cannot be made: {reason}. Set XDG_CACHE_HOME to a folder that can be written."
+            ) from error
         write_whole(self._kept, json.dumps([vars(result) for result in self.results]).encode())
 
     def forget(self) -> None:
         """Drop what was kept."""
         self._kept.unlink(missing_ok=True)
 
-    def save(self) -> Path:
-        """Write the test and the model card into the model's folder, and seal it again."""
+    def folder_to_save(self) -> Path:
+        """The folder that `save` writes into, or a clear error if it cannot."""
+        if self.source.startswith(HUB):
+            raise CarryLensError(f"{self.source} is no folder here, so no test can be saved in it. Leave --save out.")
         folder = find_model(self.source)
         if not (folder / MANIFEST).exists():
             raise CarryLensError(
                 f"{folder} was not saved by carrylens, so no test can be saved in it. Leave --save out."
             )
-        record = self.record()
+        check_sealed(folder)
+        if not os.access(folder, os.W_OK):
+            raise CarryLensError(f"{folder} cannot be written, so no test can be saved in it. Leave --save out.")
+        return folder
+
+    def save(self) -> Path:
+        """Write the test and the model card into the model's folder, and seal it again."""
+        folder, record = self.folder_to_save(), self.record()
         contents = {
             TEST: (json.dumps(record, indent=1) + "\n").encode(),
             CARD: model_card(self.name, folder, record).encode(),
@@ -144,11 +163,3 @@ def _meets_bar(result: Result) -> bool | None:
         return result.failed * 1_000_000 < BAR_PER_MILLION * result.asked
     low, high = (end * 1_000_000 for end in result.interval())
     return True if high < BAR_PER_MILLION else False if low > BAR_PER_MILLION else None
-
-
-def hash_of(model: Transformer) -> str:
-    """A hash of the model's weights, whatever file they came from."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(name.encode() + str(tensor.dtype).encode() + tensor.cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()

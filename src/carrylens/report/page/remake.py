@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from carrylens.names import ModelName
 from carrylens.report.page.saved import Saved
+from carrylens.training.counts import asked_options
 
 _QUICK_QUESTIONS = 96
 
@@ -19,8 +21,8 @@ def commands(saved: Saved) -> Iterator[str]:
     """The commands that made what the page shows, in order."""
     source, settings = saved.source, _settings(saved)
     if saved.test is not None:
-        counts = {part["name"].split()[0]: part["asked"] for part in saved.test["parts"]}
-        yield f"carrylens test {source} --questions {counts.get('natural', 0)} --per-class {counts.get('class', 0)}"
+        name = ModelName.parse(str(saved.test["model"]))
+        yield f"carrylens test {source} {asked_options(name, dict(saved.test))}"
     quick = " --quick" if settings.get("n_questions") == _QUICK_QUESTIONS else ""
     seed = f" --seed {settings['seed']}" if settings.get("seed") else ""
     left_out = "".join(f" --no-{name}" for name in ("pairs", "groups") if settings.get(name) is False)

@@ -1,0 +1,125 @@
+"""The test command keeps what it asked, checks early whether it can save, and shows what it found in any case."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from carrylens.cli import app, models
+from carrylens.errors import CarryLensError
+from carrylens.model import ModelConfig, Transformer, save_model
+from carrylens.zoo.exams import Exam
+
+COMMAND = ["test", "--per-class", "0", "--questions", "300", "--threads", "1"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("carrylens.training.exam.CHUNK", 100)
+    place = tmp_path / "add_d2_l1_h3_w24_t1K_s1"
+    save_model(Transformer(ModelConfig.of_width(2, 1, 3, width=24)), place)
+    return place
+
+
+def kept(folder: Path) -> list[int]:
+    files = (folder.parent / "cache").rglob("*.json")
+    return [sum(result["asked"] for result in json.loads(file.read_text())) for file in files]
+
+
+def test_what_was_asked_is_kept_on_a_timer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[int]] = []
+    sit = Exam.sit
+
+    def looked_at(exam: Exam) -> object:
+        for count in sit(exam):
+            seen.append(kept(folder))
+            yield count
+
+    monkeypatch.setattr(Exam, "sit", looked_at)
+    monkeypatch.setattr(models, "_KEEP_SECONDS", 0.0)
+    assert CliRunner().invoke(app, [*COMMAND, str(folder)]).exit_code == 1
+    assert seen == [[], *([100 * n] for n in range(1, 9))], "the process might have been killed at any of these"
+    assert kept(folder) == [], "a finished test leaves nothing behind"
+    seen.clear()
+    monkeypatch.setattr(models, "_KEEP_SECONDS", 3600.0)
+    CliRunner().invoke(app, [*COMMAND, str(folder)])
+    assert seen == [[]] * 9
+
+
+def test_a_cache_that_cannot_be_written_does_not_stop_the_test(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder.parent / "cache").write_text("a file where the folder should be")
+    monkeypatch.setattr(models, "_KEEP_SECONDS", 0.0)
+    result = CliRunner().invoke(app, [*COMMAND, str(folder), "--json"])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["parts"][2]["asked"] == 300
+    assert result.stderr.count("What was asked so far cannot be kept.") == 1
+
+
+@pytest.mark.parametrize("what", ["manifest", "seal", "rights"])
+def test_a_folder_that_cannot_take_the_test_is_refused_before_the_first_question(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    def no_question(_exam: Exam) -> object:
+        raise AssertionError("a question was asked")
+
+    monkeypatch.setattr(Exam, "sit", no_question)
+    if what == "manifest":
+        monkeypatch.setattr("carrylens.zoo.exams.MANIFEST", "no-such-file.json")
+    elif what == "seal":
+        sealed = json.loads((folder / "manifest.json").read_text())
+        sealed["sha256"]["map.json"] = "0" * 64
+        (folder / "manifest.json").write_text(json.dumps(sealed))
+    else:
+        monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != folder)
+    result = CliRunner().invoke(app, [*COMMAND, str(folder), "--save"])
+    assert isinstance(result.exception, CarryLensError)
+    assert str(folder) in str(result.exception)
+    assert "\n" not in str(result.exception)
+
+
+def test_a_model_on_the_hub_cannot_take_its_test(folder: Path) -> None:
+    exam = Exam.start(str(folder), 10, 0, "cpu")
+    exam.source = "hf:owner/add_d2_l1_h3_w24_t1K_s1"
+    with pytest.raises(CarryLensError, match="is no folder here, so no test can be saved in it. Leave --save out"):
+        exam.folder_to_save()
+
+
+def test_when_saving_fails_the_results_are_shown_and_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise CarryLensError("No room.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("carrylens.zoo.exams.write_sealed", full)
+        result = CliRunner().invoke(app, [*COMMAND, str(folder), "--save", "--json"])
+    shown = json.loads(result.stdout)
+    assert shown["parts"][0]["asked"] == 300
+    assert str(result.exception).startswith("No room. The results are kept")
+    assert kept(folder) == [900]
+    again = CliRunner().invoke(app, [*COMMAND, str(folder), "--save", "--json"])
+    assert again.exit_code == 1
+    assert json.loads(again.stdout) == shown == json.loads((folder / "test.json").read_text())
+    assert kept(folder) == []
+
+
+def test_asking_more_later_equals_asking_all_at_once(folder: Path) -> None:
+    at_once = Exam.start(str(folder), 300, 0, "cpu", ["enriched=700"])
+    list(at_once.sit())
+    first = Exam.start(str(folder), 300, 0, "cpu")
+    list(first.sit())
+    later = Exam.start(str(folder), 300, 0, "cpu", ["enriched=700"])
+    assert later.asked == 0, "another exam"
+    later.results = first.results
+    assert not later.done
+    list(later.sit())
+    assert later.record() == at_once.record()
+    assert [part["asked"] for part in later.record()["parts"]] == [300, 300, 700]
+
+
+def test_a_saved_test_says_how_many_failures_it_keeps(folder: Path) -> None:
+    exam = Exam.start(str(folder), 300, 0, "cpu")
+    list(exam.sit())
+    record = exam.record()
+    assert record["parts"][0]["failed"] > record["most_failures_kept"] == len(record["parts"][0]["failures"])
