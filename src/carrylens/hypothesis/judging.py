@@ -151,16 +151,18 @@ class Judge:
         # moves, too, the node may read something else, such as a token of the answer that gives the variable away.
         if len(role.nodes) > 1 or depth(role.nodes) >= claim.steps or not self._is_exact(role):
             return False
-        if depth(role.nodes) == 0 and len(_columns(behind(self.search.model, role.variable))) == 1:
-            return False  # a head that looks at both digits brings all that there is to know
-        parts = self.search.model.ancestors(role.variable)
-        beside = (each for each in self.search.found.roles if each.way is Way.SHIFT and each.variable in parts)
-        return not any((each.nodes, each.token) == (role.nodes, role.token) for each in beside)
+        # A head that looks at both digits brings all that there is to know.
+        return depth(role.nodes) > 0 or len(_columns(behind(self.search.model, role.variable))) > 1
 
     def _is_exact(self, role: Role) -> bool:
-        # Whether it can be nothing but this variable that moves the token, and the whole of it.
-        is_whole = role.hit.interval[1] >= self.thresholds.whole_hit
-        return is_whole and not role.same_as and role.null.interval[1] <= self.thresholds.most_null
+        # Whether it can be nothing but this variable that moves the token, and the whole of it: not what no question
+        # told from it, nor parts of it that the nodes carry beside each other.
+        if role.same_as or role.null.interval[1] > self.thresholds.most_null:
+            return False
+        parts = self.search.model.ancestors(role.variable)
+        beside = (each for each in self.search.found.roles if each.variable in parts)
+        has_parts = any((each.nodes, each.token) == (role.nodes, role.token) for each in beside)
+        return role.hit.interval[1] >= self.thresholds.whole_hit and not has_parts
 
     def _room(self, claim: Claim) -> Finding:
         n_layers = self.search.found.n_layers
