@@ -85,8 +85,8 @@ def test_a_model_that_does_not_fit_is_refused() -> None:
 
 def test_only_an_addition_model_is_inserted() -> None:
     with pytest.raises(CarryLensError, match="sub_d6_l2_h3_w96_t5K_s1 is no addition model. Give --insert a model"):
-        training_plan("ins1_mix_d6_l3_h4_w96_t4K_s1", "compact", "sub_d6_l2_h3_w96_t5K_s1", "early")
-    plan = training_plan("ins1_mix_d6_l3_h4_w96_t4K_s1", "compact", "add_d6_l2_h3_w96_t2K_s1", "early")
+        training_plan("ins1_mix_d6_l3_h4_w96_t6K_s1", "compact", "sub_d6_l2_h3_w96_t5K_s1", "early")
+    plan = training_plan("ins1_mix_d6_l3_h4_w96_t6K_s1", "compact", "add_d6_l2_h3_w96_t2K_s1", "early")
     assert plan.identity()["inserted_sha256"] == hash_of(cl.load("add_d6_l2_h3_w96_t2K_s1"))
 
 

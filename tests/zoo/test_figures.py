@@ -60,7 +60,7 @@ def test_an_empty_folder_is_known_to_be_unknown(tmp_path: Path) -> None:
         ("add_d6_l2_h3_w96_t3K_s9", "add", [2, 0, 0, 0]),
         ("sub_d6_l2_h3_w48_t3K_s1", "sub", [2, 3889]),
         ("mix_d10_l3_h4_w96_t6K_s1", "sub", [295]),
-        ("ins1_mix_d6_l3_h4_w96_t4K_s1", "sub", [0, 2, 4]),
+        ("ins1_mix_d6_l3_h4_w96_t6K_s1", "sub", [0, 2, 4]),
         ("mix_d6_l2_h3_w96_t4K_s1", "add", []),
         ("add_d20_l2_h3_w96_t6K_s1", "add", []),
     ],
