@@ -14,10 +14,12 @@ from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.algorithms import answers, subtasks
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.battery import early_readings
 from carrylens.battery.axes import SHARED, Turned, angles, judge_angles
-from carrylens.battery.carry_probes import first_places
+from carrylens.battery.carry_probes import first_places, read_carry
 from carrylens.battery.columns import Branch, own_carry, pure_pairs
-from carrylens.battery.probes import fit_probe
+from carrylens.battery.early_readings import PLANE, WHOLE, early_reading
+from carrylens.battery.probes import asked_for, fit_probe, untrained_twin
 from carrylens.battery.states import levels_of, read_hooks
 from carrylens.battery.subject import Subject
 from carrylens.evidence.corrections import holm
@@ -240,3 +242,24 @@ def test_untrained_weights_are_not_tested(name: str) -> None:
 
 def test_a_model_that_only_adds_has_no_axes_to_compare() -> None:
     assert outcome_of("axes", planted_subject(Operation.ADD, 2)).verdict is Verdict.UNTESTED
+
+
+def test_what_is_read_early_is_used_where_the_plant_uses_it() -> None:
+    tail = outcome_of("probes", planted_subject(Operation.ADD, 3, Dials(timing=Timing.TAIL)))
+    swapped = {str(fact.about["swapped"]): fact for fact in tail.facts if "swapped" in fact.about}
+    assert swapped.keys() == {PLANE, WHOLE}
+    assert all(fact.effect.value == 1 and fact.null.hits == 0 for fact in swapped.values())
+    plain = outcome_of("probes", planted_subject(Operation.ADD, 3))
+    assert not [fact for fact in plain.facts if "swapped" in fact.about]
+
+
+def test_a_plane_that_says_nothing_of_the_carry_turns_nothing() -> None:
+    subject, column = planted_subject(Operation.ADD, 3, Dials(timing=Timing.TAIL)), 1
+    asked = asked_for(subject, Branch.ADD, column, SMALL)
+    carry = read_carry(subject, untrained_twin(subject, SMALL), Branch.ADD, column, asked, SMALL)
+    reading = early_reading(subject, carry, asked, SMALL)
+    assert reading is not None
+    random = np.linalg.qr(np.random.default_rng(1).standard_normal((subject.model.config.d_model, 2)))[0].T
+    other = early_readings._swapped(subject, carry, reading.site, random, SMALL)
+    assert reading.plane.effect.value == other.whole.effect.value == 1
+    assert other.plane.effect.interval[1] < reading.plane.effect.interval[0]

@@ -13,6 +13,7 @@ Never  scores a probe on questions it was fitted on, nor asks for the carry of t
    after D'0 has an interval from resampled questions.
 5. Fit at depths 0 and 1, score at greater ones; score each question at one column's reader with a probe of another's.
    Both beside probes of shuffled labels, and those of the twin. `carry_probes.py` does all this.
+6. Where the onset is before the reader, swap what the probe reads there: does the digit follow? `early_readings.py`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from carrylens.battery.carry_probes import (
     read_carry,
 )
 from carrylens.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs, own_carry
+from carrylens.battery.early_readings import EarlyReading, early_reading, early_sentence
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.states import level_name, levels_of
 from carrylens.battery.subject import Settings, Subject, Watch
@@ -59,6 +61,8 @@ CARD = Card(
         "Onset: the first place surely right in nine of ten, and more often than the twin; resampled for its interval.",
         "Transfer: fitted at depths 0 and 1 and scored deeper; fitted at one reader and scored at another, each "
         "question once; beside shuffled labels and the twin.",
+        "Where the onset is before the reader, swap what the probe reads there, and the whole stream: does the digit "
+        "follow?",
     ),
     refuted_if="for some column the onset is before the place that reads the carry, or there is none.",
     paper="present lazily, at the answer read: 2 tokens after D'0 (d5, d6), 3 (d8); carry-axis separation "
@@ -73,20 +77,26 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
     wanted = [(b, k) for b in branches_of(subject.operation) for k in range(1, b.top(subject.digits))]
     twin = untrained_twin(subject, settings)
-    found = []
+    found, early = list[CarryRead](), list[EarlyReading]()
     for at, (branch, column) in enumerate(wanted):
         watch(CARD.title, at, len(wanted))
         asked = asked_for(subject, branch, column, settings)
         if _answers(subject, asked[1]):
             found.append(read_carry(subject, twin, branch, column, asked, settings))
+            if reading := early_reading(subject, found[-1], asked, settings):
+                early.append(reading)
     verdicts = [_verdict(carry) for carry in found]
     moved = {branch: across([c for c in found if c.branch is branch]) for branch in branches_of(subject.operation)}
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall(verdicts),
-        says=_says(subject, found, verdicts, sum(moved.values(), NO_TRANSFER)),
-        facts=(*_transfer_facts(found, moved, settings), *(f for carry in found for f in _facts(carry, settings))),
+        says=_says(subject, found, verdicts, sum(moved.values(), NO_TRANSFER), early),
+        facts=(
+            *_transfer_facts(found, moved, settings),
+            *(fact for reading in early for fact in reading.facts(settings)),
+            *(fact for carry in found for fact in _facts(carry, settings)),
+        ),
         estimates=(*_separations(subject, found), *(carry.lag for carry in found)),
         figure=_figure(subject, found) if found else None,
         headers=(
@@ -186,19 +196,25 @@ def _separations(subject: Subject, found: Sequence[CarryRead]) -> list[Estimate]
     return estimates
 
 
-def _says(subject: Subject, found: Sequence[CarryRead], verdicts: Sequence[Verdict], moved: Transfer) -> str:
+def _says(
+    subject: Subject,
+    found: Sequence[CarryRead],
+    verdicts: Sequence[Verdict],
+    moved: Transfer,
+    early: Sequence[EarlyReading],
+) -> str:
     if not found:
         return "No carry could be asked for: there are too few columns, or the model answers too few questions."
-    lazy, early = (verdicts.count(verdict) for verdict in (Verdict.SUPPORTED, Verdict.REFUTED))
+    lazy, n_other = (verdicts.count(verdict) for verdict in (Verdict.SUPPORTED, Verdict.REFUTED))
     none = [carry.name for carry in found if carry.onset is None]
     early_ones = [(carry, carry.onset[0]) for carry in found if carry.onset and carry.onset[0] < len(carry.places) - 1]
     soon = [f"{carry.name} at {subject.place(carry.places[at])}" for carry, at in early_ones]
     text = "The paper says that a resolved carry is first present at the place that reads it. "
-    text += f"Of {len(found)} resolved carries {lazy} are first read there and {early} are not"
+    text += f"Of {len(found)} resolved carries {lazy} are first read there and {n_other} are not"
     text += f" (before: {', '.join(soon)})" if soon else ""
     text += f" (nowhere: {', '.join(none)})" if none else ""
     deeper = sum((carry.deeper for carry in found), NO_TRANSFER)
-    parts = []
+    parts = [early_sentence(early, len(early_ones))] if early_ones else []
     if deeper.effect.n:
         parts.append(f"probes fitted at depths 0 and 1 read deeper carries in {_shown(deeper)}")
     if moved.effect.n:
