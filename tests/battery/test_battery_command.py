@@ -122,7 +122,10 @@ def test_every_experiment_has_a_name_of_its_own_and_says_what_would_refute_it() 
 
 def test_texts_and_figures_tell_the_verdict() -> None:
     one = outcome("one")
-    assert next(iter(summary_lines([one]))) == "one: SUPPORTED"
+    amounts, first, *_ = summary_lines([one])
+    assert first == "one: SUPPORTED"
+    assert amounts.startswith("Quick form: 24 pairs for each cell, 96 whole questions")
+    assert [line for line in summary_lines([one, outcome("two")]) if "form:" in line] == [amounts]
     assert any("Refuted if it is not" in line for line in outcome_lines(one))
     drawn = outcome_svg(one)
     assert drawn == outcome_svg(one)
