@@ -91,8 +91,8 @@ def _effects(outcome: Mapping[str, Any]) -> Iterator[Effect]:
     for fact in outcome.get("facts", ()):
         what = ", ".join(f"{name} {value}" for name, value in fact["about"].items())
         rates = {"hit": fact["effect"], "null": fact.get("null")}
-        if fact["effect"]["n"] == 0 and (fact.get("null") or {"n": None})["n"] == 0:
-            continue  # no stimulus could show it: neither effect nor null was measured
+        if (fact.get("null") or {"n": None})["n"] == 0:
+            continue  # there was nothing to hold it against, so it is not shown
         yield effect_of_record(what or fact["kind"], rates, "matched null")
 
 
