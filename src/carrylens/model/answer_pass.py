@@ -144,7 +144,9 @@ class _Layer:
         attention, mlp = self._block.attn, self._block.mlp
         stream = stream + F.linear(self._attend(q, kv, mask), self._w_o, attention.b_O)
         read = _norm(self._block.ln2, stream)
-        return stream + F.linear(F.relu(F.linear(read, mlp.W_in.T, mlp.b_in), inplace=True), mlp.W_out.T, mlp.b_out)
+        return stream + F.linear(
+            F.relu(F.linear(read, mlp.W_in.T, mlp.b_in), inplace=not torch.is_grad_enabled()), mlp.W_out.T, mlp.b_out
+        )
 
     def _attend(self, q: Tensor, kv: Tensor, mask: Tensor) -> Tensor:
         # At these sizes plain products are as fast as the fused kernel, and their gradients twice as fast.
