@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from battery.believed import believed_untrained
 from battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
+from battery.ungated import ungated_subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.battery.dictionary import best_units, correlation, fit_dictionary, random_dictionary
@@ -119,7 +119,7 @@ def test_an_autoencoder_rebuilds_what_it_was_fitted_to_and_not_what_was_shuffled
 
 
 def test_in_untrained_weights_nothing_is_read_and_no_sign_guessed() -> None:
-    subject = believed_untrained(Operation.MIX)
+    subject = ungated_subject(Operation.MIX)
     asked = Stream(StreamKind.NATURAL, Operation.MIX, 3, 1).take(0, 200)
     assert [each.onset for each in read_tokens(subject, asked, SMALL)] == [None] * 5
     assert judge_guesses(sign_guesses(subject, SMALL)) is not Verdict.SUPPORTED

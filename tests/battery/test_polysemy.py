@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from battery.believed import believed_untrained
 from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
+from battery.ungated import ungated_subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.columns import Branch
 from carrylens.battery.polysemy import inserted_node, judge_several, shuffled_several
@@ -100,6 +100,6 @@ def test_untrained_weights_and_models_that_only_add_are_not_tested() -> None:
 
 
 def test_in_untrained_weights_no_node_serves_anything() -> None:
-    outcome = outcome_of("polysemy", believed_untrained(Operation.MIX))
+    outcome = outcome_of("polysemy", ungated_subject(Operation.MIX))
     assert not outcome.rows
     assert not any(fact.effect.hits for fact in outcome.facts)

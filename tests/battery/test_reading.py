@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from battery.believed import believed_untrained
 from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
+from battery.ungated import ungated_subject
 from carrylens.arithmetic.algorithms import answers, subtasks
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
@@ -83,7 +83,7 @@ def test_the_first_place_is_found_again_in_resampled_questions() -> None:
 
 
 def test_probes_of_untrained_weights_read_no_more_than_those_of_a_twin() -> None:
-    outcome = outcome_of("probes", believed_untrained(Operation.MIX))
+    outcome = outcome_of("probes", ungated_subject(Operation.MIX))
     assert {row[1] for row in outcome.rows} == {"none"}
     twins = [fact for fact in outcome.facts if fact.about["null"] == "untrained twin"]
     assert min(holm([fact.p for fact in twins])) > THRESHOLDS.level
@@ -205,7 +205,7 @@ def test_all_principal_angles_are_given_beside_those_of_unrelated_differences() 
 
 
 def test_untrained_weights_have_no_shared_axis() -> None:
-    outcome = outcome_of("axes", believed_untrained(Operation.MIX))
+    outcome = outcome_of("axes", ungated_subject(Operation.MIX))
     assert outcome.verdict is not Verdict.SUPPORTED
     assert min(holm([fact.p for fact in outcome.facts])) > THRESHOLDS.level
     assert all(each.low <= each.null_high for each in outcome.estimates if each.name.startswith("|cos|"))
