@@ -24,9 +24,8 @@ from carrylens.battery.carry_probes import LEAST, Asked, CarryRead, fit_probe, r
 from carrylens.battery.columns import deciding_pairs
 from carrylens.battery.states import levels_of, read_states
 from carrylens.battery.subject import Settings, Subject
-from carrylens.battery.swapping import Swapped, answered, edit_columns
+from carrylens.battery.swapping import Swapped, answered, edit_columns, pooled
 from carrylens.evidence.facts import Fact
-from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import project, swap
 from carrylens.interventions.sites import Residual
 
@@ -77,17 +76,12 @@ def early_sentence(there: Sequence[EarlyReading], n_early: int) -> str:
     text = f"of those read before, {lost} are so behind the last layer's heads, where nobody reads on" if lost else ""
     if not there:
         return text
-    plane, whole = (_joined([getattr(each, side) for each in there]) for side in ("plane", "whole"))
+    plane, whole = (pooled([getattr(each, side) for each in there]) for side in ("plane", "whole"))
     return (
         f"{text}{'; ' if text else ''}{len(there)} could be taken up by later layers: swapped there, {PLANE} turns the "
         f"digit in {plane.effect.value:.2f} (null {plane.null.value:.2f}), {WHOLE} in {whole.effect.value:.2f} (null "
         f"{whole.null.value:.2f})"
     )
-
-
-def _joined(some: Sequence[Swapped]) -> Swapped:
-    effect, null = (sum((getattr(each, side) for each in some), Rate(0, 0)) for side in ("effect", "null"))
-    return Swapped(effect, null)
 
 
 def _plane(
@@ -107,4 +101,4 @@ def _swapped(
         seed = settings.seed_of(_NAME, carry.branch, digit, depth, "swap")
         drawn = deciding_pairs(carry.branch, subject.digits, digit, depth, per_depth, seed)
         parts.append(edit_columns(subject, answered(subject, drawn), edits, [subject.token(digit)]))
-    return EarlyReading(carry.name, site, *(_joined(mine) for mine in zip(*parts, strict=True)))
+    return EarlyReading(carry.name, site, *(pooled(mine) for mine in zip(*parts, strict=True)))

@@ -29,7 +29,7 @@ from carrylens.battery.columns import Branch, ColumnPairs, deciding_pairs, own_c
 from carrylens.battery.probes import fit_probe
 from carrylens.battery.states import read_hooks
 from carrylens.battery.subject import Settings, Subject
-from carrylens.battery.swapping import Swapped, answered, edit_columns, joined
+from carrylens.battery.swapping import Swapped, answered, edit_columns, joined, pooled
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
@@ -123,7 +123,7 @@ def _measure(subject: Subject, branch: Branch, nodes: Nodes, wanted: _Wanted, se
     heads = [n for n in subject.nodes_at(nodes[0].position) if n.layer in same and not n.is_mlp]
     edits = [swap(nodes), swap(sorted({*nodes, *heads}))]
     done = [edit_columns(subject, pairs, edits, wanted.tokens) for pairs in swapped]
-    together, with_layer = (_joined([each[at] for each in done]) for at in range(len(edits)))
+    together, with_layer = (pooled([each[at] for each in done]) for at in range(len(edits)))
     read, shuffled = _decoded(subject.model, nodes, train, test, settings)
     place, digit = subject.place(nodes[0].position), wanted.digit if wanted.here else None
     return Told(branch, place, wanted.what, digit, nodes, read, shuffled, together, with_layer)
@@ -178,11 +178,6 @@ def summed_writes(model: Transformer, questions: Questions, nodes: Sequence[Node
         here = read[hook][:, places.index(node.position)]
         writes += here if node.is_mlp else here[:, node.head]
     return writes
-
-
-def _joined(some: Sequence[Swapped]) -> Swapped:
-    effect, null = (sum((getattr(each, name) for each in some), Rate(0, 0)) for name in ("effect", "null"))
-    return Swapped(effect, null)
 
 
 def _count(drawn: Sequence[ColumnPairs]) -> int:

@@ -34,6 +34,12 @@ class Swapped:
         return Fact(f"battery {experiment}", about, self.effect, self.null, stimuli)
 
 
+def pooled(some: Sequence[Swapped]) -> Swapped:
+    """Several as one, their stimuli counted together."""
+    effect, null = (sum((getattr(each, side) for each in some), Rate(0, 0)) for side in ("effect", "null"))
+    return Swapped(effect, null)
+
+
 def answered(subject: Subject, pairs: ColumnPairs) -> ColumnPairs:
     """The pairs of which the model answers base, source and null source."""
     if not len(pairs):
