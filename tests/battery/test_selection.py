@@ -1,25 +1,30 @@
-"""Selection: a planted choice is one direction, and its state turns every digit; what no plant does is judged directly.
+"""Selection: a planted choice is one direction, and its state turns every digit.
 
-Every planted mixed circuit keeps operator and sign in a direction each, so a choice of many dimensions is tested on
-counts.
+Every planted mixed circuit keeps operator and sign in a direction each. With an idle layer behind it, what enters the
+last layer is a digit that is chosen already, and that takes many dimensions.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 
-from battery.plants import outcome_of, planted_subject, untrained_subject
+from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.selection import OTHER, SAME, Ranked, judge_selection, needed_rank, selector_edits
 from carrylens.battery.states import levels_of, read_states
+from carrylens.battery.subject import Subject
 from carrylens.battery.subspaces import combined
 from carrylens.battery.swapping import Swapped
 from carrylens.battery.turning import Turn, turned_pairs
 from carrylens.discovery.swaps import answer_tokens
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.verdicts import Verdict
+from carrylens.model.transformer import Transformer
 
 
 def test_a_planted_choice_is_one_direction() -> None:
@@ -32,6 +37,25 @@ def test_a_planted_choice_is_one_direction() -> None:
     assert len(single) == 6
     assert all(fact.effect.value > 0.5 and fact.null.value < 0.2 for fact in single)
     assert all(fact.effect.value == 1 for fact in single if fact.about["source"] == SAME)
+
+
+def test_a_digit_chosen_before_the_last_layer_takes_more_than_one_direction() -> None:
+    # One direction turns a third of the digits, which few pairs could not tell from a half.
+    outcome = outcome_of("selection", subject_behind_an_idle_layer(), replace(SMALL, n_pairs=96))
+    assert outcome.verdict is Verdict.SUPPORTED
+    states = [fact for fact in outcome.facts if "site" in fact.about]
+    assert all(fact.effect.value == 1 and fact.null.hits == 0 for fact in states)
+
+
+def subject_behind_an_idle_layer() -> Subject:
+    planted = planted_subject(Operation.MIX, 2)
+    config = planted.model.config
+    model = Transformer(replace(config, n_layers=config.n_layers + 1)).eval()
+    missing = model.load_state_dict(planted.model.state_dict(), strict=False).missing_keys
+    with torch.no_grad():
+        for name in missing:
+            model.get_parameter(name).zero_()
+    return Subject("idle last layer", model, Operation.MIX)
 
 
 @pytest.mark.parametrize("turn", list(Turn))
