@@ -49,7 +49,7 @@ def bench_arithmetic_command(
 def bench_train_command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="What to train; its seed is replaced.")
-    ] = "add_d6_l2_h3_w96_t2K_s1",
+    ] = "add_d6_l2_h3_w72_t2K_s1",
     seeds: Annotated[
         list[int] | None, typer.Option("--seed", help="A seed; may be given more than once. [default: 1, 2 and 3]")
     ] = None,
