@@ -91,6 +91,12 @@ def test_a_missing_digit_is_refuted_where_groups_were_searched(addition: NodeMap
     assert judgement.skeleton is Skeleton.ABSENT
 
 
+def test_a_token_of_the_answer_whose_writer_was_not_found_is_inconclusive(addition: NodeMap) -> None:
+    judgement = judged(without(addition, A[3]))
+    assert verdict(judgement, "carried A[3] for A[3]") is Verdict.INCONCLUSIVE
+    assert judgement.skeleton is Skeleton.UNCLEAR
+
+
 def test_a_missing_digit_is_inconclusive_where_only_single_nodes_were_searched(addition: NodeMap) -> None:
     judgement = judged(replace(without(addition, ST[2]), stimuli={"settings": {"n_find": 48, "seed": 0}}))
     assert verdict(judgement, "carried ST[2] for A[3]") is Verdict.INCONCLUSIVE

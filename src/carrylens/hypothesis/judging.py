@@ -2,7 +2,8 @@
 
 Takes  claims, a search and thresholds.
 Gives  a `Finding` for each.
-Never  calls a claim supported that nothing could have refuted, or a value absent while stand-ins were not looked for.
+Never  calls a claim supported that nothing could have refuted, or a value absent while stand-ins were not looked for, or
+       a token of the answer, which somebody must write.
 
 What counts: a role is sure if its hit rate is surely above `least_hit` and above its null, and its corrected p is at
 most `level`. A set of nodes reaches another if what each of its nodes writes can be read by one of the other.
@@ -88,6 +89,9 @@ class Judge:
             named = f"{print_nodes(finer[0].nodes)} carries {finer[0].variable}"
             why = f"it was not found by itself, but {named}, from which it follows"
             return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(finer[:_SHOWN]))
+        if claim.variable in self.hypothesis.model.answer_variables and not elsewhere:
+            why = f"who writes it was not found, on {n_pairs} pairs; somebody does where the model answers right"
+            return Finding(claim, Verdict.INCONCLUSIVE, why)
         why = f"no node or group does, on {n_pairs} pairs that could show it{where}"
         return Finding(claim, Verdict.REFUTED, why, tuple(elsewhere[:_SHOWN]))
 
