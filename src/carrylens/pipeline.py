@@ -181,7 +181,7 @@ def map_source(
     restart: bool,
 ) -> tuple[Path, NodeMap]:
     """The map of a model and its folder: the one that is there if it was made this way, else one made now."""
-    from carrylens.discovery.map_folder import drop_store, folder_for, save_mapped, saved_map, store_of
+    from carrylens.discovery import map_folder
     from carrylens.discovery.mapping import MapSettings, map_model
     from carrylens.model.hub import HUB
     from carrylens.training.devices import device_called
@@ -191,19 +191,20 @@ def map_source(
 
     model = load(source).to(device_called(device, threads))
     name = model_name(source if source.startswith(HUB) else find_model(source))
-    folder = folder_for(source, str(name), out)
+    folder = map_folder.folder_for(source, str(name), out)
     settings = replace(MapSettings.chosen(seed, quick=quick), pairs=pairs, groups=groups)
     about = {"version": __version__, "sha256": hash_of(model)}
     if restart:
-        drop_store(folder)
-    else:
+        map_folder.note_restart(folder, settings, about)
+    elif not map_folder.is_restarted(folder, settings, about):
         kept = [folder] if source.startswith(HUB) or out else [folder, find_model(source)]  # it may have come with one
         for place in kept:
-            if found := saved_map(place, settings, about):
+            if found := map_folder.saved_map(place, settings, about):
                 return place, found
-    mapped = map_model(model, str(name), name.operation, settings, store=store_of(folder), watch=watch, about=about)
-    save_mapped(folder, mapped)
-    drop_store(folder)
+    store = map_folder.store_of(folder)
+    mapped = map_model(model, str(name), name.operation, settings, store=store, watch=watch, about=about)
+    map_folder.save_mapped(folder, mapped)
+    map_folder.drop_store(folder)
     return folder, mapped.map
 
 
@@ -350,29 +351,26 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLe
 
 def judge_map(where: Path, own: Path | None) -> Judgement:
     """A saved map, judged by the left-to-right account or by the user's own, with every rival beside it."""
-    from carrylens.discovery.node_map import NodeMap
+    from carrylens.discovery.saved_map import read_map
     from carrylens.hypothesis import known, skeleton
     from carrylens.hypothesis.own import own_hypothesis
 
-    path = _map_at(where)
-    try:
-        found = NodeMap.from_json(path.read_bytes())
-    except OSError as error:
-        raise CarryLensError(
-            f"{path} cannot be read ({error.strerror}). Give a map, or the folder it is in."
-        ) from error
+    found = read_map(_map_at(where))
     usual, rivals = known.left_to_right(found.operation, found.digits), known.rivals_of(found.operation, found.digits)
     if own is None:
         return skeleton.judge(found, usual, rivals)
-    return skeleton.judge(found, own_hypothesis(own, found.operation, found.digits), (usual, *rivals))
+    stated = own_hypothesis(own, found.operation, found.digits)
+    if stated.name == usual.name:
+        raise CarryLensError(f"{own} calls its hypothesis {usual.name!r}, as the usual one is. Give it another name.")
+    return skeleton.judge(found, stated, (usual, *rivals))
 
 
-def claims_beside(where: Path) -> Path:
-    """Where the claims about a map are written: beside it, or in `maps/NAME` if it came with carrylens."""
-    from carrylens.hypothesis.skeleton import CLAIMS
+def claims_beside(where: Path, own: str | None) -> Path:
+    """Where claims about a map go: beside it, or in `maps/NAME` if it came with carrylens; `own` names a user's own."""
+    from carrylens.hypothesis.skeleton import claims_file
 
     folder = _map_at(where).parent
-    return (Path("maps", where) if folder == _SHIPPED / where else folder) / CLAIMS
+    return (Path("maps", where) if folder == _SHIPPED / where else folder) / claims_file(own)
 
 
 def _map_at(where: Path) -> Path:

@@ -8,7 +8,7 @@ from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.groups import GroupSettings, _climbed, find_groups, proven_groups
-from carrylens.discovery.mapping import MapSettings, map_model
+from carrylens.discovery.mapping import MapSettings, asked_questions, find_carried, map_model
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
@@ -70,9 +70,9 @@ def test_a_set_grows_from_the_best_pair_as_long_as_it_gains() -> None:
     assert _climbed([], 1, hits, value=0.0) == ((), 0.0)
 
 
-def test_parts_of_a_token_are_no_group_of_the_token() -> None:
+def test_a_token_of_the_answer_has_its_writer_among_the_nodes_of_its_place() -> None:
     groups = groups_of(planted(), "A[1]")
-    assert all(len(nodes) == 1 for group in groups for nodes in group.sets if group.nodes[0].layer == 0)
+    assert groups[-1].sets == (tuple(parse_nodes("P7L1MLP")),)
 
 
 def test_a_role_of_one_node_is_a_group_of_one() -> None:
@@ -106,6 +106,15 @@ def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> N
 def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:
     found = map_model(planted(), "planted", Operation.ADD, MapSettings.chosen(quick=True)).map
     assert found.groups == ()
+    parts = [role for role in found.roles if role.variable.name == "A" and len(role.nodes) > 1]
+    assert parts == [], "those who have a token's parts hit together, and yet none of them has the token"
+
+
+def test_a_node_that_does_alone_gets_its_role_even_where_answers_stand_without_it() -> None:
+    addition, settings = algorithm(Operation.ADD, DIGITS), MapSettings.chosen(quick=True)
+    asked = asked_questions(Operation.ADD, DIGITS, settings)
+    roles, _ = find_carried(Engine(planted()), addition, [], asked, settings)
+    assert (tuple(parse_nodes("P4L0H0")), "ST[0]") in {(role.nodes, str(role.variable)) for role in roles}
 
 
 def test_a_set_found_for_another_variable_has_a_role_only_where_nothing_else_does() -> None:

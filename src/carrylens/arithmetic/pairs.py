@@ -3,7 +3,7 @@
 Takes  a causal model, one of its variables, a number of pairs and a seed.
 Gives  effect pairs, where putting the source's value of the variable into the base must change the answer to just the
        counterfactual one, and null pairs, where it must change nothing though the source differs in all else it can.
-Never  hands out a pair that it has not checked against the causal model.
+Never  hands out a pair that it has not checked against the causal model, or one pair twice.
 
 Effect pairs, step by step:
 1. Draw bases from the enriched stream.
@@ -14,6 +14,8 @@ Effect pairs, step by step:
    those are the easiest to confuse it with; then most others. They cannot all agree: some must show the difference.
    Each base has one of the answer's tokens assigned, and proposals that show there go first.
 5. Order the pairs so that the answer's tokens take turns in being shown: far effects are rare in drawn questions.
+   A token of the answer shows in itself alone, so its causes take turns instead (`turns.py`): its own column, the one
+   below it, one further down, whose carry is passed on, and the operator.
 Null pairs are made likewise: every other digit differs, the variable agrees, and of the proposals the one wins in which
 most other variables differ. `Pairs.agreement` says how well either came out.
 """
@@ -21,8 +23,9 @@ most other variables differ. `Pairs.agreement` says how well either came out.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +33,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.causal import CausalModel, Values
 from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.turns import taking_turns, tokens_changed
+from carrylens.arithmetic.turns import N_CAUSES, causes, first_times, taking_turns, tokens_changed
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
 from carrylens.errors import CarryLensError
 
@@ -60,7 +63,7 @@ class Pairs:
     def agreement(self) -> dict[Variable, float]:
         """For every variable, the share of pairs in which base and source agree in it."""
         base, source = self.model.run(self.base), self.model.run(self.source)
-        return {variable: float((base[variable] == source[variable]).mean()) for variable in self.model.variables}
+        return {each: float((base[each] == source[each]).mean()) for each in self.model.variables}
 
     def written(self, variable: Variable | str | None = None) -> Answers:
         """What a reader of the base's right answer must write if it carries `variable`, or the pairs' own.
@@ -85,7 +88,8 @@ class Pairs:
         """The pairs in which carrying `other` would give another answer than carrying the pairs' own variable."""
         other = Variable.of(other)
         source = self.model.run(self.source, read=[other])
-        return _differ(self.model.answers(self.base, do=source.pick(other)), self.expected)
+        given = self.model.answers(self.base, do=source.pick(other))
+        return np.asarray(tokens_changed(given, self.expected).any(axis=1))
 
 
 def written(model: CausalModel, variable: Variable | str, base: Questions, source: Questions) -> Answers:
@@ -124,16 +128,19 @@ def swapping_pairs(
     choosing bases in which other columns decide it: a source that kept it by its other columns would have other digits
     and borrows there, and a node that holds some of those beside the variable would bring them along.
     """
-    free = own_pairs(model, variable, count, seed, tell_from=tell_from, at=at)
+    draw = partial(own_pairs, model, variable, seed=seed, tell_from=tell_from, at=at)
+    free, few = draw(count), -(-count // 2)
     if model.operation is Operation.ADD or free.variable == SGN:
         return free
     try:
-        same = own_pairs(model, variable, count, seed, agree=[SGN], tell_from=tell_from, at=at)
+        same = draw(count, agree=[SGN])
     except CarryLensError:
         return free
-    few = slice(0, -(-count // 2))
-    base, source = _join((same.base, free.base[few])), _join((same.source, free.source[few]))
-    return Pairs(model, free.variable, base, source, _counterfactual(model, free.variable, base, source))
+    with suppress(CarryLensError):  # a variable that never turns the sign has the same pairs in both
+        free = draw(count + few)
+    base, source = map(_join, ((same.base, free.base), (same.source, free.source)))
+    first = first_times(base, source)[: count + few]
+    return _pairs(model, free.variable, base[first], source[first])
 
 
 def own_pairs(
@@ -209,16 +216,15 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     start, chunk = 0, _LEAST_CHUNK if wanted.tell_from else _CHUNK
     while start < _rounds(wanted, any(len(kept) for kept, _ in found)) * _CHUNK:
         base = stream.take(start, chunk)
-        rows, source, shown = _best_sources(model, wanted, base, random)
-        order = taking_turns(shown)
+        rows, source, turns = _best_sources(model, wanted, base, random)
+        order = taking_turns(turns)
         found.append((base[rows[order]], source[order]))
-        if sum(len(kept) for kept, _ in found) >= count:
-            bases, sources = (_join(side)[:count] for side in zip(*found, strict=True))
-            return Pairs(
-                model, wanted.variable, bases, sources, _counterfactual(model, wanted.variable, bases, sources)
-            )
+        bases, sources = (_join(side) for side in zip(*found, strict=True))
+        first = first_times(bases, sources)[:count]
+        if len(first) == count:
+            return _pairs(model, wanted.variable, bases[first], sources[first])
         start, chunk = start + chunk, min(_CHUNK, 2 * chunk)
-    return sum(len(kept) for kept, _ in found)
+    return len(first)
 
 
 def _rounds(wanted: _Wanted, some_found: bool) -> int:
@@ -245,23 +251,19 @@ def null_pairs(
     model.check(variable)
     random = np.random.default_rng([seed, 2])
     if other_operator and (variable == OPR or model.operation is not Operation.MIX):
-        raise CarryLensError(
-            f"The operator cannot differ in a null of {variable} in {model.name!r}. Leave it as it is."
-        )
+        why = f"The operator cannot differ in a null of {variable} in {model.name!r}. Leave it as it is."
+        raise CarryLensError(why)
     turned = Questions(base.first, base.second, base.minus ^ other_operator)
-    source = [
-        _null_sources(model, variable, base[chunk], turned[chunk], random)
-        for chunk in (slice(at, at + _CHUNK) for at in range(0, max(1, len(base)), _CHUNK))
-    ]
+    chunks = [slice(at, at + _CHUNK) for at in range(0, max(1, len(base)), _CHUNK)]
+    source = [_null_sources(model, variable, base[chunk], turned[chunk], random) for chunk in chunks]
     return Pairs(model, variable, base, _join(tuple(source)), model.answers(base))
 
 
 def _check_readable(model: CausalModel, variable: Variable) -> None:
     model.check(variable)
     if not any(variable == answer or variable in model.ancestors(answer) for answer in model.answer_variables):
-        raise CarryLensError(
-            f"No answer of {model.name!r} depends on {variable}, so no pair can show it. Choose one that is read."
-        )
+        why = f"No answer of {model.name!r} depends on {variable}, so no pair can show it. Choose one that is read."
+        raise CarryLensError(why)
 
 
 @dataclass(frozen=True)
@@ -281,12 +283,13 @@ class _Wanted:
 def _best_sources(
     model: CausalModel, wanted: _Wanted, base: Questions, random: np.random.Generator
 ) -> tuple[NDArray[np.intp], Questions, NDArray[np.bool_]]:
-    # Steps 2 to 4 for one chunk: the rows of `base` that have a source, the sources, and the tokens they show. A base
-    # runs once, and each test is put to the proposals that passed the ones before it: few pass them all.
+    # Steps 2 to 4 for one chunk: the rows of `base` that have a source, the sources, and what takes turns in them. A
+    # base runs once, and each test is put to the proposals that passed the ones before it: few pass them all.
     variable = wanted.variable
     rows = np.repeat(np.arange(len(base)), _PROPOSALS)
     proposed = _changed(model, wanted, base[rows], random)
-    assigned = random.integers(0, len(model.answer_variables), len(base))
+    is_answer = variable in model.answer_variables
+    assigned = random.integers(0, N_CAUSES if is_answer else len(model.answer_variables), len(base))
     before, after = model.run(base), model.run(proposed, read=[variable, *wanted.agree])
     good = before[variable][rows] != after[variable]
     for agreed in wanted.agree:
@@ -300,12 +303,13 @@ def _best_sources(
         told = tokens_changed(moved, _counterfactual(model, other, base[rows], proposed))
         good = np.asarray(told.any(axis=1)) if wanted.at is None else told[:, wanted.at]
     rows, proposed, shown = rows[good], proposed[good], shown[good]
+    turns = causes(variable, base[rows], proposed) if is_answer else shown
     siblings = {other for other in model.by_variable if model.inputs_of(other) == model.inputs_of(variable)}
     weights = {other: 1 + len(model.by_variable) * (other in siblings) for other in model.by_variable}
     score = _n_agreeing(model, before, rows, proposed, weights)
-    score += _FIRST_OF_ALL * shown[np.arange(len(rows)), assigned[rows]]
+    score += _FIRST_OF_ALL * turns[np.arange(len(rows)), assigned[rows]]
     best = _best_of(rows, score)
-    return rows[best], proposed[best], shown[best]
+    return rows[best], proposed[best], turns[best]
 
 
 def _best_of(rows: NDArray[np.intp], score: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -383,17 +387,14 @@ def _all_changed(variable: Variable, base: Questions, random: np.random.Generato
     return Questions(first, second, base.minus)
 
 
+def _pairs(model: CausalModel, variable: Variable, base: Questions, source: Questions) -> Pairs:
+    return Pairs(model, variable, base, source, _counterfactual(model, variable, base, source))
+
+
 def _counterfactual(model: CausalModel, variable: Variable, base: Questions, source: Questions) -> Answers:
     return model.answers(base, do=model.run(source, read=[variable]).pick(variable))
 
 
-def _differ(one: Answers, other: Answers) -> NDArray[np.bool_]:
-    return (one.negative != other.negative) | (one.digits != other.digits).any(axis=1)
-
-
 def _join(batches: tuple[Questions, ...]) -> Questions:
-    return Questions(
-        np.concatenate([batch.first for batch in batches]),
-        np.concatenate([batch.second for batch in batches]),
-        np.concatenate([batch.minus for batch in batches]),
-    )
+    sides = ([getattr(batch, name) for batch in batches] for name in ("first", "second", "minus"))
+    return Questions(*map(np.concatenate, sides))

@@ -32,7 +32,7 @@ def map_command(
     behaviours: Annotated[
         bool, typer.Option("--behaviours", help="Also print what each node does, before any role.")
     ] = False,
-    restart: Annotated[bool, typer.Option("--restart", help="Measure anew, whatever is there already.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Measure anew, whatever is there already. To go on after Ctrl-C, leave it out.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
@@ -51,7 +51,8 @@ def map_command(
         def say(what: str, done: int, total: int) -> None:
             watch.stage(what, done, total)
             if watch.stop_wanted():
-                raise Stopped(f"Stopped while {what}. The same command goes on from there.")
+                command = "The same command without --restart" if restart else "The same command"
+                raise Stopped(f"Stopped while {what}. {command} goes on from there.")
 
         folder, found = map_source(
             model, out, device, threads, say, quick=quick, seed=seed, pairs=pairs, groups=groups, restart=restart

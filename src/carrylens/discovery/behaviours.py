@@ -15,6 +15,7 @@ from scipy.stats import binomtest
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
+from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
 
@@ -120,6 +121,8 @@ class PlaceUse:
 
 def rate_of(given: Mapping[str, int]) -> Rate:
     """The rate that plain data states."""
+    if type(given["hits"]) is not int or type(given["n"]) is not int:
+        raise CarryLensError(f"{given['hits']!r} of {given['n']!r} is no rate: both are whole numbers")
     return Rate(given["hits"], given["n"])
 
 

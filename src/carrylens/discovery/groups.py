@@ -8,7 +8,8 @@ Never  guesses who stands in for whom: sets are grown and pruned by swapping the
 1. The pool: the heads, or the MLPs, of one layer whose writes differ between base and source of effect pairs. Those
    differ in nothing but what the variable is computed from, so a node outside the pool knows nothing about it.
 2. Swap the whole pool. Tokens that do not follow the variable then have no group there; for those that follow neither
-   the heads nor the MLPs of a layer, both are swapped together, and for those that follow no layer, all layers.
+   the heads nor the MLPs of a layer, both are swapped together, and for those that follow no layer, all layers. Of a
+   token of the answer, all nodes of the place where it is predicted are a pool, too: somebody there writes it.
 3. Swap each node of the pool alone. Where one suffices, there is nothing to search for.
 4. Prune: leave out half of the rest, a quarter, and so on down to single nodes, in several random orders, and keep out
    what the token follows without. What is left is a minimal set; different orders find different ones.
@@ -43,7 +44,7 @@ from carrylens.discovery.swaps import Stimuli, draw_stimuli, swap_hits, swap_rat
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
-from carrylens.tokens import encode
+from carrylens.tokens import answer_positions, encode
 
 _RESPONSE = 1e-3  # of a node's own spread: below that a difference is rounding
 _FOLLOWS = 0.9  # of what the whole pool reaches
@@ -92,9 +93,26 @@ def find_groups(
         carried = {group.token for group in found}
         found += _pruned(engine, [tuple(pool)], stimuli, settings, store, without=carried)
     if variable in model.answer_variables:  # all its parts together would be as good as the whole
-        return found
+        return found + _writers(engine, model, variable, pool, stimuli, settings, store)
     carried = {group.token for group in found}
     return found + _grown(engine, pool, stimuli, settings, store, without=carried)
+
+
+def _writers(
+    engine: Engine,
+    model: CausalModel,
+    variable: Variable,
+    pool: Sequence[Node],
+    stimuli: Stimuli,
+    settings: GroupSettings,
+    store: Path | None,
+) -> list[Group]:
+    # Sets of nodes of the place where a token of the answer is predicted, of any layer: together they must write it.
+    token = model.answer_variables.index(variable)
+    place = answer_positions(model.digits)[token]
+    there = tuple(node for node in pool if node.position == place)
+    others = set(range(len(model.answer_variables))) - {token}
+    return _pruned(engine, [there], stimuli, settings, store, without=others) if there else []
 
 
 def responses(engine: Engine, nodes: Sequence[Node], stimuli: Stimuli) -> NDArray[np.bool_]:

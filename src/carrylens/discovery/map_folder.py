@@ -7,6 +7,7 @@ Never  writes into a shipped model, nor over what somebody else published.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.published_map import BEHAVIORS, FEATURES, behaviors_json, features_json
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
+from carrylens.files import write_whole
 from carrylens.model.folder import WEIGHTS
 from carrylens.model.hub import HUB
 from carrylens.model.manifest import MANIFEST, check_sealed, read_sealed, write_sealed
@@ -25,6 +27,8 @@ MAPS = Path("maps")
 """Where maps of models go whose folders are not to be changed."""
 STORE = "outcomes.sqlite"
 """What was computed so far, while a map is being made."""
+RESTART = "restart.json"
+"""What is being measured anew, though a map made that way is there."""
 
 
 def folder_for(source: str, name: str, out: Path | None) -> Path:
@@ -70,7 +74,24 @@ def store_of(folder: Path) -> Path:
     return folder / STORE
 
 
+def note_restart(folder: Path, settings: MapSettings, about: Mapping[str, object]) -> None:
+    """Forget the work under way, and note that a map is measured anew: without that, the old one would be taken."""
+    drop_store(folder)
+    write_whole(store_of(folder).with_name(RESTART), _restarted(settings, about))
+
+
+def is_restarted(folder: Path, settings: MapSettings, about: Mapping[str, object]) -> bool:
+    """Whether just this map is being measured anew, and was stopped."""
+    path = folder / RESTART
+    return path.is_file() and path.read_bytes() == _restarted(settings, about)
+
+
+def _restarted(settings: MapSettings, about: Mapping[str, object]) -> bytes:
+    return (json.dumps({**about, "settings": settings.plain()}, sort_keys=True) + "\n").encode()
+
+
 def drop_store(folder: Path) -> None:
     """Forget the work under way."""
+    (folder / RESTART).unlink(missing_ok=True)
     for ending in ("", "-wal", "-shm"):
         (folder / f"{STORE}{ending}").unlink(missing_ok=True)

@@ -11,7 +11,7 @@ Never  writes a file of its own: `map_folder.py` does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,12 +21,13 @@ from carrylens.arithmetic.alike import fingerprints
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.attention import Pattern, average_pattern, operations_of, top_places
 from carrylens.discovery.behaviours import Behaviour, Clusters, PlaceUse, StandIns
 from carrylens.discovery.clusters import class_variables, measure_clusters
 from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups, with_roles
 from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles, without_misfits
-from carrylens.discovery.node_map import Group, NodeMap, Role, Usefulness
+from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
 from carrylens.discovery.roles import find_roles, readable_variables
 from carrylens.discovery.settings import Note, Settings, Watch
 from carrylens.discovery.usefulness import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
@@ -149,12 +150,26 @@ def find_carried(
         roles += told(pairs, watch=partial(_of, "pairs", say))
     if settings.groups:
         found = _groups(engine, causal, every, settings, store, say)
+        roles += _alone(
+            found, useful, partial(find_roles, engine, causal, settings=settings.roles, store=store, note=note)
+        )
+        told = partial(told, single=tuple(role for role in roles if len(role.nodes) == 1))
         groups, together = proven_groups(found, roles, causal.inputs, partial(told, watch=partial(_of, "groups", say)))
         known = {(role.nodes, role.variable, role.token) for role in roles}
         roles += [role for role in together if (role.nodes, role.variable, role.token) not in known]
     roles = without_misfits(roles)
     kept = [with_roles(group, roles) for group in groups]
     return roles, [group for group in kept if group.sets]
+
+
+def _alone(found: Sequence[Group], useful: list[Node], test: Callable[..., list[Role]]) -> list[Role]:
+    # The roles of nodes that seemed to do alone, though answers stand without them: nobody asked those yet.
+    only: dict[Nodes, set[Variable]] = {}
+    for group in found:
+        for nodes in group.sets:
+            if len(nodes) == 1 and nodes[0] not in useful:
+                only.setdefault(nodes, set()).add(group.variable)
+    return test(sets=sorted(only), only=only) if only else []
 
 
 def _of(whose: str, say: Watch, what: str, done: int, total: int) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour, PlaceUse, behaviour_of, place_of, rate_of
+from carrylens.discovery.map_checks import check_map
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
@@ -91,7 +92,10 @@ class Group:
 
     @property
     def spare(self) -> int:
-        """How many of the nodes can be left out, at best, and the variable still moves."""
+        """How many of the nodes need not be swapped, at best, for the variable to move.
+
+        That is not how many the model can lose: nobody took them away. It says that the others bring the token along.
+        """
         return len(self.nodes) - min(len(nodes) for nodes in self.sets)
 
 
@@ -122,8 +126,8 @@ class NodeMap:
         return json.dumps(_plain(asdict(self)), indent=1) + "\n"
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> NodeMap:
-        """The map that `to_json` wrote."""
+    def from_json(cls, text: str | bytes, source: str = "This") -> NodeMap:
+        """The map that `to_json` wrote; one that cannot be of one model is an error. `source` is what that is about."""
         try:
             given = json.loads(text)
             given["operation"] = Operation(given["operation"])
@@ -132,9 +136,12 @@ class NodeMap:
             given["behaviours"] = tuple(map(behaviour_of, given.get("behaviours", ())))
             given["places"] = tuple(map(place_of, given.get("places", ())))
             given["groups"] = tuple(map(_group, given.get("groups", ())))
-            return cls(**given)
+            found = cls(**given)
+            check_map(found)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CarryLensError(f"This is no node map ({error}). Map the model again.") from error
+            why = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
+            raise CarryLensError(f"{source} is no node map: {why}. Map the model again.") from error
+        return found
 
 
 def tokens_of(roles: Sequence[Role]) -> dict[tuple[Nodes, Variable], tuple[int, ...]]:

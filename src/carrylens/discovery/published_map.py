@@ -65,6 +65,8 @@ def answer_places(digits: int) -> tuple[str, ...]:
 
 def hit_places(usefulness: Usefulness, digits: int) -> tuple[str, ...]:
     """The places of the answer that go wrong without a node, beyond what goes wrong anyway."""
+    if not usefulness.tokens:  # the map does not say
+        return ()
     pairs = zip(answer_places(digits), usefulness.tokens, strict=True)
     return tuple(place for place, rate in pairs if rate.hits > usefulness.clean.hits)
 
@@ -90,13 +92,17 @@ def behaviors_json(found: NodeMap) -> str:
 
 
 def features_json(found: NodeMap) -> str:
-    """The text of a `features.json`: the useful nodes, and what each carries."""
-    entries = []
-    for node in sorted(found.useful):
+    """The text of a `features.json`: the useful nodes and those of every set with a role, and what each carries.
+
+    Our field `useful` tells the two apart: a node may have a part in what a set carries, though nothing fails without
+    it.
+    """
+    entries, useful = [], found.useful
+    for node in sorted(useful.union(*(role.nodes for role in found.roles))):
         own = [role for role in found.roles if role.nodes == (node,)]
         tags = dict.fromkeys(tag for role in own if (tag := role_tag(role.variable)) is not None)
-        fields = {"roles": [_role_fields(role, node, found.digits) for role in found.roles if node in role.nodes]}
-        entries.append(_entry(node, list(tags), fields))
+        roles = [_role_fields(role, node, found.digits) for role in found.roles if node in role.nodes]
+        entries.append(_entry(node, list(tags), {"useful": node in useful, "roles": roles}))
     return json.dumps(entries, indent=1) + "\n"
 
 

@@ -2,7 +2,7 @@
 
 Takes  an engine, sets of nodes, and matched pairs of a variable.
 Gives  for each set and token of the answer: how often it becomes the counterfactual token where that differs, and how
-       often it changes where the variable agrees.
+       often it changes, from what the untouched model writes, where the variable agrees.
 Never  decides what that means.
 """
 
@@ -86,8 +86,10 @@ def _changed(engine: Engine, sets: Sequence[Nodes], stimuli: Stimuli, store: Pat
     # For every set, how often each token changes on the null pairs.
     if not sets:
         return []
-    null = engine.run([swap(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source, store=store)
-    return [[Rate(int(count), len(stimuli.null.base)) for count in some] for some in (null.tokens != null.right).sum(1)]
+    base, source = stimuli.null.base, stimuli.null.source
+    given = engine.run([swap(nodes) for nodes in sets], base, source, store=store).tokens
+    untouched = engine.run([swap(sets[0])], base, base, store=store).tokens
+    return [[Rate(int(count), len(base)) for count in some] for some in (given != untouched).sum(1)]
 
 
 def swap_hits(

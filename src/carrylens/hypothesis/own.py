@@ -26,7 +26,7 @@ def own_hypothesis(path: Path, operation: Operation, digits: int) -> Hypothesis:
         stated = state(operation, digits) if callable(state) else None
     except CarryLensError:
         raise
-    except Exception as error:  # whatever goes wrong in the user's file is the user's to mend
+    except (Exception, SystemExit) as error:  # whatever goes wrong in the user's file is the user's to mend
         raise CarryLensError(f"{path} fails with {type(error).__name__}: {error}. {_ADVICE}") from error
     if not isinstance(stated, Hypothesis):
         raise CarryLensError(f"{path} states no hypothesis. {_ADVICE}")

@@ -1,0 +1,116 @@
+"""Map checks: whether a map that was read can be of one model at all.
+
+Takes  a node map as it came from a file.
+Gives  nothing if it holds together, else an error that says which part does not.
+Never  judges what was found: a map that holds together may still be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.questions import check_digits
+from carrylens.arithmetic.variables import Variable
+from carrylens.errors import CarryLensError
+from carrylens.nodes import Node
+from carrylens.tokens import place_names
+
+if TYPE_CHECKING:
+    from carrylens.discovery.behaviours import Behaviour
+    from carrylens.discovery.node_map import NodeMap
+
+
+def check_map(found: NodeMap) -> None:
+    """Raise an error that says what is wrong, unless all parts are of one model with these digits, layers and heads."""
+    if not isinstance(found.model, str) or not isinstance(found.stimuli, Mapping):
+        raise CarryLensError("its model is no name, or its stimuli are no record")
+    for name, count in (("digits", found.digits), ("n_layers", found.n_layers), ("n_heads", found.n_heads)):
+        if type(count) is not int or count < 1:
+            raise CarryLensError(f"{name} is {count!r}, not a whole number from 1 on")
+    _Checks(found).check()
+
+
+class _Checks:
+    # What is measured against the map's own digits, layers and heads.
+    def __init__(self, found: NodeMap) -> None:
+        self.found = found
+        self.n_tokens = check_digits(found.digits) + 2  # the sign, and one digit more than an operand has
+        self.places = place_names(found.digits)
+        self.variables = frozenset(algorithm(found.operation, found.digits).variables)
+
+    def check(self) -> None:
+        found = self.found
+        self.nodes("the nodes", [each.node for each in found.nodes])
+        for use in (*found.nodes, *found.places):
+            if len(use.tokens) not in (0, self.n_tokens):
+                what = f"{found.digits} digits make {self.n_tokens}"
+                raise CarryLensError(f"it counts failures in {len(use.tokens)} tokens, but {what}")
+        for place in found.places:
+            if type(place.position) is not int or self.places[place.position : place.position + 1] != (place.place,):
+                raise CarryLensError(
+                    f"position {place.position!r} is called {place.place!r}, which it is not with {found.digits} digits"
+                )
+        for at, role in enumerate(found.roles):
+            self.carried(f"role {at}", role.nodes, (role.variable, *role.same_as), role.token)
+            if not 0 <= number(role.p) <= 1:
+                raise CarryLensError(f"role {at} has p {role.p!r}, not a number from 0 to 1")
+        for at, group in enumerate(found.groups):
+            if not group.sets:
+                raise CarryLensError(f"group {at} has no sets")
+            for nodes in group.sets:
+                self.carried(f"group {at}", nodes, (group.variable,), group.token)
+        for each in found.behaviours:
+            self.behaviour(each)
+
+    def nodes(self, what: str, nodes: Collection[Node]) -> None:
+        last = len(self.places) - 2  # the answer's last token is only predicted
+        for node in nodes:
+            if node.position > last or node.layer >= self.found.n_layers or (node.head or 0) >= self.found.n_heads:
+                shape = f"positions 0 to {last}, layers: {self.found.n_layers}, heads: {self.found.n_heads}"
+                raise CarryLensError(f"{what} name {node}, which the model does not have ({shape})")
+        if len(set(nodes)) < len(nodes):
+            raise CarryLensError(f"{what} name a node twice")
+
+    def carried(self, what: str, nodes: Collection[Node], variables: Iterable[Variable], token: object) -> None:
+        if not nodes:
+            raise CarryLensError(f"{what} has no nodes")
+        self.nodes(f"the nodes of {what}", nodes)
+        self.known(what, variables)
+        if type(token) is not int or not 0 <= token < self.n_tokens:
+            raise CarryLensError(f"{what} is for token {token!r}; tokens run from 0, the sign, to {self.n_tokens - 1}")
+
+    def known(self, what: str, variables: Iterable[Variable]) -> None:
+        for variable in variables:
+            if variable not in self.variables:
+                doing = f"{self.found.operation.value} with {self.found.digits} digits"
+                raise CarryLensError(f"{what} is about {variable}, which {doing} does not have")
+
+    def behaviour(self, seen: Behaviour) -> None:
+        what = f"the behaviour of {seen.node}"
+        self.nodes(what, (seen.node,))
+        self.known(what, (clusters.variable for clusters in seen.clusters))
+        for clusters in seen.clusters:
+            for value in (clusters.quality, clusters.null, clusters.p, clusters.n, clusters.n_classes):
+                number(value)
+        for attention in seen.attention:
+            number(attention.n)
+            for look in attention.looks:
+                number(look.share)
+                if look.place not in self.places:
+                    raise CarryLensError(f"{what} looks at {look.place!r}, which is no place")
+        if seen.stand_ins is not None:
+            self.nodes(f"the stand-ins of {seen.node}", seen.stand_ins.nodes)
+
+
+def number(given: object) -> float:
+    """`given`, if it is a finite number.
+
+    >>> number(3)
+    3.0
+    """
+    if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
+        raise CarryLensError(f"{given!r} stands where a number must")
+    return float(given)
