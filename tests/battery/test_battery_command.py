@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from battery.plants import SMALL, ignore, untrained_subject
+from battery.plants import SMALL, ignore, planted_subject, untrained_subject
 from carrylens import __version__
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery import registry
@@ -23,6 +23,7 @@ from carrylens.battery.saved_form import BATTERY, battery_bytes, battery_record
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.cli import app
 from carrylens.discovery import map_folder
+from carrylens.discovery.node_map import NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
 from carrylens.evidence.rates import Rate
@@ -72,6 +73,26 @@ def test_what_is_finished_is_not_run_again_unless_settings_differ() -> None:
     assert calls == ["one", "two", "two"]
     assert list(run_experiments(subject, experiments, Settings(seed=7), first, ignore)) != first
     assert calls[3:] == ["one", "two"]
+
+
+def test_only_what_reads_the_map_is_run_again_for_another_map() -> None:
+    calls: list[str] = []
+    reading = replace(counting("two", calls), reads_map=True)
+    subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), reading]
+    first = list(run_experiments(subject, experiments, SMALL, [], ignore))
+    mapped = replace(subject, map=NodeMap("untrained", Operation.ADD, 3, 2, 3, (), ()))
+    list(run_experiments(mapped, experiments, SMALL, first, ignore))
+    assert calls == ["one", "two", "two"]
+
+
+@pytest.mark.parametrize("experiment", [each for each in registry.EXPERIMENTS if not each.reads_map])
+def test_who_does_not_read_the_map_does_without(experiment: Experiment) -> None:
+    class Unread:
+        def __getattr__(self, name: str) -> object:
+            raise AssertionError(f"{experiment.card.name} reads the map's {name}")
+
+    subject = replace(planted_subject(Operation.MIX, 2), map=Unread())  # type: ignore[arg-type]
+    assert experiment.run(subject, SMALL, ignore).verdict is not Verdict.UNTESTED
 
 
 def test_outcomes_are_sealed_beside_what_was_there(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> N
     assert all((nodes, group.variable, group.token) in carried for group in found.groups for nodes in group.sets)
     assert all(len(nodes) > 1 for group in found.groups for nodes in group.sets)
     assert NodeMap.from_json(found.to_json()).groups == found.groups
-    assert "1 can be lost" in map_text(found).plain
+    assert "1 of 3 need not be swapped" in map_text(found).plain
 
 
 def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:

@@ -32,25 +32,26 @@ from carrylens.errors import CarryLensError, quote
 
 @dataclass(frozen=True)
 class Experiment:
-    """A card, and what does what it says."""
+    """A card, and what does what it says; one that does not read the subject's map outlives a new map."""
 
     card: Card
     run: Callable[[Subject, Settings, Watch], Outcome]
+    reads_map: bool = False
 
 
 EXPERIMENTS = (
     Experiment(make_carry.CARD, make_carry.run),
     Experiment(patching.CARD, patching.run),
     Experiment(paths.CARD, paths.run),
-    Experiment(whole.CARD, whole.run),
-    Experiment(necessity.CARD, necessity.run),
-    Experiment(sufficiency.CARD, sufficiency.run),
-    Experiment(restoration.CARD, restoration.run),
+    Experiment(whole.CARD, whole.run, reads_map=True),
+    Experiment(necessity.CARD, necessity.run, reads_map=True),
+    Experiment(sufficiency.CARD, sufficiency.run, reads_map=True),
+    Experiment(restoration.CARD, restoration.run, reads_map=True),
     Experiment(combiner.CARD, combiner.run),
     Experiment(probes.CARD, probes.run),
     Experiment(axes.CARD, axes.run),
     Experiment(selection.CARD, selection.run),
-    Experiment(polysemy.CARD, polysemy.run),
+    Experiment(polysemy.CARD, polysemy.run, reads_map=True),
     Experiment(lenses.CARD, lenses.run),
 )
 

@@ -26,12 +26,12 @@ def run_experiments(
             yield found
         else:
             outcome = experiment.run(subject, settings, watch)
-            yield Outcome(**{**vars(outcome), "settings": full_settings(subject, settings)})
+            yield Outcome(**{**vars(outcome), "settings": full_settings(experiment, subject, settings)})
 
 
-def full_settings(subject: Subject, settings: Settings) -> Mapping[str, object]:
+def full_settings(experiment: Experiment, subject: Subject, settings: Settings) -> Mapping[str, object]:
     """The settings, and what of the subject an outcome depends on beside its weights."""
-    found = None if subject.map is None else hash_of_map(subject.map)
+    found = hash_of_map(subject.map) if experiment.reads_map and subject.map is not None else None
     inserted = {} if subject.inserted is None else {"inserted": subject.inserted.name}
     return {**settings.plain(), "map": found, **inserted}
 
@@ -43,4 +43,5 @@ def hash_of_map(found: NodeMap) -> str:
 
 def is_fresh(outcome: Outcome, experiment: Experiment, subject: Subject, settings: Settings) -> bool:
     """Whether an outcome is what the experiment, as it stands, gave with these settings."""
-    return outcome.card == experiment.card and dict(outcome.settings) == dict(full_settings(subject, settings))
+    wanted = dict(full_settings(experiment, subject, settings))
+    return outcome.card == experiment.card and dict(outcome.settings) == wanted

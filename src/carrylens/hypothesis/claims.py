@@ -6,9 +6,9 @@ Never  types one in: all follow from the causal model, its order and its require
 
 1. carried: for every token and every variable it needs, some node or group at a valid place carries the variable.
 2. order: what a variable is made from is carried where it can reach those who carry the variable.
-3. timely: nothing that carries a variable stands where it cannot be known, or where its parts cannot have arrived.
+3. timely: nothing that carries a variable stands where its parts cannot have arrived, or outside places it is given.
 4. room: the model has as many nodes one after another as the token needs.
-5. apart: a token is moved by no column that it does not depend on.
+5. apart: a token is moved by no column below it that it does not depend on.
 6. answers: untouched, the model is wrong as often as the algorithm is.
 """
 
@@ -76,7 +76,7 @@ def claims_of(hypothesis: Hypothesis) -> tuple[Claim, ...]:
     >>> from carrylens.hypothesis.known import left_to_right
     >>> claims = claims_of(left_to_right(Operation.ADD, 6))
     >>> len([claim for claim in claims if claim.required])
-    99
+    82
     """
     found = list(_answers(hypothesis.model))
     for each in needs(hypothesis):
@@ -139,7 +139,8 @@ def _room(each: TokenNeeds) -> Iterator[Claim]:
 
 def _apart(model: CausalModel, each: TokenNeeds) -> Iterator[Claim]:
     reached = {variable.digit for variable in behind(model, each.token) if variable.name in ("D", "D'")}
-    columns = frozenset(range(model.digits)) - reached
+    own = model.digits - 1 if each.token.digit is None else each.token.digit
+    columns = frozenset(range(min(own, model.digits))) - reached  # those above it show in no account at all
     if columns:
         named = ", ".join(map(str, sorted(columns)))
         yield Claim(
@@ -170,6 +171,8 @@ def _timely(hypothesis: Hypothesis) -> Iterator[Claim]:
         for variable, count in each.steps.items():
             steps[variable] = min(count, steps.get(variable, count))
     for variable, count in steps.items():
+        if not count and variable.name not in hypothesis.places:  # nothing could refute that: who has not read it yet
+            continue  # cannot know it, whatever the weights are
         positions = hypothesis.valid_positions(variable, None)
         after = f", after {count} other{'s' if count > 1 else ''}," if count else ""
         yield Claim(

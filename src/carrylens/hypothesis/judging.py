@@ -60,7 +60,7 @@ class Judge:
         return low > self.thresholds.least_hit and apart and role.p <= self.thresholds.level
 
     def _carried(self, claim: Claim) -> Finding:
-        roles = [role for role in self._roles(claim) if _stands_in(role.nodes, claim.positions)]
+        roles = [role for role in self._roles(claim) if self._stands_in(role.nodes, claim)]
         sure = [role for role in roles if self.is_sure(role)]
         if sure:
             what = f"{print_nodes(sure[0].nodes)} does, {_rates(sure[0])}"
@@ -103,7 +103,7 @@ class Judge:
         return [
             role
             for role in self.search.found.roles
-            if place in (None, role.token) and _stands_in(role.nodes, claim.positions) and self.is_sure(role)
+            if place in (None, role.token) and self._stands_in(role.nodes, claim) and self.is_sure(role)
             if follows(model, claim.variable, mine, role.variable)
         ]
 
@@ -137,7 +137,7 @@ class Judge:
         assert claim.variable is not None
         is_answer = claim.variable in self.search.model.answer_variables  # once written, it can be read at once
         roles = self._sure(claim.variable, claim.variable if is_answer else None)
-        late = [role for role in roles if not _stands_in(role.nodes, claim.positions) or self._is_early(role, claim)]
+        late = [role for role in roles if not self._stands_in(role.nodes, claim) or self._is_early(role, claim)]
         if late:
             where = (
                 "at a place it may not be" if depth(late[0].nodes) >= claim.steps else "before its parts can be there"
@@ -166,7 +166,7 @@ class Judge:
         parts = self.search.model.ancestors(role.variable)
         beside = (each for each in self.search.found.roles if each.variable in parts)
         has_parts = any((each.nodes, each.token) == (role.nodes, role.token) for each in beside)
-        return role.hit.interval[1] >= self.thresholds.whole_hit and not has_parts
+        return role.hit.interval[0] >= self.thresholds.whole_hit and not has_parts
 
     def _room(self, claim: Claim) -> Finding:
         n_layers = self.search.found.n_layers
@@ -204,6 +204,13 @@ class Judge:
             return Finding(claim, Verdict.REFUTED, why, rate=asked)
         near = max(abs(low - expected), abs(high - expected)) <= self.thresholds.answers_near
         return Finding(claim, Verdict.SUPPORTED if near else Verdict.INCONCLUSIVE, why, rate=asked)
+
+    def _stands_in(self, nodes: Nodes, claim: Claim) -> bool:
+        # The last to know it stands at a valid place; where the hypothesis names places, all of them do.
+        assert claim.variable is not None
+        places = [node.position for node in nodes]
+        named = claim.variable.name in self.hypothesis.places
+        return set(places if named else [max(places)]).issubset(claim.positions)
 
     def _roles(self, claim: Claim) -> list[Role]:
         assert claim.variable is not None
@@ -255,10 +262,6 @@ def _feeds(sender: Node, receiver: Node) -> bool:
         return False
     beside = (sender.position, sender.layer) == (receiver.position, receiver.layer)
     return sender.layer < receiver.layer or (beside and receiver.is_mlp and not sender.is_mlp)
-
-
-def _stands_in(nodes: Nodes, positions: tuple[int, ...]) -> bool:
-    return max(node.position for node in nodes) in positions
 
 
 def _lies_in(columns: frozenset[int], others: frozenset[int]) -> bool:

@@ -19,7 +19,7 @@ class Thresholds:
     | `least_hit` | the lower bound of the hit rate: a set that carries a value does so in most questions, not in some |
     | `least_margin` | how far that bound is above the upper bound of the null: who changes the token as often where the variable agrees carries something else |
     | `most_null` | the upper bound of the null of a role that refutes by being early, or by not reaching another: who also moves the token where the variable agrees may read something else, such as a token of the answer that gives it away |
-    | `whole_hit` | what the hit rate of a role that refutes so may at least be: who surely misses one pair in ten has the variable in part, as who sees the top column alone has most signs |
+    | `whole_hit` | the lower bound of the hit rate of a role that refutes so: who may miss more pairs than that may have the variable in part, as who sees the top column alone has most signs |
     | `level` | the corrected p of a role; the map's search has its own, stricter one, and this one guards other maps |
     | `least_searched` | pairs that could have shown a role that was not found: of a carrier that hits in 3 of 4, at least 3 of 12 hits come with probability above 0.999, which the search's own level lets through |
     | `answers_apart` | how far the share of wrong answers may be from what the algorithm predicts before it is refuted: trained models miss a few |
@@ -29,7 +29,7 @@ class Thresholds:
     least_hit: float = 0.5
     least_margin: float = 0.25
     most_null: float = 0.25
-    whole_hit: float = 0.9
+    whole_hit: float = 0.85
     level: float = 0.01
     least_searched: int = 12
     answers_apart: float = 0.01
