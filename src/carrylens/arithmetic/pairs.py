@@ -22,7 +22,7 @@ most other variables differ. `Pairs.agreement` says how well either came out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel, Values
-from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions
+from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions, joined
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.turns import N_CAUSES, causes, first_times, taking_turns, tokens_changed
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
@@ -44,6 +44,7 @@ _HOPELESS_TO_TELL = 2  # fewer where variables are to be told apart, which is tr
 _CHUNK = 1024  # bases at a time at most, to bound memory
 _LEAST_CHUNK = 128
 _FIRST_OF_ALL = 1 << 40  # more than agreement can ever count
+_OTHER = 1 << 20  # from a seed to one that nobody else draws with
 _TURNED = 0.25  # of proposals whose operator is the other one, where it has a say
 
 
@@ -128,19 +129,25 @@ def swapping_pairs(
     choosing bases in which other columns decide it: a source that kept it by its other columns would have other digits
     and borrows there, and a node that holds some of those beside the variable would bring them along.
     """
-    draw = partial(own_pairs, model, variable, seed=seed, tell_from=tell_from, at=at)
-    free, few = draw(count), -(-count // 2)
+    draw = partial(own_pairs, model, variable, tell_from=tell_from, at=at)
+    free, wanted = draw(count, seed), count - (-count // 2)
     if model.operation is Operation.ADD or free.variable == SGN:
         return free
     try:
-        same = draw(count, agree=[SGN])
+        found = [draw(count, seed, agree=[SGN]), free]
     except CarryLensError:
         return free
-    with suppress(CarryLensError):  # a variable that never turns the sign has the same pairs in both
-        free = draw(count + few)
-    base, source = map(_join, ((same.base, free.base), (same.source, free.source)))
-    first = first_times(base, source)[: count + few]
-    return _pairs(model, free.variable, base[first], source[first])
+    base, source = _distinct(found)
+    if len(base) < wanted:  # the variable does not turn the sign, so both have the same pairs
+        with suppress(CarryLensError):
+            base, source = _distinct([*found, draw(wanted - count, seed + _OTHER)])
+    return _pairs(model, free.variable, base[:wanted], source[:wanted])
+
+
+def _distinct(found: Sequence[Pairs]) -> tuple[Questions, Questions]:
+    base, source = (joined([getattr(pairs, side) for pairs in found]) for side in ("base", "source"))
+    first = first_times(base, source)
+    return base[first], source[first]
 
 
 def own_pairs(
@@ -219,7 +226,7 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
         rows, source, turns = _best_sources(model, wanted, base, random)
         order = taking_turns(turns)
         found.append((base[rows[order]], source[order]))
-        bases, sources = (_join(side) for side in zip(*found, strict=True))
+        bases, sources = (joined(side) for side in zip(*found, strict=True))
         first = first_times(bases, sources)[:count]
         if len(first) == count:
             return _pairs(model, wanted.variable, bases[first], sources[first])
@@ -256,7 +263,7 @@ def null_pairs(
     turned = Questions(base.first, base.second, base.minus ^ other_operator)
     chunks = [slice(at, at + _CHUNK) for at in range(0, max(1, len(base)), _CHUNK)]
     source = [_null_sources(model, variable, base[chunk], turned[chunk], random) for chunk in chunks]
-    return Pairs(model, variable, base, _join(tuple(source)), model.answers(base))
+    return Pairs(model, variable, base, joined(source), model.answers(base))
 
 
 def _check_readable(model: CausalModel, variable: Variable) -> None:
@@ -366,16 +373,15 @@ def _changed(model: CausalModel, wanted: _Wanted, base: Questions, random: np.ra
     turned = np.full(len(base), variable == OPR)
     if model.operation is Operation.MIX and OPR in reached and variable != OPR:
         turned = random.random(len(base)) < _TURNED
-    minus = base.minus ^ turned
-    return Questions(
-        _redrawn(base.first, changes & [D[k] in reached for k in range(base.digits)], random),
-        _redrawn(base.second, changes & [D_PRIME[k] in reached for k in range(base.digits)], random),
-        minus,
+    first, second = (
+        np.where(changes & [family[k] in reached for k in range(base.digits)], _any_digits(shape, random), digits)
+        for digits, family in ((base.first, D), (base.second, D_PRIME))
     )
+    return Questions(first, second, base.minus ^ turned)
 
 
-def _redrawn(digits: Digits, changes: NDArray[np.bool_], random: np.random.Generator) -> Digits:
-    return np.where(changes, random.integers(0, 10, digits.shape, dtype=np.int8), digits)
+def _any_digits(shape: tuple[int, ...], random: np.random.Generator) -> Digits:
+    return random.integers(0, 10, shape, dtype=np.int8)
 
 
 def _all_changed(variable: Variable, base: Questions, random: np.random.Generator) -> Questions:
@@ -393,8 +399,3 @@ def _pairs(model: CausalModel, variable: Variable, base: Questions, source: Ques
 
 def _counterfactual(model: CausalModel, variable: Variable, base: Questions, source: Questions) -> Answers:
     return model.answers(base, do=model.run(source, read=[variable]).pick(variable))
-
-
-def _join(batches: tuple[Questions, ...]) -> Questions:
-    sides = ([getattr(batch, name) for batch in batches] for name in ("first", "second", "minus"))
-    return Questions(*map(np.concatenate, sides))

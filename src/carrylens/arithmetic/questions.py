@@ -8,7 +8,7 @@ Never  turns a number into a machine integer: 40 digits are as exact as one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -125,6 +125,12 @@ class Questions:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def joined(some: Sequence[Questions]) -> Questions:
+    """All the questions, one after another."""
+    first, second, minus = (np.concatenate([getattr(s, name) for s in some]) for name in ("first", "second", "minus"))
+    return Questions(first, second, minus)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,12 +28,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.questions import Operation, joined
 from carrylens.battery.columns import Branch, deciding_pairs, own_carry, pure_pairs
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.states import levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
-from carrylens.battery.swapping import answered, joined
+from carrylens.battery.swapping import answered
 from carrylens.battery.weighing import overall
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate

@@ -24,14 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.questions import Questions, joined
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.battery.columns import Branch, branches_of
 from carrylens.battery.first_guess import Guess, judge_guesses, sign_guesses
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.states import lens_logits, level_name, levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
-from carrylens.battery.swapping import joined
 from carrylens.battery.units import Units, compare_units, judge_units
 from carrylens.battery.weighing import overall
 from carrylens.discovery.swaps import answer_tokens

@@ -23,11 +23,10 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.questions import Questions, joined
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.battery.columns import Branch, deciding_pairs
 from carrylens.battery.subject import Settings, Subject
-from carrylens.battery.swapping import joined
 from carrylens.discovery.node_map import Nodes
 from carrylens.discovery.swaps import answer_tokens
 from carrylens.interventions.edits import Edit, ablate, interpolate

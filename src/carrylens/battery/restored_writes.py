@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.questions import Questions, joined
 from carrylens.battery.columns import Branch, ColumnPairs, deciding_pairs, own_carry, sign_pairs
 from carrylens.battery.probes import fit_probe
 from carrylens.battery.states import read_hooks
 from carrylens.battery.subject import Settings, Subject
-from carrylens.battery.swapping import Swapped, answered, edit_columns, joined, pooled
+from carrylens.battery.swapping import Swapped, answered, edit_columns, pooled
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.questions import joined
 from carrylens.battery.columns import ColumnPairs
 from carrylens.battery.subject import Subject
 from carrylens.evidence.facts import Fact
@@ -47,12 +47,6 @@ def answered(subject: Subject, pairs: ColumnPairs) -> ColumnPairs:
     sides = (pairs.base, pairs.source, pairs.null)
     good = subject.right(joined(sides)).reshape(len(sides), -1).all(0)
     return pairs[np.asarray(good)]
-
-
-def joined(some: Sequence[Questions]) -> Questions:
-    """All the questions, one after another."""
-    first, second, minus = (np.concatenate([getattr(s, name) for s in some]) for name in ("first", "second", "minus"))
-    return Questions(first, second, minus)
 
 
 def swap_columns(subject: Subject, pairs: ColumnPairs, sites: Sequence[Collection[Node]]) -> list[Swapped]:
