@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from carrylens.arithmetic.variables import Variable
 from carrylens.cli import app
 from carrylens.cli.watch import Watch
 from carrylens.discovery import mapping
-from carrylens.discovery.map_folder import STORE, folder_for, save_mapped, saved_map
+from carrylens.discovery.map_folder import RESTART, STORE, drop_store, folder_for, save_mapped, saved_map
 from carrylens.discovery.mapping import Mapped, MapSettings, map_model
 from carrylens.discovery.node_map import MAP, NodeMap, Role
 from carrylens.discovery.settings import Settings
@@ -101,7 +102,7 @@ def test_the_command_maps_a_folder(made: tuple[str, list[str]], found: NodeMap, 
     assert "L0H1" in text
     assert "SA0" in text
     assert found.useful == set(planted.truth.roles)
-    assert not list(folder.glob(f"{STORE}*")), "the work under way is gone"
+    assert not [*folder.glob(f"{STORE}*"), *folder.glob(RESTART)], "the work under way is gone"
     assert load_model(folder).config == planted.model.config, "the model is still sealed"
     assert {MAP, FACTS, "behaviors.json", "features.json", "truth.json"} <= set(check_sealed(folder))
     facts = read_facts(folder / FACTS)
@@ -118,6 +119,28 @@ def test_what_is_there_is_printed_and_not_measured_again(
     assert record["folder"] == str(folder.resolve())
     assert {role["variable"] for role in record["roles"]} == {str(role.variable) for role in found.roles}
     assert record["stimuli"]["settings"]["n_questions"] == SMALL.n_questions
+
+
+def test_a_restart_that_was_stopped_goes_on_without_the_option_and_not_to_the_old_map(
+    found: NodeMap, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(folder, tmp_path / "model")
+    monkeypatch.setattr(MapSettings, "chosen", classmethod(small))
+    stages: list[str] = []
+    monkeypatch.setattr(Watch, "stage", lambda _self, what, done, total: stages.append(f"{what} {done}/{total}"))
+    monkeypatch.setattr(Watch, "stop_wanted", lambda _self: stages[-1].startswith("finding roles"))
+    command = ["map", str(tmp_path / "model")]
+    result = CliRunner().invoke(app, [*command, "--restart"])
+    assert "The same command without --restart goes on from there" in str(result.exception)
+    stages.clear()
+    monkeypatch.setattr(Watch, "stop_wanted", lambda _self: stages[-1].startswith("ablating nodes"))
+    result = CliRunner().invoke(app, command)
+    assert "The same command goes on from there" in str(result.exception)
+    done, total = stages[-1].removeprefix("ablating nodes ").split("/")
+    assert done == total, "what was ablated before is not ablated again"
+    drop_store(tmp_path / "model")
+    monkeypatch.setattr(mapping, "map_model", None)
+    assert CliRunner().invoke(app, command).exit_code == 0, "with nothing under way, what is there is printed"
 
 
 def test_a_pair_of_heads_has_the_role_that_neither_has(found: NodeMap) -> None:

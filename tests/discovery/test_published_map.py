@@ -55,9 +55,9 @@ def test_our_files_have_the_published_tags() -> None:
     }
     assert head["tags"] == ["Fail%:5", "Impact:A109", "Math.Add:S13", "Attn:P11=60", "Attn:P0=40", "Math.Add:A5.SP"]
     assert not mlp["is_head"]
-    feature, none = json.loads(features_json(small_map()))
+    feature, partner, none = json.loads(features_json(small_map()))
     assert feature["tags"] == ["Algo:A5.MT"], "our MB has three values, which is the published MT"
-    assert none["tags"] == []
+    assert partner["tags"] == none["tags"] == []
 
 
 def test_our_own_fields_say_what_the_tags_leave_open() -> None:
@@ -69,9 +69,16 @@ def test_our_own_fields_say_what_the_tags_leave_open() -> None:
     assert roles[1]["together_with"] == ["P15L0H2"]
 
 
+def test_a_node_with_a_part_in_a_role_is_listed_though_nothing_fails_without_it() -> None:
+    entries = {entry["carrylens"]["node"]: entry["carrylens"] for entry in json.loads(features_json(small_map()))}
+    assert list(entries) == ["P15L0H1", "P15L0H2", "P15L0MLP"]
+    assert [entry["useful"] for entry in entries.values()] == [True, False, True]
+    assert entries["P15L0H2"]["roles"][0]["together_with"] == ["P15L0H1"]
+
+
 def test_what_we_write_is_read_back() -> None:
     found = small_map()
-    head, mlp = read_published(10, behaviors_json(found), features_json(found))
+    head, _, mlp = read_published(10, behaviors_json(found), features_json(found))
     assert (head.node, mlp.node) == (HEAD, MLP)
     assert (head.fail_percent, head.impact, head.hits) == (5.0, "109", ("A10", "A9"))
     assert head.classes == ("S1", "S3")

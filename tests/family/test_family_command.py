@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,18 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.battery.battery_folder import save_outcomes
 from carrylens.battery.outcome import Outcome
 from carrylens.cli import app
+from carrylens.discovery.node_map import MAP
 from carrylens.explain import read_members
+from carrylens.hypothesis.known import left_to_right
+from carrylens.hypothesis.known import one_layer as one_layer_account
+from carrylens.hypothesis.skeleton import CLAIMS, judge
 from carrylens.model.manifest import check_sealed, write_sealed
 from carrylens.planted.description import CircuitDescription
 from carrylens.planted.dials import Carry, Dials, describe, one_layer
 from carrylens.planted.plant import plant
 from carrylens.zoo.exams import hash_of
 from carrylens.zoo.find import load
+from hypothesis_room.maps import SEARCHED, left_to_right_map
 
 PLAIN, BINARY = describe(Operation.ADD, 3), describe(Operation.ADD, 3, Dials(carry=Carry.BINARY))
 MADE = "values of a column's carry"
@@ -77,6 +83,21 @@ def test_a_battery_of_other_weights_is_not_used(tmp_path: Path, outcomes: dict[s
     said = " ".join(result.stdout.split())
     assert "is of other weights, so it is not used" in said
     assert f"carrylens battery {other}" in said
+
+
+def test_a_verdict_on_another_hypothesis_is_not_taken_for_the_models(tmp_path: Path) -> None:
+    folder = Path(saved(tmp_path / "one", PLAIN))
+    stimuli = {**SEARCHED, "sha256": hash_of(load(str(folder)))}
+    found = replace(left_to_right_map(Operation.ADD, 3), stimuli=stimuli)
+    write_sealed(folder, {MAP: found.to_json().encode()}, also=check_sealed(folder))
+    usual, rival = left_to_right(Operation.ADD, 3), one_layer_account(3)
+    (folder / CLAIMS).write_text(judge(found, rival).to_json())
+    claims = read_members([str(folder)])[0].claims
+    assert claims is not None
+    assert (claims["hypothesis"], claims["skeleton"]) == (usual.name, "present")
+    mine = {**judge(found, usual).record(), "skeleton": "unclear"}
+    (folder / CLAIMS).write_text(json.dumps(mine))
+    assert read_members([str(folder)])[0].claims == mine, "what was judged is read"
 
 
 def test_a_battery_that_was_changed_is_refused(tmp_path: Path, outcomes: dict[str, Outcome]) -> None:

@@ -24,9 +24,11 @@ from carrylens.hypothesis.known import left_to_right
 from carrylens.hypothesis.skeleton import CLAIMS, judge
 from carrylens.hypothesis.verdicts import Skeleton, Verdict
 from carrylens.interventions.engine import Engine
+from carrylens.model.manifest import write_sealed
 from carrylens.pipeline import judge_map
 from carrylens.planted.dials import describe
 from carrylens.planted.plant import plant
+from carrylens.training.identity import hash_of
 from hypothesis_room.maps import left_to_right_map, with_roles
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hypothesis.md"
@@ -91,6 +93,8 @@ def test_the_documented_hypothesis_runs_and_is_refuted_by_a_model_that_adds_righ
     assert verdicts["timely SA[2]"] == "SUPPORTED"
     assert judged["rivals"][0]["hypothesis"] == "left-to-right add"
     assert judged["rivals"][0]["skeleton"] == "present"
+    assert json.loads((folder / "claims.nine-carries.json").read_text()) == judged
+    assert not (folder / CLAIMS).exists(), "the usual account's own file is left alone"
 
 
 @pytest.mark.parametrize(
@@ -99,6 +103,12 @@ def test_the_documented_hypothesis_runs_and_is_refuted_by_a_model_that_adds_righ
         ("x = 1", "states no hypothesis"),
         ("def hypothesis(a, b): return 1 / 0", "ZeroDivisionError"),
         ("", "no hypothesis"),
+        ("import sys\nsys.exit(3)", "SystemExit: 3"),
+        ("def hypothesis(a, b): raise SystemExit", "SystemExit"),
+        (
+            "from carrylens.hypothesis.known import left_to_right\ndef hypothesis(a, b): return left_to_right(a, b)",
+            "Give it another name",
+        ),
     ],
 )
 def test_a_file_that_states_no_hypothesis_is_one_clear_line(folder: Path, text: str, message: str) -> None:
@@ -114,6 +124,37 @@ def test_what_is_no_map_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / MAP).write_text("{}")
     with pytest.raises(CarryLensError, match="no node map"):
         judge_map(tmp_path, None)
+
+
+def test_claims_that_cannot_be_written_are_one_clear_line_and_not_a_verdict(folder: Path) -> None:
+    (folder / "file").touch()
+    for out in ("/proc/x/y", folder / "file" / "claims.json", folder / ("n" * 300)):
+        result = run(folder, "--out", out)
+        assert (result.returncode, len(result.stderr.splitlines())) == (2, 1), result.stderr
+        assert "cannot be written" in result.stderr
+
+
+def test_a_map_that_was_changed_after_it_was_sealed_is_refused(folder: Path, found: NodeMap) -> None:
+    write_sealed(folder, {}, also=[MAP])
+    assert judge_map(folder, None).skeleton is Skeleton.PRESENT
+    (folder / MAP).write_text(with_roles(found, lambda role: None if role.variable == SV[1] else role).to_json())
+    result = run(folder)
+    assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
+    assert "is not the file that was saved" in result.stderr
+    write_sealed(folder, {"other.json": b"{}"})
+    with pytest.raises(CarryLensError, match="does not list map.json"):
+        judge_map(folder, None)
+
+
+def test_a_map_of_other_weights_than_those_beside_it_is_refused(tmp_path: Path, found: NodeMap) -> None:
+    planted = plant(describe(Operation.ADD, 3))
+    planted.save(tmp_path)
+    for sha256, refused in ((hash_of(planted.model), False), ("0" * 64, True)):
+        told = replace(found, stimuli={**found.stimuli, "sha256": sha256})
+        write_sealed(tmp_path, {MAP: told.to_json().encode()}, also=["model.safetensors"])
+        result = run(tmp_path)
+        assert ("is of other weights" in result.stderr) is refused, result.stderr
+        assert result.returncode == (2 if refused else 0)
 
 
 def test_roles_found_by_search_give_the_skeleton_too() -> None:

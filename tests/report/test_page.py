@@ -248,6 +248,33 @@ def test_files_of_two_models_are_not_mixed(folder: Path, tmp_path: Path) -> None
         read_saved("model", tmp_path, None)
 
 
+def test_a_verdict_on_another_hypothesis_is_not_taken_for_that_on_the_usual_one(folder: Path, tmp_path: Path) -> None:
+    for name in ("map.json", "claims.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    claims = json.loads((folder / "claims.json").read_text())
+    (tmp_path / "claims.json").write_text(json.dumps({**claims, "hypothesis": "nine carries"}))
+    with pytest.raises(CarryLensError, match="judges the hypothesis 'nine carries'"):
+        read_saved("model", tmp_path, None)
+
+
+def test_a_map_that_was_changed_makes_no_page(folder: Path, tmp_path: Path) -> None:
+    for name in ("map.json", "claims.json", "manifest.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    read_saved("model", tmp_path, None)
+    (tmp_path / "map.json").write_bytes((folder / "map.json").read_bytes() + b" ")
+    with pytest.raises(CarryLensError, match="is not the file that was saved"):
+        read_saved("model", tmp_path, None)
+
+
+def test_what_the_account_does_not_require_is_on_the_page(saved: Saved) -> None:
+    node = {"node": "P9L0H1", "place": "D'1", "tokens": {}, "classes": {}}
+    node |= {"mean": {"hits": 0, "n": 96}, "resample": {"hits": 7, "n": 96}, "clean": {"hits": 0, "n": 96}}
+    with_one = changed_claims(saved, lambda claims: claims.update(nodes_without_role=[node]))
+    assert "without it 7 of 96 questions fail, with it 0 of 96" in page_of(with_one)
+    old = changed_claims(saved, lambda claims: [claims.pop(name) for name in ("nodes_without_role", "not_asked_for")])
+    assert "Useful nodes that are in no role" not in page_of(old)
+
+
 def test_without_a_map_the_error_says_what_to_write(tmp_path: Path) -> None:
     with pytest.raises(CarryLensError, match="carrylens map model first, or carrylens explain"):
         read_saved("model", tmp_path, None)

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel, Values
-from carrylens.arithmetic.questions import Answers, Digits, Operation, Questions, joined
+from carrylens.arithmetic.questions import Answers, Operation, Questions, joined
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.turns import N_CAUSES, causes, first_times, taking_turns, tokens_changed
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
@@ -373,15 +373,12 @@ def _changed(model: CausalModel, wanted: _Wanted, base: Questions, random: np.ra
     turned = np.full(len(base), variable == OPR)
     if model.operation is Operation.MIX and OPR in reached and variable != OPR:
         turned = random.random(len(base)) < _TURNED
+    anew = partial(random.integers, 0, 10, shape, dtype=np.int8)
     first, second = (
-        np.where(changes & [family[k] in reached for k in range(base.digits)], _any_digits(shape, random), digits)
+        np.where(changes & [family[k] in reached for k in range(base.digits)], anew(), digits)
         for digits, family in ((base.first, D), (base.second, D_PRIME))
     )
     return Questions(first, second, base.minus ^ turned)
-
-
-def _any_digits(shape: tuple[int, ...], random: np.random.Generator) -> Digits:
-    return random.integers(0, 10, shape, dtype=np.int8)
 
 
 def _all_changed(variable: Variable, base: Questions, random: np.random.Generator) -> Questions:

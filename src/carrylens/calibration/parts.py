@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from carrylens.calibration.not_held import held_records, held_summary
 from carrylens.calibration.nothing_there import empty_models, empty_records, empty_summary
-from carrylens.calibration.reliability import cases_of, fit_confidence, reliability_table
+from carrylens.calibration.reliability import cases_of, fit_confidence, map_row, reliability_table
 from carrylens.calibration.results import Plain
 from carrylens.calibration.scoring import Work, score_methods
 from carrylens.calibration.wrong_account import account_records, binary_record
@@ -43,18 +44,23 @@ def chosen_parts(names: Sequence[str]) -> tuple[str, ...]:
 
 def calibration_records(work: Work, parts: Collection[str], amounts: Amounts) -> Iterator[Plain]:
     """Every record of the parts asked for."""
+    held: list[Plain] = []
     if "scores" in parts:
         yield from score_methods(work)
     if "nothing" in parts:
         found = list(empty_records(work, empty_models(work, amounts.untrained, amounts.trained_twins)))
         yield from (*found, *empty_summary(found))
+        held = list(held_records(work))
+        yield from (*held, *held_summary(held))
     if "accounts" in parts:
         yield from account_records(work, amounts.account_digits, amounts.account_seeds)
         yield binary_record(work, amounts.account_digits)
     if "reliability" in parts:
         rule, cases = confidence_rule(work), cases_of(work, work.settings)
-        yield {"part": "confidence", "intercept": rule.intercept, "slope": rule.slope, **rule.made}
+        yield {"part": "confidence", "intercept": rule.intercept, "slope": rule.slope, "most": rule.most, **rule.made}
         yield from ({"part": "reliability", **row} for row in reliability_table(rule, cases))
+        if confirmed := [case for record in held for case in record["cases"]]:
+            yield {"part": "reliability", **map_row(rule, confirmed)}
 
 
 def confidence_rule(work: Work) -> Confidence:

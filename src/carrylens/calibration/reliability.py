@@ -4,10 +4,13 @@ Takes  planted circuits: some to fit the confidence rule on, others to hold it a
 Gives  cases (a role's margin and whether it is true), the rule fitted to them, and a table of stated and observed.
 Never  fits on a circuit that is held against the rule.
 
-Cases are of two kinds, so that weak evidence has its place in the rule too. In a circuit: all roles of single nodes
-that the search would give if it asked for next to no evidence, on the usual pairs and on far fewer, where chance has
-a say; whether one is true is decided as for scores. In its twin, whose weights are shuffled: what the search measured
-of nodes and variables that hit at all; there none is true.
+A case is a role of a single node that the search gives if it asks for next to no evidence, on the usual pairs or on
+far fewer, where chance has a say and one variable passes for another; true or false, it went the same way: found,
+measured beside its null on other pairs, held against other variables.
+1. In circuits that answer right, all such roles; whether one is true is decided as for scores.
+2. In their twins, whose weights are shuffled and hold nothing: of some nodes, those that hit most often. None is true.
+Cases of one circuit are not independent, least of all one role on several numbers of pairs: in the table's intervals a
+circuit counts once.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import betaincinv
 
 from carrylens.calibration.found import Given, Tag
 from carrylens.calibration.results import Plain
@@ -30,15 +34,16 @@ from carrylens.discovery.mapping import MapSettings
 from carrylens.discovery.node_map import Role
 from carrylens.discovery.roles import find_roles
 from carrylens.evidence.confidence import Confidence, margin
-from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
+from carrylens.nodes import Node, print_nodes
 from carrylens.planted.plant import Planted, permuted_twin, plant
 
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
 FEW = (4, 8, 16)
 """Pairs for which roles are looked for besides the usual number."""
-_MOST_CHANCE = 60  # of a twin, so that twins do not outweigh circuits
+_TWIN = "twin of "
+_NODES, _LARGEST = 12, 15  # of a twin so many nodes, and for each number of pairs the roles that hit most often
 _DOUBT = 1.0  # so many true and so many false cases are supposed besides, spread over all margins
 
 
@@ -47,33 +52,37 @@ def cases_of(work: Work, settings: Sequence[Setting]) -> list[Plain]:
     cases: list[Plain] = []
     for at, setting in enumerate(settings):
         work.say(f"roles on weak evidence, {setting.name}", at, len(settings))
-        about = work.about(setting=setting.name, twins=True, few=list(FEW))
+        about = work.about(setting=setting.name, few=list(FEW), twin=[_NODES, _LARGEST])
         cases += work.results.once(f"{setting.name}/weak", about, partial(_cases, work, setting))["cases"]
     return cases
 
 
-def weak_roles(given: Given, n_pairs: int | None = None) -> list[Role]:
-    """The roles of single nodes on next to no evidence, of the usual number of pairs or of `n_pairs`."""
+def weak_roles(given: Given, n_pairs: int | None = None, nodes: Sequence[Node] | None = None) -> list[Role]:
+    """The roles of single nodes on next to no evidence, of the usual number of pairs or of `n_pairs`.
+
+    Who hits at all is asked for the null.
+    """
     usual = MapSettings.chosen(given.seed, quick=given.quick).roles
-    fewer = {} if n_pairs is None else {"n_find": n_pairs, "n_confirm": n_pairs, "n_compete": n_pairs}
-    weak = replace(usual, find_level=1.0, least_hit=0.02, level=1.0, **fewer)
-    return find_roles(Engine(given.model), given.causal, [(node,) for node in given.nodes], weak, watch=given.watch)
+    weak = replace(usual, find_level=1.0, least_hit=0.02, level=1.0)
+    if n_pairs is not None:
+        least = min(usual.least, n_pairs // 2)
+        weak = replace(weak, n_find=n_pairs, n_confirm=n_pairs, n_compete=n_pairs, least=least)
+    sets = [(node,) for node in (given.nodes if nodes is None else nodes)]
+    return find_roles(Engine(given.model), given.causal, sets, weak, watch=given.watch)
 
 
-def chance_hits(given: Given) -> list[Fact]:
-    """Some of the nodes and variables that hit at all, as they were measured, before anything is asked of them."""
-    usual, facts = MapSettings.chosen(given.seed, quick=given.quick).roles, list[Fact]()
-    sets = [(node,) for node in given.nodes]
-    find_roles(Engine(given.model), given.causal, sets, replace(usual, find_level=-1.0), note=facts.append)
-    hitting = [fact for fact in facts if fact.effect.hits]
-    order = np.random.default_rng(given.seed).permutation(len(hitting))[:_MOST_CHANCE]
-    return [hitting[at] for at in sorted(order)]
+def chance_roles(given: Given, n_pairs: int | None) -> list[Role]:
+    """Of some nodes of a model that holds nothing, the weak roles that hit most often."""
+    chosen = np.random.default_rng(given.seed).permutation(len(given.nodes))[:_NODES]
+    roles = weak_roles(given, n_pairs, [given.nodes[at] for at in sorted(chosen)])
+    return sorted(roles, key=lambda role: -role.hit.value)[:_LARGEST]
 
 
 def fit_confidence(cases: Sequence[Plain], made: dict[str, Any]) -> Confidence:
     """The rule that makes the cases most probable, with one true and one false case more than there are.
 
     Those two are spread over all margins, so that a rule fitted where no false role was seen does not call itself sure.
+    Nor does it state more than the rule of succession allows of the different roles in the highest bin.
     """
     margins = np.array([margin(Rate(*case["hit"]), Rate(*case["null"])) for case in cases])
     true = np.array([case["true"] for case in cases], dtype=np.float64)
@@ -84,42 +93,83 @@ def fit_confidence(cases: Sequence[Plain], made: dict[str, Any]) -> Confidence:
         return float((np.logaddexp(0.0, x) - true * x).sum() + doubt)
 
     found = minimize(loss, np.array([0.0, 1.0]), method="BFGS").x
-    counts = {"n_cases": len(cases), "n_true": int(true.sum())}
-    return Confidence(round(float(found[0]), 4), round(float(found[1]), 4), made | counts)
+    rule = Confidence(round(float(found[0]), 4), round(float(found[1]), 4))
+    sure = {(case["setting"], case["role"]): bool(case["true"]) for case in cases if _stated(rule, case) >= BINS[-2]}
+    most = (sum(sure.values()) + 1) / (len(sure) + 2)
+    n_twins = sum(case["setting"].startswith(_TWIN) for case in cases)
+    counts = {"n_cases": len(cases), "n_true": int(true.sum()), "n_of_twins": n_twins, "n_sure": len(sure)}
+    return replace(rule, most=round(max(most, 0.5), 4), made=made | counts)
 
 
 def reliability_table(rule: Confidence, cases: Iterable[Plain]) -> list[Plain]:
-    """For each bin of stated probability: the mean stated, and how many are true, with its exact interval."""
-    stated = [(rule.of(Rate(*case["hit"]), Rate(*case["null"])), bool(case["true"])) for case in cases]
+    """For each bin of stated probability: the mean stated, how many are true, and their share, each circuit once."""
+    stated = [(_stated(rule, case), case) for case in cases]
     rows = []
     for low, high in pairwise(BINS):
-        inside = [(p, true) for p, true in stated if low <= p < high or p == high == 1.0]
-        observed = Rate(sum(true for _, true in inside), len(inside))
-        mean = float(np.mean([p for p, _ in inside])) if inside else None
-        bounds = {"low": low, "high": high, "stated": mean}
-        rows.append(bounds | {"hits": observed.hits, "n": observed.n, "interval": list(observed.interval)})
+        inside = [(p, case) for p, case in stated if low <= p < high or p == high == 1.0]
+        rows.append({"low": low, "high": high, **observed(inside)})
     return rows
 
 
+def map_row(rule: Confidence, cases: Sequence[Plain]) -> Plain:
+    """The same for roles as a map confirms them, of single nodes and of sets, in one row."""
+    return {"low": None, "high": None, **observed([(_stated(rule, case), case) for case in cases])}
+
+
+def observed(stated: Sequence[tuple[float, Plain]]) -> Plain:
+    """The mean stated, how many of the cases are true, and the share of true ones with each circuit counting once."""
+    by_circuit: dict[str, list[bool]] = {}
+    for _, case in stated:
+        by_circuit.setdefault(case["setting"], []).append(bool(case["true"]))
+    shares = [sum(some) / len(some) for some in by_circuit.values()]
+    true, mean = sum(map(sum, by_circuit.values())), float(np.mean([p for p, _ in stated])) if stated else None
+    counts = {"stated": mean, "hits": true, "n": len(stated), "circuits": len(shares)}
+    return counts | {"share": float(np.mean(shares)) if shares else None, "interval": list(interval_of(shares))}
+
+
+def interval_of(shares: Sequence[float]) -> tuple[float, float]:
+    """The 95% Clopper-Pearson interval of a mean of shares, as if each were one case that is so far true.
+
+    It is wider than need be where shares are neither 0 nor 1, and the same where they are.
+
+    >>> [round(bound, 4) for bound in interval_of([1.0] * 9 + [0.0])]
+    [0.555, 0.9975]
+    """
+    hits, n = sum(shares), len(shares)
+    low = float(betaincinv(hits, n - hits + 1, 0.025)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0
+    return low, high
+
+
+def is_true(planted: Planted, setting: Setting, role: Role) -> bool:
+    """Whether every node of a role's set carries its variable, or one that no question tells from it."""
+    tags = (settle(planted.truth, setting.causal, Tag(node, role.variable, role.token)) for node in role.nodes)
+    return all(tag.variable in planted.truth.roles.get(tag.node, frozenset()) for tag in tags)
+
+
+def is_half(planted: Planted, role: Role) -> bool:
+    """Whether a node is half of a shared column and the variable its operand's digit: true, and not what is asked."""
+    return any((node, role.variable) in operand_halves(planted.truth) for node in role.nodes)
+
+
+def case_of(name: str, role: Role, true: bool, n_pairs: int | None = None) -> Plain:
+    """A role as a case; one without its null is none."""
+    assert role.null.n, f"{role} was never asked for its null"
+    about = {"setting": name, "role": f"{print_nodes(role.nodes)} {role.variable} token {role.token}", "pairs": n_pairs}
+    rates = {"hit": [role.hit.hits, role.hit.n], "null": [role.null.hits, role.null.n]}
+    return {**about, **rates, "true": true}
+
+
+def _stated(rule: Confidence, case: Plain) -> float:
+    return rule.of(Rate(*case["hit"]), Rate(*case["null"]))
+
+
 def _cases(work: Work, setting: Setting) -> Plain:
-    planted = plant(setting.description)
+    planted, cases = plant(setting.description), list[Plain]()
     given = work.given(planted, setting, setting.name)
-    roles = [role for n in (None, *FEW) for role in weak_roles(given, n) if not _is_half(planted, role)]
-    cases = [_case(setting.name, role.hit, role.null, _is_true(planted, setting, role)) for role in roles]
-    facts = chance_hits(replace(given, model=permuted_twin(planted.model, setting.seed)))
-    return {"cases": cases + [_case(f"twin of {setting.name}", fact.effect, fact.null, False) for fact in facts]}
-
-
-def _case(name: str, hit: Rate, null: Rate, true: bool) -> Plain:
-    return {"setting": name, "hit": [hit.hits, hit.n], "null": [null.hits, null.n], "true": true}
-
-
-def _is_true(planted: Planted, setting: Setting, role: Role) -> bool:
-    (node,) = role.nodes
-    tag = settle(planted.truth, setting.causal, Tag(node, role.variable, role.token))
-    return tag.variable in planted.truth.roles.get(node, frozenset())
-
-
-def _is_half(planted: Planted, role: Role) -> bool:
-    # That half of a shared column carries its operand's digit is true, and not what is asked.
-    return (role.nodes[0], role.variable) in operand_halves(planted.truth)
+    twin = replace(given, model=permuted_twin(planted.model, setting.seed))
+    for n in (None, *FEW):
+        roles = [role for role in weak_roles(given, n) if not is_half(planted, role)]
+        cases += [case_of(setting.name, role, is_true(planted, setting, role), n) for role in roles]
+        cases += [case_of(f"{_TWIN}{setting.name}", role, False, n) for role in chance_roles(twin, n)]
+    return {"cases": cases}

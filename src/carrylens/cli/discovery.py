@@ -32,7 +32,10 @@ def map_command(
     behaviours: Annotated[
         bool, typer.Option("--behaviours", help="Also print what each node does, before any role.")
     ] = False,
-    restart: Annotated[bool, typer.Option("--restart", help="Measure anew, whatever is there already. To go on after Ctrl-C, leave it out.")] = False,
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Measure anew, whatever is there already. To go on after Ctrl-C, leave it out."),
+    ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,

@@ -1,7 +1,7 @@
 """The command that judges a map: judge.
 
 Takes  a map or the folder it is in, and optionally a file that states a hypothesis.
-Gives  claims with verdicts, on the terminal and in `claims.json`.
+Gives  claims with verdicts, on the terminal and in `claims.json`; those of another hypothesis in a file of its name.
 Never  imports PyTorch.
 """
 
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from carrylens.cli.options import JsonOption
+from carrylens.errors import CarryLensError
 from carrylens.terminal import print_line, print_note, print_record
 
 
@@ -33,7 +34,8 @@ def judge_command(
 ) -> None:
     """Judge from a saved map whether a model runs the algorithm, claim by claim.
 
-    Needs no model. Exit status 1 if the skeleton is absent; 0 if it is present or unclear.
+    Needs no model. The claims go to claims.json, those of a hypothesis of your own to claims.ITS-NAME.json.
+    Exit status 1 if the skeleton is absent; 0 if it is present or unclear.
     """
     from carrylens.files import write_whole
     from carrylens.hypothesis.verdicts import Skeleton
@@ -41,9 +43,13 @@ def judge_command(
     from carrylens.report.claims import claim_lines
 
     judgement = judge_map(where, hypothesis)
-    path = out or claims_beside(where)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, judgement.to_json().encode())
+    path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, judgement.to_json().encode())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CarryLensError(f"{path} cannot be written ({reason}). Give another file with --out.") from error
     record = judgement.record()
     if as_json:
         print_record(record)

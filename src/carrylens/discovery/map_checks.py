@@ -42,28 +42,31 @@ class _Checks:
         self.variables = frozenset(algorithm(found.operation, found.digits).variables)
 
     def check(self) -> None:
+        self.nodes("the nodes", [each.node for each in self.found.nodes])
+        self.uses()
+        for at, role in enumerate(self.found.roles):
+            self.carried(f"role {at}", role.nodes, (role.variable, *role.same_as), role.token)
+            if not 0 <= number(role.p) <= 1:
+                raise CarryLensError(f"role {at} has p {role.p!r}, not a number from 0 to 1")
+        for at, group in enumerate(self.found.groups):
+            if not group.sets:
+                raise CarryLensError(f"group {at} has no sets")
+            for nodes in group.sets:
+                self.carried(f"group {at}", nodes, (group.variable,), group.token)
+        for each in self.found.behaviours:
+            self.behaviour(each)
+
+    def uses(self) -> None:
         found = self.found
-        self.nodes("the nodes", [each.node for each in found.nodes])
-        for use in (*found.nodes, *found.places):
-            if len(use.tokens) not in (0, self.n_tokens):
+        for tokens in (*(each.tokens for each in found.nodes), *(each.tokens for each in found.places)):
+            if len(tokens) not in (0, self.n_tokens):
                 what = f"{found.digits} digits make {self.n_tokens}"
-                raise CarryLensError(f"it counts failures in {len(use.tokens)} tokens, but {what}")
+                raise CarryLensError(f"it counts failures in {len(tokens)} tokens, but {what}")
         for place in found.places:
             if type(place.position) is not int or self.places[place.position : place.position + 1] != (place.place,):
                 raise CarryLensError(
                     f"position {place.position!r} is called {place.place!r}, which it is not with {found.digits} digits"
                 )
-        for at, role in enumerate(found.roles):
-            self.carried(f"role {at}", role.nodes, (role.variable, *role.same_as), role.token)
-            if not 0 <= number(role.p) <= 1:
-                raise CarryLensError(f"role {at} has p {role.p!r}, not a number from 0 to 1")
-        for at, group in enumerate(found.groups):
-            if not group.sets:
-                raise CarryLensError(f"group {at} has no sets")
-            for nodes in group.sets:
-                self.carried(f"group {at}", nodes, (group.variable,), group.token)
-        for each in found.behaviours:
-            self.behaviour(each)
 
     def nodes(self, what: str, nodes: Collection[Node]) -> None:
         last = len(self.places) - 2  # the answer's last token is only predicted

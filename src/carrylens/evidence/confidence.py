@@ -4,8 +4,9 @@ Takes  the rates of a role, and coefficients that `carrylens calibrate --fit` fo
 Gives  a probability.
 Never  has a coefficient typed by hand: they are read from `confidence.json`, which says how it was made.
 
-The rule: the margin is the lower end of the hit rate's interval less the upper end of the null's, so that few stimuli
-make a small margin. The probability is the logistic function of `intercept + slope * margin`.
+The rule: the margin is the lower end of the interval of the hit rate less the null's, so that few stimuli make a small
+margin. The probability is the logistic function of `intercept + slope * margin`, and never more than `most`: no number
+of planted circuits shows that a rule never errs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FILE = Path(__file__).parent / "confidence.json"
 
 @dataclass(frozen=True)
 class Confidence:
-    """The rule with its coefficients; `made` says from what.
+    """The rule with its coefficients; `made` says from what, `most` is the highest probability it states.
 
     >>> rule = Confidence(intercept=0.0, slope=4.0)
     >>> rule.of(Rate(0, 0), Rate(0, 0)) < 0.05 < 0.95 < rule.of(Rate(128, 128), Rate(0, 128))
@@ -35,11 +36,12 @@ class Confidence:
 
     intercept: float
     slope: float
+    most: float = 1.0
     made: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, hit: Rate, null: Rate) -> float:
         """The probability that a role with these rates is true."""
-        return logistic(self.intercept + self.slope * margin(hit, null))
+        return min(self.most, logistic(self.intercept + self.slope * margin(hit, null)))
 
     def to_json(self) -> str:
         """The text of `confidence.json`."""
@@ -50,7 +52,7 @@ class Confidence:
         """The rule that `to_json` wrote."""
         try:
             given = json.loads(text)
-            return cls(float(given["intercept"]), float(given["slope"]), dict(given["made"]))
+            return cls(*(float(given[name]) for name in ("intercept", "slope", "most")), dict(given["made"]))
         except (ValueError, KeyError, TypeError) as error:
             raise CarryLensError(
                 f"This is no confidence rule ({error}). Write carrylens calibrate --fit to make one."
@@ -66,14 +68,36 @@ def shipped_confidence() -> Confidence:
         raise CarryLensError(f"{FILE} cannot be read ({error.strerror}). Write carrylens calibrate --fit.") from error
 
 
+def stated_confidence(hit: Rate, null: Rate) -> float:
+    """How probable it is, by the rule that comes with the package, that a role with these rates is true."""
+    return round(shipped_confidence().of(hit, null), 4)
+
+
+def say_confidence(stated: float) -> str:
+    """A confidence in two figures; what is not sure never looks so.
+
+    >>> say_confidence(0.9951), say_confidence(0.98)
+    ('confidence 0.99', 'confidence 0.98')
+    """
+    return f"confidence {math.floor(100 * stated + 1e-9) / 100:.2f}"
+
+
 @lru_cache(maxsize=1 << 16)
 def margin(hit: Rate, null: Rate) -> float:
     """How far the hit rate surely is above the null: from -1 to 1.
 
-    >>> round(margin(Rate(128, 128), Rate(0, 128)), 3)
-    0.943
+    The 95% interval of a difference is made from those of the two rates by squaring and adding (Newcombe 1998, method
+    10). Nothing asked is nothing sure. Two rates of none stay below any that tells them apart:
+
+    >>> round(margin(Rate(128, 128), Rate(0, 128)), 3), round(margin(Rate(4, 4), Rate(0, 4)), 3)
+    (0.96, 0.148)
+    >>> round(margin(Rate(0, 128), Rate(0, 128)), 3), margin(Rate(4, 4), Rate(0, 0))
+    (-0.028, -1.0)
     """
-    return hit.interval[0] - null.interval[1]
+    if not hit.n or not null.n:
+        return -1.0
+    below, above = hit.value - hit.interval[0], null.interval[1] - null.value
+    return hit.value - null.value - math.hypot(below, above)
 
 
 def logistic(x: float) -> float:

@@ -100,20 +100,22 @@ def _stale(outcomes: Sequence[Outcome], found: NodeMap | None) -> list[str]:
     old = [outcome.card.name for outcome in outcomes if outcome.card != cards.get(outcome.card.name)]
     notes = [f"made by an earlier form of the experiment: {', '.join(old)}"] if old else []
     if found is not None:
-        now = hash_of_map(found)
-        other = [outcome.card.name for outcome in outcomes if outcome.settings.get("map") != now]
+        now, reading = hash_of_map(found), {each.card.name for each in EXPERIMENTS if each.reads_map}
+        read = [outcome for outcome in outcomes if outcome.card.name in reading]
+        other = [outcome.card.name for outcome in read if outcome.settings.get("map") != now]
         notes += [f"made with another map than the one here: {', '.join(other)}"] if other else []
     return notes
 
 
 def _claims(place: Path, found: NodeMap) -> Record:
-    # As they were judged beside the map; where nobody did, judged now from the map alone, without rivals.
-    path = place / CLAIMS
+    # As they were judged beside the map; where nobody did, or by another hypothesis, judged now from the map alone,
+    # without rivals.
+    path, usual = place / CLAIMS, left_to_right(found.operation, found.digits)
     if path.is_file():
         try:
             claims: Record = json.loads(path.read_bytes())
-            if claims["model"] == found.model:
+            if (claims["model"], claims["hypothesis"]) == (found.model, usual.name):
                 return claims
         except (ValueError, KeyError, TypeError) as error:
             raise CarryLensError(f"{path} cannot be read ({error}). Judge the map again.") from error
-    return judge(found, left_to_right(found.operation, found.digits)).record()
+    return judge(found, usual).record()

@@ -7,8 +7,8 @@ Never  changes a verdict, and never says what such a node is for.
 
 A role is asked for if a required claim says that its variable is carried for its token, at a place where its set
 stands; or if its variable is optional and it stands where that may be known: those are counted by themselves. What is
-left is off the path that the hypothesis needs, such as a carry that stands there resolved though it might have been
-folded, or a sign that is carried to a digit that could read it from the answer.
+left is off the path that the hypothesis needs: a variable on which the token does not depend, or one that it could do
+without, such as a carry that stands there resolved though it might have been folded.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import StandIns
 from carrylens.discovery.node_map import Role, Usefulness
 from carrylens.discovery.published_map import answer_places, hit_classes, hit_places
 from carrylens.evidence.rates import Rate
-from carrylens.hypothesis.claims import Claim, Kind, claims_of
+from carrylens.hypothesis.claims import Claim, Kind, behind, claims_of
 from carrylens.hypothesis.judging import Judge
 from carrylens.hypothesis.structure import value_keys
-from carrylens.hypothesis.verdicts import fraction, role_record
+from carrylens.hypothesis.verdicts import role_record
 from carrylens.nodes import print_nodes
 from carrylens.tokens import place_names
 
@@ -58,12 +59,12 @@ class LooseNode:
         found = {
             "node": str(seen.node),
             "place": place_names(self.digits)[seen.node.position],
-            **{name: fraction(getattr(seen, name)) for name in ("mean", "resample", "clean")},
-            "tokens": {place: fraction(tokens[place]) for place in hit_places(seen, self.digits)},
-            "classes": {name: fraction(seen.classes[name]) for name in hit_classes(seen)},
+            **{name: _counts(getattr(seen, name)) for name in ("mean", "resample", "clean")},
+            "tokens": {place: _counts(tokens[place]) for place in hit_places(seen, self.digits)},
+            "classes": {name: _counts(seen.classes[name]) for name in hit_classes(seen)},
         }
         if self.stand_ins is not None:
-            found["hidden_by"] = {"nodes": print_nodes(self.stand_ins.nodes), "more": fraction(self._hidden)}
+            found["hidden_by"] = {"nodes": print_nodes(self.stand_ins.nodes), "more": _counts(self._hidden)}
         return found
 
 
@@ -87,9 +88,9 @@ class Beyond:
 def beyond(judging: Judge) -> Beyond:
     """All that the map has beyond the hypothesis: roles the surest first, nodes by how much fails without them."""
     sure = sorted(filter(judging.is_sure, judging.search.found.roles), key=lambda role: -role.hit.interval[0])
-    strange = [role for role in sure if _is_strange(judging, role)]
-    claims = [claim for claim in claims_of(judging.hypothesis) if claim.kind is Kind.CARRIED]
-    off = [(role, why) for role in sure if role not in strange and (why := _not_asked(judging, claims, role))]
+    known, asked = _known(judging), _asked(judging)
+    strange = [role for role in sure if known.isdisjoint(_names(role))]
+    off = [(role, why) for role in sure if role not in strange and (why := _not_asked(judging, asked, role))]
     return Beyond(tuple(strange), tuple(off), tuple(loose_nodes(judging)))
 
 
@@ -102,27 +103,39 @@ def loose_nodes(judging: Judge) -> list[LooseNode]:
     return sorted(nodes, key=lambda node: (not node.usefulness.is_useful, -node.failing, node.usefulness.node))
 
 
-def _is_strange(judging: Judge, role: Role) -> bool:
-    # Whether it is of a value that the hypothesis does not have.
-    model = judging.hypothesis.model
+def _names(role: Role) -> frozenset[Variable]:
+    return frozenset((role.variable, *role.same_as))
+
+
+def _known(judging: Judge) -> frozenset[Variable]:
+    # The map's variables whose value the hypothesis has, too.
+    model, mine = judging.hypothesis.model, judging.search.model
     keys = set(value_keys(model).values())
-    known = {v for v, key in value_keys(judging.search.model).items() if key in keys}
-    return (known | {*model.answer_variables, *judging.search.model.inputs}).isdisjoint((role.variable, *role.same_as))
+    same = {variable for variable, key in value_keys(mine).items() if key in keys}
+    return frozenset(same | {*model.answer_variables, *mine.inputs})
 
 
-def _not_asked(judging: Judge, claims: list[Claim], role: Role) -> str:
-    # Why no claim asks for the role; empty if one does.
-    search, model = judging.search, judging.hypothesis.model
-    token, names = search.model.answer_variables[role.token], {role.variable, *role.same_as}
-    about = [
-        claim
-        for claim in claims
-        if claim.variable is not None and not names.isdisjoint(search.matches(model, claim.variable))
+def _asked(judging: Judge) -> list[tuple[Claim, frozenset[Variable]]]:
+    # Every claim that a variable is carried, with the map's names for that variable.
+    return [
+        (claim, judging.search.matches(judging.hypothesis.model, claim.variable))
+        for claim in claims_of(judging.hypothesis)
+        if claim.kind is Kind.CARRIED and claim.variable is not None
     ]
-    mine = [claim for claim in about if claim.token in (token, None)]
-    at = max(node.position for node in role.nodes)
+
+
+def _not_asked(judging: Judge, asked: list[tuple[Claim, frozenset[Variable]]], role: Role) -> str:
+    # Why no claim asks for the role; empty if one does.
+    token, at = judging.search.model.answer_variables[role.token], max(node.position for node in role.nodes)
+    mine = [claim for claim, names in asked if claim.token in (token, None) and not names.isdisjoint(_names(role))]
     if any(at in claim.positions for claim in mine):
         return ""
     if mine:
-        return f"{role.variable} is to stand elsewhere, not at {place_names(search.found.digits)[at]}"
-    return f"no required claim asks for {role.variable} for {token}"
+        return f"it is to stand elsewhere than at {place_names(judging.search.found.digits)[at]}"
+    model, search = judging.hypothesis.model, judging.search
+    read = frozenset().union(*(search.matches(model, variable) for variable in behind(model, token)))
+    return f"{token} does not depend on it" if read.isdisjoint(_names(role)) else f"not required for {token}"
+
+
+def _counts(rate: Rate) -> dict[str, Any]:
+    return {"hits": rate.hits, "n": rate.n, "interval": [round(bound, 4) for bound in rate.interval]}

@@ -12,22 +12,25 @@ what must not be (apart), which may stay untested. Else unclear.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from carrylens.discovery.node_map import NodeMap, Role
 from carrylens.errors import CarryLensError
+from carrylens.hypothesis.beyond import Beyond, beyond
 from carrylens.hypothesis.claims import Kind, claims_of
 from carrylens.hypothesis.judging import Judge
 from carrylens.hypothesis.search import Search
 from carrylens.hypothesis.statement import Hypothesis
-from carrylens.hypothesis.structure import value_keys
 from carrylens.hypothesis.telling import Telling, telling_questions
 from carrylens.hypothesis.thresholds import THRESHOLDS, Thresholds
-from carrylens.hypothesis.verdicts import Finding, Skeleton, Verdict, role_record
+from carrylens.hypothesis.verdicts import Finding, Skeleton, Verdict
 
 CLAIMS = "claims.json"
+"""What the usual account says of a model. Claims of a user's own hypothesis go to a file of another name."""
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,7 @@ class Judgement:
     model: str
     hypothesis: Hypothesis
     findings: tuple[Finding, ...]
-    unexplained: tuple[Role, ...]
+    beyond: Beyond
     rivals: tuple[Rivalry, ...]
     thresholds: Thresholds
 
@@ -53,6 +56,11 @@ class Judgement:
     def skeleton(self) -> Skeleton:
         """Whether what the hypothesis needs is in the model."""
         return skeleton_of(self.findings)
+
+    @property
+    def unexplained(self) -> tuple[Role, ...]:
+        """The sure roles of values that the hypothesis does not have."""
+        return self.beyond.values
 
     def count(self, verdict: Verdict) -> int:
         """How many required claims have this verdict."""
@@ -64,7 +72,7 @@ class Judgement:
             **self._summary(),
             "thresholds": asdict(self.thresholds),
             "claims": [finding.record() for finding in self.findings],
-            "unexplained": [role_record(role) for role in self.unexplained],
+            **self.beyond.record(),
             "rivals": [
                 each.judgement._summary()
                 | {"refuted": [f.record() for f in each.judgement.findings if _refutes(f)]}
@@ -99,13 +107,25 @@ def judge(
         model=found.model,
         hypothesis=hypothesis,
         findings=tuple(judging.find(claim) for claim in claims_of(hypothesis)),
-        unexplained=tuple(_unexplained(judging)),
+        beyond=beyond(judging),
         rivals=tuple(
             Rivalry(judge(found, rival, (), thresholds), telling_questions(hypothesis.model, rival.model))
             for rival in rivals
         ),
         thresholds=thresholds,
     )
+
+
+def claims_file(own: str | None = None) -> str:
+    """The name of the file for the claims of the usual account, or of a user's own hypothesis.
+
+    >>> claims_file(), claims_file("Nine carries, ../ever!")
+    ('claims.json', 'claims.nine-carries-ever.json')
+    """
+    if own is None:
+        return CLAIMS
+    safe = re.sub(r"[^a-z0-9]+", "-", own.lower()).strip("-")[:_LONGEST_NAME]
+    return f"claims.{safe or 'own'}.json"
 
 
 def skeleton_of(findings: Iterable[Finding]) -> Skeleton:
@@ -120,15 +140,3 @@ def skeleton_of(findings: Iterable[Finding]) -> Skeleton:
 
 def _refutes(finding: Finding) -> bool:
     return finding.claim.required and finding.verdict is Verdict.REFUTED
-
-
-def _unexplained(judging: Judge) -> list[Role]:
-    # Sure roles of values that the hypothesis does not have: a finding, not an error.
-    keys = set(value_keys(judging.hypothesis.model).values())
-    known = {v for v, key in value_keys(judging.search.model).items() if key in keys}
-    known |= {*judging.hypothesis.model.answer_variables, *judging.search.model.inputs}
-    return [
-        role
-        for role in judging.search.found.roles
-        if judging.is_sure(role) and known.isdisjoint((role.variable, *role.same_as))
-    ]

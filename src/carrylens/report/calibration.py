@@ -45,9 +45,10 @@ def calibration_tables(records: Sequence[Record]) -> list[Table]:
         ("Thresholds", ["method", "threshold"], _threshold_rows(scores)),
         ("Where ours falls short", ["setting", "wrong", "missed", "groups"], _short_rows(scores)),
         ("Where nothing is", _EMPTY_HEAD, _empty_rows(records)),
+        ("Where something else is", _HELD_HEAD, _held_rows(records)),
         ("Accounts", ["circuit runs", "account", "right", "wrong", "open"], _account_rows(records)),
         ("Tri-state asked of binary carries", ["heads asked", "given ST", "which"], _binary_rows(records)),
-        ("Stated and observed", ["stated", "mean stated", "true", "interval"], _reliability_rows(records)),
+        ("Stated and observed", _STATED_HEAD, _reliability_rows(records)),
     ]
     return [table for table in tables if table[2]]
 
@@ -72,17 +73,36 @@ def calibration_page(records: Sequence[Record], command: str, training: Sequence
 _SHAPE = ("operation", "digits", "method")
 _SCORE_HEAD = ["method", "precision", "strict", "recall", "roles", "group precision", "group recall", "decoys tagged"]
 _EMPTY_HEAD = ["models", "roles confirmed of tested", "interval", "tested of sets"]
-_EMPTY_HEAD += ["models with any", "interval", "stated level"]
+_EMPTY_HEAD += ["models with any", "interval", "level", "bound for any"]
+_HELD_HEAD = ["what the nodes hold", "false roles confirmed of tested", "interval", "circuits with any", "interval"]
+_HELD_HEAD += ["of all roles confirmed", "level"]
+_STATED_HEAD = ["stated", "mean stated", "true", "circuits", "share by circuit", "interval"]
 _NOTES = {
     "Where nothing is": "Untrained models, and models with the entries of every weight shuffled, asked for the roles "
-    "of every node and every pair of heads, and of every set that the search for groups comes up with. The level "
-    "bounds the chance of confirming any role at all in such a model.",
+    "of every node and every pair of heads, and of every set that the search for groups comes up with. A token counts "
+    "as moved in the null where the untouched model writes another, right or wrong, so that these models can fail. The "
+    "level is that of one family of tests (Benjamini-Yekutieli): where nothing is true it bounds the chance of "
+    "confirming any role. Single nodes, pairs and groups are corrected apart, each for swaps and for shifts: up to six "
+    "families, so the chance of any role in a model is at most six times the level.",
+    "Where something else is": "The scored circuits, which answer right, asked in the same way: roles of nodes that by "
+    "truth do not hold the variable. Idle nodes hold nothing that anybody reads, decoys a right value that nobody "
+    "reads; the others hold variables of other columns, or other variables made from some of the same digits. A set is "
+    "as near as its nearest member. Of all roles confirmed in a family at most the level is false on average, as far "
+    "as chance goes; that a variable passes for another is no matter of chance, and what the last two rows are for. "
+    "Roles of one circuit are not independent: the first interval is for those who take them as such, the second is "
+    "not touched by that.",
     "Accounts": "Planted additions of three kinds, each judged under every account on the same map. An account that "
     "the circuit runs must be present, any other absent; open is neither.",
     "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST.",
-    "Stated and observed": "Roles of single nodes on next to no evidence, on scored circuits, on the usual number of "
-    "pairs and on as few as four, by the probability that the confidence rule states; and nodes of their twins, where "
-    "none is true. The rule was fitted on the training circuits.",
+    "Stated and observed": "What `map`, `judge` and `report` call the confidence of a role: the share of true ones "
+    "among roles with such a margin of the hit rate over the null, by a rule with two coefficients (and a ceiling) "
+    "that was fitted on the training circuits. Here it is held against the scored ones. The cases, there and here, are "
+    "the roles of single nodes that the search gives on next to no evidence, on the usual number of pairs and on 4, 8 "
+    "and 16; and of twins with shuffled weights, where none is true, those that hit most often. True and false ones "
+    "are measured alike, null included. The last row has the roles as a map confirms them, those of sets too. In the "
+    "share and its interval each circuit counts once, however many roles and numbers of pairs it was asked with. A row "
+    "without cases shows nothing, for or against the rule. The rule knows planted circuits only: of a trained model "
+    "the confidence says how such a role would fare in one of those.",
 }
 
 
@@ -136,9 +156,19 @@ def _empty_rows(records: Sequence[Record]) -> list[list[str]]:
             roles, models = each["roles"], each["models"]
             row = [each["kind"], f"{roles['hits']} of {roles['n']:,}", _interval(roles["interval"])]
             row.append(f"{each['of_sets']:,}")
-            rows.append(
-                [*row, f"{models['hits']} of {models['n']}", _interval(models["interval"]), f"{each['level']:g}"]
-            )
+            row += [f"{models['hits']} of {models['n']}", _interval(models["interval"])]
+            rows.append([*row, f"{each['level']:g}", f"{each['bound']:g}"])
+    return rows
+
+
+def _held_rows(records: Sequence[Record]) -> list[list[str]]:
+    rows = []
+    for each in records:
+        if each["part"] == "not held, summary":
+            roles, circuits = each["roles"], each["circuits"]
+            row = [each["kind"], f"{roles['hits']} of {roles['n']:,}", _interval(roles["interval"])]
+            row += [f"{circuits['hits']} of {circuits['n']}", _interval(circuits["interval"])]
+            rows.append([*row, f"{roles['hits']} of {each['all_confirmed']:,}", f"{each['level']:g}"])
     return rows
 
 
@@ -157,16 +187,16 @@ def _binary_rows(records: Sequence[Record]) -> list[list[str]]:
 
 
 def _reliability_rows(records: Sequence[Record]) -> list[list[str]]:
-    return [
-        [
-            f"{each['low']:g} to {each['high']:g}",
-            f"{each['stated']:.3f}",
-            f"{each['hits']:,} of {each['n']:,}",
-            _interval(each["interval"]),
-        ]
-        for each in records
-        if each["part"] == "reliability" and each["n"]
-    ]
+    rows = []
+    for each in records:
+        if each["part"] == "reliability":
+            name = "as a map confirms" if each["low"] is None else f"{each['low']:g} to {each['high']:g}"
+            seen = ["-", "no case", "0", "-", "-"]
+            if each["n"]:
+                seen = [f"{each['stated']:.3f}", f"{each['hits']:,} of {each['n']:,}", str(each["circuits"])]
+                seen += [f"{each['share']:.3f}", _interval(each["interval"])]
+            rows.append([name, *seen])
+    return rows
 
 
 def _by(records: Iterable[Record], keys: Sequence[str]) -> list[tuple[list[str], list[Record]]]:

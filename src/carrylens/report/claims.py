@@ -41,7 +41,7 @@ def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
     yield from _listed("Not supported", unsure, every)
     yield from _listed("Supported", supported, every) if every else ()
     yield from _optional([claim for claim in judgement["claims"] if not claim["required"]])
-    yield from _unexplained(judgement["unexplained"])
+    yield from _beyond(judgement, every)
     for rival in judgement["rivals"]:
         yield from _rival(rival)
 
@@ -105,12 +105,59 @@ def _optional(claims: Sequence[Record]) -> Iterator[str]:
         yield f"Seen, though not required: {', '.join(parts)}"
 
 
-def _unexplained(roles: Sequence[Record]) -> Iterator[str]:
-    if roles:
+def _beyond(judgement: Record, every: bool) -> Iterator[str]:
+    found = beyond_sentences(judgement)
+    if found:
         yield ""
-        yield f"Found, but not in the hypothesis: {len(roles)} roles"
-        for role in roles[:_MOST_REFUTED]:
-            yield f"  {role['nodes']} carries {role['variable']}, hit {role['hit']['hits']} of {role['hit']['n']}"
+        yield "Found beyond what the hypothesis requires:"
+    for title, sentences in found.items():
+        yield f"  {title}: {len(sentences)}"
+        shown = sentences if every else sentences[:_MOST_REFUTED]
+        yield from (f"    {sentence}" for sentence in shown)
+        if len(shown) < len(sentences):
+            yield f"    ... and {len(sentences) - len(shown)} more; --all lists them"
+
+
+def beyond_sentences(judgement: Record) -> dict[str, list[str]]:
+    """What was found beyond what the hypothesis requires, by what it is; claims of earlier versions lack some of it."""
+    found = {
+        "sure roles of values it does not have": [
+            f"{print_set(role)} {role['variable']}, {_hits(role)}" for role in judgement["unexplained"]
+        ],
+        "useful nodes that are in no role": [_loose(node) for node in judgement.get("nodes_without_role", ())],
+        "sure roles that it does not require": [
+            f"{print_set(role)} {role['variable']}, {_hits(role)}: {role['why']}"
+            for role in judgement.get("not_asked_for", ())
+        ],
+    }
+    return {title: sentences for title, sentences in found.items() if sentences}
+
+
+def print_set(role: Record) -> str:
+    """The nodes of a role as the start of a sentence.
+
+    >>> print_set({"nodes": "P9L0H1"}), print_set({"nodes": "P9L0H1 + P9L0H2"})
+    ('P9L0H1 carries', 'P9L0H1 + P9L0H2 carry')
+    """
+    return f"{role['nodes']} {'carry' if '+' in role['nodes'] else 'carries'}"
+
+
+def _hits(role: Record) -> str:
+    hit, null = role["hit"], role["null"]
+    return f"hit {hit['hits']} of {hit['n']}, null {null['hits']} of {null['n']}"
+
+
+def _loose(node: Record) -> str:
+    worse = max((node["mean"], node["resample"]), key=lambda rate: rate["hits"])
+    line = f"{node['node']} at {node['place']}: without it {_of(worse)} questions fail, with it {_of(node['clean'])}"
+    if hidden := node.get("hidden_by"):
+        line += f"; {_of(hidden['more'])} more with {hidden['nodes']} away too"
+    named = [f"{what} {' '.join(node[what])}" for what in ("tokens", "classes") if node[what]]
+    return line + (f" ({', '.join(named)})" if named else "")
+
+
+def _of(rate: Record) -> str:
+    return f"{rate['hits']} of {rate['n']}"
 
 
 def _rival(rival: Record) -> Iterator[str]:

@@ -105,7 +105,7 @@ def role_lines(found: NodeMap) -> Iterator[Text]:
 
 
 def group_lines(found: NodeMap) -> Iterator[Text]:
-    """A line for each group: the tokens it serves, the sets that suffice, and how many members can be lost."""
+    """A line for each group: the tokens it serves, the sets that suffice, and how many of its nodes need no swap."""
     yield Text("Groups: nodes that move a variable together, and none of them alone.", style="italic")
     names = place_names(found.digits)[answer_positions(found.digits).start + 1 :]
     tokens: dict[tuple[Variable, tuple[Nodes, ...]], list[str]] = {}
@@ -114,8 +114,9 @@ def group_lines(found: NodeMap) -> Iterator[Text]:
     for (variable, sets), served in tokens.items():
         line = Text(f"{short(variable):<4}", style=_STYLES.get(variable.name, ""))
         line.append(f" for {' '.join(served):<24} {' or '.join(map(print_nodes, sets))}", style="default")
-        spare = Group(variable, 0, sets).spare
-        line.append(f", {spare} can be lost" if spare else "", style="default")
+        group = Group(variable, 0, sets)
+        spare = f", {group.spare} of {len(group.nodes)} need not be swapped" if group.spare else ""
+        line.append(spare, style="default")
         yield line
 
 

@@ -69,12 +69,13 @@ class RoleRow:
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A group: what it carries for which tokens, the sets that suffice, and how many nodes can be lost."""
+    """A group: what it carries for which tokens, the sets that suffice, and how many of its nodes need no swap."""
 
     variable: Chip
     tokens: str
     sets: str
     spare: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -143,10 +144,11 @@ def group_table(found: NodeMap) -> list[GroupRow]:
                     "shown. Map the model again."
                 )
         tokens.setdefault((group.variable, group.sets), []).append(answer_places(found.digits)[group.token])
-    return [
-        GroupRow(_chip(variable), " ".join(served), " or ".join(map(print_nodes, sets)), Group(variable, 0, sets).spare)
-        for (variable, sets), served in tokens.items()
-    ]
+    rows = []
+    for (variable, sets), served in tokens.items():
+        group, named = Group(variable, 0, sets), " or ".join(map(print_nodes, sets))
+        rows.append(GroupRow(_chip(variable), " ".join(served), named, group.spare, len(group.nodes)))
+    return rows
 
 
 def _rows(found: NodeMap, useful: frozenset[Node], places: Sequence[int]) -> Iterator[GridRow]:

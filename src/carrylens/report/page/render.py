@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from carrylens.discovery.asked import AskedPairs
 from carrylens.evidence.rates import Rate
-from carrylens.report.claims import grouped
+from carrylens.report.claims import beyond_sentences, grouped
 from carrylens.report.kinds import KINDS
 from carrylens.report.map_text import short
 from carrylens.report.page import (
@@ -64,6 +64,7 @@ def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[
         "roles": node_grid.role_table(saved.map),
         "groups_found": node_grid.group_table(saved.map),
         "groups": grouped(saved.claims["claims"]),
+        "beyond": beyond_sentences(saved.claims),
         "worked": worked.worked_questions(saved),
         "experiments": experiments.experiments_of(saved.battery),
         "limits": list(unsettled.limits(saved, drawn)),

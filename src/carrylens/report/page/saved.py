@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from carrylens.arithmetic.algorithms import algorithm
 from carrylens.battery.saved_form import BATTERY, battery_record
 from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.saved_map import check_seal
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact
 from carrylens.nodes import print_nodes
@@ -80,8 +82,12 @@ class _Reading:
             if path.is_file():
                 content = path.read_bytes()
                 self.hashes[name] = hashlib.sha256(content).hexdigest()
+                if name == MAP:
+                    check_seal(path, content)
                 try:
                     return read(content.decode())
+                except CarryLensError as error:
+                    raise CarryLensError(f"{path} cannot be used. {error}") from error
                 except (ValueError, KeyError, TypeError) as error:
                     raise CarryLensError(f"{path} cannot be read ({error}). Make it again.") from error
         return None
@@ -126,6 +132,12 @@ def _check_same(saved: Saved) -> None:
     if saved.claims.get("model") != saved.map.model:
         raise CarryLensError(
             f"claims.json is about {saved.claims.get('model')}, the map about {saved.map.model}. Judge the map again."
+        )
+    usual, judged = algorithm(saved.map.operation, saved.map.digits).name, saved.claims.get("hypothesis")
+    if judged != usual:
+        raise CarryLensError(
+            f"{CLAIMS} judges the hypothesis {judged!r}, but a page is about {usual!r}. Judge the map again without "
+            "--hypothesis."
         )
     for name, record in ((TEST, saved.test), (WORKED, saved.worked), (BATTERY, saved.battery_about)):
         other = None if record is None else record.get("sha256")
