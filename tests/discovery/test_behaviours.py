@@ -12,7 +12,7 @@ from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.attention import average_pattern, overlap, top_places
 from carrylens.discovery.behaviours import Clusters, StandIns
 from carrylens.discovery.clusters import balanced_questions, measure_clusters, principal_components, silhouettes
-from carrylens.discovery.usefulness import likely_stand_ins, measure_places, measure_stand_ins
+from carrylens.discovery.usefulness import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
@@ -120,6 +120,23 @@ def test_a_place_is_useful_where_a_node_is(planted: Planted) -> None:
     uses = measure_places(Engine(planted.model), shape, STREAM.take(0, 64), STREAM.take(64, 64))
     assert {use.position for use in uses if use.is_useful} == {node.position for node in planted.truth.roles}
     assert [use.place for use in uses[:3]] == ["D1", "D0", "+"]
+
+
+def test_a_useful_node_says_what_fails_without_it_even_if_only_another_questions_write_breaks_it() -> None:
+    model = plant(describe(Operation.ADD, DIGITS, Dials(redundancy=2))).model
+    nodes = list(all_nodes(model.config.n_ctx - 1, model.config.n_layers, model.config.n_heads))
+    measured = measure_usefulness(Engine(model), nodes, STREAM.take(0, 48), STREAM.take(48, 48))
+    assert any(each.is_useful and not each.mean.hits for each in measured), "by its mean alone it would do nothing"
+    for each in measured:
+        assert any(rate.hits for rate in each.tokens) == each.is_useful
+        assert any(rate.hits for rate in each.classes.values()) == each.is_useful
+
+
+def test_questions_that_fail_anyway_count_for_no_token_and_no_class() -> None:
+    model = Transformer(ModelConfig.of_width(DIGITS, n_layers=1, n_heads=2, width=24, seed=3)).eval()
+    measured = measure_usefulness(Engine(model), [Node(3, 0, 0)], STREAM.take(0, 48), STREAM.take(48, 48))
+    assert measured[0].clean.value > 0.9
+    assert sum(rate.hits for rate in measured[0].classes.values()) <= 48 - measured[0].clean.hits
 
 
 def test_what_a_copy_hides_shows_when_the_copy_is_away_too() -> None:

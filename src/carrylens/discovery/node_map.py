@@ -30,8 +30,8 @@ Nodes = tuple[Node, ...]
 class Usefulness:
     """What goes wrong without one node; `clean` is how many of the same questions fail anyway.
 
-    `tokens` counts for each token of the answer, the sign first, the questions in which mean ablation makes it wrong;
-    `classes` the questions of each class that fail.
+    `tokens` counts for each token of the answer, the sign first, the questions in which one of the two ablations makes
+    it wrong, and it is right otherwise; `classes` the questions of each class that fail so.
     """
 
     node: Node
@@ -47,7 +47,8 @@ class Usefulness:
 
         No statistics are needed for that: the same questions are asked with and without the node.
         """
-        return max(self.mean.hits, self.resample.hits) > self.clean.hits
+        broken = any(rate.hits for rate in self.classes.values())
+        return broken or max(self.mean.hits, self.resample.hits) > self.clean.hits
 
 
 class Way(Enum):

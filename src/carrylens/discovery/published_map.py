@@ -64,16 +64,16 @@ def answer_places(digits: int) -> tuple[str, ...]:
 
 
 def hit_places(usefulness: Usefulness, digits: int) -> tuple[str, ...]:
-    """The places of the answer that go wrong without a node, beyond what goes wrong anyway."""
+    """The places of the answer that go wrong without a node, and not anyway."""
     if not usefulness.tokens:  # the map does not say
         return ()
     pairs = zip(answer_places(digits), usefulness.tokens, strict=True)
-    return tuple(place for place, rate in pairs if rate.hits > usefulness.clean.hits)
+    return tuple(place for place, rate in pairs if rate.hits)
 
 
 def hit_classes(usefulness: Usefulness) -> tuple[str, ...]:
-    """The classes of questions that fail without a node, beyond what fails anyway."""
-    return tuple(name for name, rate in sorted(usefulness.classes.items()) if rate.hits > usefulness.clean.hits)
+    """The classes of questions that fail without a node, and not anyway."""
+    return tuple(name for name, rate in sorted(usefulness.classes.items()) if rate.hits)
 
 
 def behaviors_json(found: NodeMap) -> str:

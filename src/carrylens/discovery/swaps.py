@@ -86,10 +86,8 @@ def _changed(engine: Engine, sets: Sequence[Nodes], stimuli: Stimuli, store: Pat
     # For every set, how often each token changes on the null pairs.
     if not sets:
         return []
-    base, source = stimuli.null.base, stimuli.null.source
-    given = engine.run([swap(nodes) for nodes in sets], base, source, store=store).tokens
-    untouched = engine.run([swap(sets[0])], base, base, store=store).tokens
-    return [[Rate(int(count), len(base)) for count in some] for some in (given != untouched).sum(1)]
+    null = engine.run([swap(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source, store=store)
+    return [[Rate(int(count), len(stimuli.null.base)) for count in some] for some in null.changed.sum(1)]
 
 
 def swap_hits(

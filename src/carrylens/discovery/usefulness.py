@@ -34,11 +34,19 @@ ALIKE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Ablations:
-    """What became of each set of nodes under both fills: failed [set, fill, question], wrong with a token axis."""
+    """What became of each set of nodes under both fills: failed [set, fill, question], wrong with a token axis.
+
+    `clean_wrong` [question, token] is wrong untouched.
+    """
 
     failed: NDArray[np.bool_]
     wrong: NDArray[np.bool_]
-    clean: NDArray[np.bool_]
+    clean_wrong: NDArray[np.bool_]
+
+    @property
+    def clean(self) -> NDArray[np.bool_]:
+        """The questions that fail untouched."""
+        return np.asarray(self.clean_wrong.any(-1))
 
 
 def ablate_sets(
@@ -57,7 +65,7 @@ def ablate_sets(
     return Ablations(
         failed=outcomes.failed.reshape(shape),
         wrong=~outcomes.correct.reshape(*shape, -1),
-        clean=np.asarray((outcomes.clean_tokens != outcomes.right).any(-1)),
+        clean_wrong=np.asarray(outcomes.clean_tokens != outcomes.right),
     )
 
 
@@ -72,15 +80,15 @@ def measure_usefulness(
 ) -> list[Usefulness]:
     """Ablate each node alone, both ways."""
     found = ablate_sets(engine, [(node,) for node in nodes], questions, reference, store=store, watch=watch)
-    codes = classify(questions).code
+    codes, failed = classify(questions).code, found.failed.any(1) & ~found.clean
     return [
         Usefulness(
             node=node,
             mean=_rate(found.failed[at, 0]),
             resample=_rate(found.failed[at, 1]),
             clean=_rate(found.clean),
-            tokens=tuple(_rate(token) for token in found.wrong[at, 0].T),
-            classes={CLASSES[code].value: _rate(found.failed[at, 0][codes == code]) for code in np.unique(codes)},
+            tokens=tuple(_rate(token) for token in (found.wrong[at].any(0) & ~found.clean_wrong).T),
+            classes={CLASSES[code].value: _rate(failed[at][codes == code]) for code in np.unique(codes)},
         )
         for at, node in enumerate(nodes)
     ]
