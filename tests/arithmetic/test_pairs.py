@@ -15,7 +15,6 @@ from carrylens.arithmetic import (
     ripple,
 )
 from carrylens.arithmetic.pairs import Pairs, swapping_pairs
-from carrylens.arithmetic.turns import causes
 from carrylens.arithmetic.variables import D_PRIME, MB, MC, MD, MV, NB, NV, OPR, SA, SC, SGN, ST, SV, A, D
 from carrylens.errors import CarryLensError
 
@@ -373,42 +372,3 @@ def test_pairs_for_swaps_of_an_addition_are_effect_pairs() -> None:
     model = algorithm(Operation.ADD, 4)
     ours, plain = swapping_pairs(model, ST[1], 20, seed=3), effect_pairs(model, ST[1], 20, seed=3)
     assert (ours.base.text(), ours.source.text()) == (plain.base.text(), plain.source.text())
-
-
-SHORT = {operation: algorithm(operation, 3) for operation in Operation}
-
-
-@pytest.mark.parametrize(
-    ("model", "variable"),
-    [
-        pytest.param(model, variable, id=f"{operation.value} {variable}")
-        for operation, model in SHORT.items()
-        for variable in (A[1], SGN, SA[1], MD[1], MB[0], NV[1], SV[1], OPR)
-        if variable in model.by_variable and (operation is not Operation.ADD or variable != SGN)
-    ],
-)
-def test_no_pair_comes_twice(model: CausalModel, variable: Variable) -> None:
-    pairs = swapping_pairs(model, variable, 64, seed=0)
-    rows = set(zip(pairs.base.text(), pairs.source.text(), strict=True))
-    assert len(rows) == len(pairs) >= 64
-
-
-@pytest.mark.parametrize("operation", list(Operation))
-def test_the_causes_of_a_token_of_the_answer_take_turns(operation: Operation) -> None:
-    pairs = swapping_pairs(algorithm(operation, 6), A[4], 96, seed=0)
-    differs = (pairs.base.first != pairs.source.first) | (pairs.base.second != pairs.source.second)
-    alone = differs.sum(1) == 1
-    shares = [(alone & each).mean() for each in (differs[:, 4], differs[:, 3], differs[:, :3].any(1))]
-    assert min(shares) > 0.15
-
-
-def test_a_source_that_differs_in_one_column_says_which() -> None:
-    base = Questions.parse(["1234+1111"] * 5)
-    source = Questions.parse(["1334+1111", "1234+1181", "1235+1111", "1234-1111", "1335+1111"])
-    assert causes(A[2], base, source).tolist() == [
-        [True, False, False, False],
-        [False, True, False, False],
-        [False, False, True, False],
-        [False, False, False, True],
-        [False, False, False, False],
-    ]

@@ -20,7 +20,7 @@ from carrylens.hypothesis.verdicts import Finding, Skeleton, Verdict
 from carrylens.nodes import Node
 from carrylens.planted import dials
 from carrylens.planted.dials import Dials
-from hypothesis_room.maps import left_to_right_map, map_of, role, with_roles
+from hypothesis_room.maps import left_to_right_map, map_of, with_roles
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ class LooseNode:
         return max(self.stand_ins.mean_lost, self.stand_ins.resample_lost, key=lambda rate: rate.hits)
 
     def record(self) -> dict[str, Any]:
-        """The node as `claims.json` has it; tokens and classes are those that mean ablation makes fail."""
+        """The node as `claims.json` has it; tokens and classes are those that fail without it, and not anyway."""
         seen = self.usefulness
         tokens = dict(zip(answer_places(self.digits), seen.tokens, strict=False))
         found = {

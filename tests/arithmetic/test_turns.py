@@ -1,0 +1,48 @@
+"""Pairs that do not repeat, and whose causes take turns."""
+
+from __future__ import annotations
+
+import pytest
+
+from carrylens.arithmetic import CausalModel, Operation, Questions, Variable, algorithm
+from carrylens.arithmetic.pairs import swapping_pairs
+from carrylens.arithmetic.turns import causes
+from carrylens.arithmetic.variables import MB, MD, NV, OPR, SA, SGN, SV, A
+
+SHORT = {operation: algorithm(operation, 3) for operation in Operation}
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        pytest.param(model, variable, id=f"{operation.value} {variable}")
+        for operation, model in SHORT.items()
+        for variable in (A[1], SGN, SA[1], MD[1], MB[0], NV[1], SV[1], OPR)
+        if variable in model.by_variable and (operation is not Operation.ADD or variable != SGN)
+    ],
+)
+def test_no_pair_comes_twice(model: CausalModel, variable: Variable) -> None:
+    pairs = swapping_pairs(model, variable, 64, seed=0)
+    rows = set(zip(pairs.base.text(), pairs.source.text(), strict=True))
+    assert len(rows) == len(pairs) >= 64
+
+
+@pytest.mark.parametrize("operation", list(Operation))
+def test_the_causes_of_a_token_of_the_answer_take_turns(operation: Operation) -> None:
+    pairs = swapping_pairs(algorithm(operation, 6), A[4], 96, seed=0)
+    differs = (pairs.base.first != pairs.source.first) | (pairs.base.second != pairs.source.second)
+    alone = differs.sum(1) == 1
+    shares = [(alone & each).mean() for each in (differs[:, 4], differs[:, 3], differs[:, :3].any(1))]
+    assert min(shares) > 0.15
+
+
+def test_a_source_that_differs_in_one_column_says_which() -> None:
+    base = Questions.parse(["1234+1111"] * 5)
+    source = Questions.parse(["1334+1111", "1234+1181", "1235+1111", "1234-1111", "1335+1111"])
+    assert causes(A[2], base, source).tolist() == [
+        [True, False, False, False],
+        [False, True, False, False],
+        [False, False, True, False],
+        [False, False, False, True],
+        [False, False, False, False],
+    ]
