@@ -40,7 +40,11 @@ def cases(n: int, seed: int) -> list[Plain]:
     random = np.random.default_rng(seed)
     hits = random.integers(0, 129, n)
     true = random.random(n) < hits / 128
-    return [{"hit": [int(h), 128], "null": [0, 128], "true": bool(t)} for h, t in zip(hits, true, strict=True)]
+    return [case(at, int(h), bool(t)) for at, (h, t) in enumerate(zip(hits, true, strict=True))]
+
+
+def case(at: int, hits: int, true: bool, setting: str | None = None) -> Plain:
+    return {"setting": setting or f"c{at}", "role": f"r{at}", "hit": [hits, 128], "null": [0, 128], "true": true}
 
 
 def test_a_fitted_rule_states_what_is_observed() -> None:
@@ -56,15 +60,43 @@ def test_a_rule_that_lies_is_seen_in_the_table() -> None:
     assert rows[0]["interval"][1] < rows[0]["stated"]
 
 
+def test_a_circuit_that_is_asked_often_counts_once() -> None:
+    """Forty cases of one circuit bound the share no closer than one does; of forty circuits they do."""
+    rule = Confidence(3.0, 0.0)
+    (one,) = (row for row in reliability_table(rule, [case(0, 128, True, "same")] * 40) if row["n"])
+    (many,) = (row for row in reliability_table(rule, [case(at, 128, True) for at in range(40)]) if row["n"])
+    assert one["interval"] == list(Rate(1, 1).interval)
+    assert many["interval"] == list(Rate(40, 40).interval)
+    assert (one["n"], one["circuits"], many["circuits"]) == (40, 1, 40)
+
+
+def test_empty_bins_are_shown_as_empty() -> None:
+    rows = [{"part": "reliability", **row} for row in reliability_table(Confidence(3.0, 0.0), [case(0, 1, True)])]
+    lines = [line for line in calibration_text(rows).splitlines() if "no case" in line]
+    assert len(lines) == len(rows) - 1 == 6
+
+
 def test_a_rule_stays_finite_where_nothing_is_false() -> None:
-    sure = [{"hit": [128, 128], "null": [0, 128], "true": True}] * 50
-    rule = fit_confidence(sure + [{"hit": [0, 128], "null": [0, 128], "true": False}] * 50, {})
+    rule = fit_confidence([case(at, 128 * (at % 2), at % 2 == 1) for at in range(100)], {})
     assert 0.9 < rule.of(Rate(128, 128), Rate(0, 128)) < 1.0
     assert rule.slope < 100
 
 
+def test_no_rule_states_more_than_its_cases_show() -> None:
+    """Ten different roles, all true, show eleven twelfths, however often each was asked."""
+    cases = [case(at, 128, True) for at in range(10)] * 5 + [case(10 + at, 0, False) for at in range(50)]
+    rule = fit_confidence(cases, {})
+    assert rule.of(Rate(128, 128), Rate(0, 128)) == rule.most == round(11 / 12, 4)
+
+
 def test_fewer_stimuli_make_less_sure() -> None:
     assert margin(Rate(8, 8), Rate(0, 8)) < margin(Rate(128, 128), Rate(0, 128))
+
+
+def test_many_stimuli_that_show_nothing_are_no_evidence() -> None:
+    """What never hits stays below what always does, though its interval is narrower; no null is no margin."""
+    assert margin(Rate(0, 1024), Rate(0, 1024)) < 0 < margin(Rate(4, 4), Rate(0, 4))
+    assert margin(Rate(128, 128), Rate(0, 0)) == -1.0
 
 
 def test_the_shipped_rule_says_how_it_was_made() -> None:
@@ -85,6 +117,7 @@ def test_an_untrained_model_has_no_roles_and_all_tests_are_counted() -> None:
     assert row["roles"]["hits"] == 0
     assert 0 < row["roles"]["interval"][1] < 0.01
     assert row["level"] == 0.01
+    assert row["bound"] == 0.06
 
 
 def test_a_verdict_is_right_if_it_names_what_the_circuit_runs() -> None:
@@ -162,9 +195,26 @@ def test_nonsense_is_refused_before_any_work(arguments: list[str], reason: str) 
     assert printed == ""
 
 
-def test_cases_come_on_few_pairs_too_and_some_of_those_are_false() -> None:
+@pytest.fixture(scope="module")
+def weak() -> list[Plain]:
     setting = next(iter(training_settings(quick=True)))
-    cases = cases_of(Work([], [], [], quick=True), [setting])
-    few = [case for case in cases if case["hit"][1] <= max(FEW) and case["setting"] == setting.name]
-    assert {case["true"] for case in few} == {True, False}
-    assert len(few) > len(cases) // 4
+    return cases_of(Work([], [], [], quick=True), [setting])
+
+
+def test_cases_come_on_few_pairs_too_and_some_of_those_are_false(weak: list[Plain]) -> None:
+    right = [each for each in weak if not each["setting"].startswith("twin")]
+    for n in FEW:
+        assert {each["true"] for each in right if each["pairs"] == n} >= {True}
+    few = [each for each in right if each["pairs"] in FEW]
+    assert {each["true"] for each in few} == {True, False}
+    assert len(few) > len(weak) // 4
+
+
+def test_false_cases_are_asked_for_their_null_and_some_look_like_true_ones(weak: list[Plain]) -> None:
+    assert all(each["null"][1] and each["hit"][0] for each in weak)
+    assert not any(each["true"] for each in weak if each["setting"].startswith("twin"))
+    margins = {
+        true: [margin(Rate(*each["hit"]), Rate(*each["null"])) for each in weak if each["true"] is true]
+        for true in (True, False)
+    }
+    assert max(margins[False]) > min(margins[True])

@@ -82,7 +82,7 @@ def fit_confidence(cases: Sequence[Plain], made: dict[str, Any]) -> Confidence:
     """The rule that makes the cases most probable, with one true and one false case more than there are.
 
     Those two are spread over all margins, so that a rule fitted where no false role was seen does not call itself sure.
-    Nor does it state more than the rule of succession allows of the different roles in the highest bin.
+    Nor does it state more than the rule of succession makes of the different roles above any one margin.
     """
     margins = np.array([margin(Rate(*case["hit"]), Rate(*case["null"])) for case in cases])
     true = np.array([case["true"] for case in cases], dtype=np.float64)
@@ -94,11 +94,19 @@ def fit_confidence(cases: Sequence[Plain], made: dict[str, Any]) -> Confidence:
 
     found = minimize(loss, np.array([0.0, 1.0]), method="BFGS").x
     rule = Confidence(round(float(found[0]), 4), round(float(found[1]), 4))
-    sure = {(case["setting"], case["role"]): bool(case["true"]) for case in cases if _stated(rule, case) >= BINS[-2]}
-    most = (sum(sure.values()) + 1) / (len(sure) + 2)
     n_twins = sum(case["setting"].startswith(_TWIN) for case in cases)
-    counts = {"n_cases": len(cases), "n_true": int(true.sum()), "n_of_twins": n_twins, "n_sure": len(sure)}
-    return replace(rule, most=round(max(most, 0.5), 4), made=made | counts)
+    counts = {"n_cases": len(cases), "n_true": int(true.sum()), "n_of_twins": n_twins}
+    return replace(rule, most=round(_most(cases, margins.tolist()), 4), made=made | counts)
+
+
+def _most(cases: Sequence[Plain], margins: Sequence[float]) -> float:
+    # The highest share that different roles above some margin show; one that was asked more than once counts as its best.
+    best: dict[tuple[str, str], tuple[float, bool]] = {}
+    for case, found in zip(cases, margins, strict=True):
+        key = (case["setting"], case["role"])
+        best[key] = max((found, bool(case["true"])), best.get(key, (-2.0, False)))
+    true = np.cumsum([each[1] for each in sorted(best.values(), key=lambda each: (-each[0], each[1]))])
+    return float(((true + 1) / (np.arange(len(true)) + 3)).max())
 
 
 def reliability_table(rule: Confidence, cases: Iterable[Plain]) -> list[Plain]:

@@ -7,7 +7,6 @@ Never  imports PyTorch before the command is run.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +46,7 @@ def map_command(
     shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed.
     """
     from carrylens.pipeline import map_source
-    from carrylens.report.map_text import behaviour_lines, map_text
+    from carrylens.report.map_text import behaviour_lines, map_record, map_text
 
     with Watch(1, model) as watch:
 
@@ -61,7 +60,7 @@ def map_command(
             model, out, device, threads, say, quick=quick, seed=seed, pairs=pairs, groups=groups, restart=restart
         )
     if as_json:
-        print_record({"folder": str(folder), **json.loads(found.to_json())})
+        print_record({"folder": str(folder), **map_record(found)})
         return
     print_text(map_text(found))
     if behaviours:

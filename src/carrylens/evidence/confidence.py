@@ -52,7 +52,8 @@ class Confidence:
         """The rule that `to_json` wrote."""
         try:
             given = json.loads(text)
-            return cls(*(float(given[name]) for name in ("intercept", "slope", "most")), dict(given["made"]))
+            numbers = {name: float(given[name]) for name in ("intercept", "slope", "most")}
+            return cls(**numbers, made=dict(given["made"]))
         except (ValueError, KeyError, TypeError) as error:
             raise CarryLensError(
                 f"This is no confidence rule ({error}). Write carrylens calibrate --fit to make one."

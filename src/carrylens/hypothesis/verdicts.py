@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from carrylens.discovery.node_map import Role
+from carrylens.evidence.confidence import stated_confidence
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.claims import Claim
 from carrylens.nodes import print_nodes
@@ -60,7 +61,7 @@ class Finding:
 
 
 def role_record(role: Role) -> dict[str, Any]:
-    """A role as evidence: what was swapped, what came of it, and what came of the null."""
+    """A role as evidence: what was swapped, what came of it and of the null, and how sure that makes it."""
     return {
         "nodes": print_nodes(role.nodes),
         "variable": str(role.variable),
@@ -68,6 +69,7 @@ def role_record(role: Role) -> dict[str, Any]:
         "hit": _fraction(role.hit),
         "null": _fraction(role.null),
         "p": role.p,
+        "confidence": stated_confidence(role.hit, role.null),
     }
 
 

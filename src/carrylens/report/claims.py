@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from carrylens.evidence.confidence import say_confidence, stated_confidence
+from carrylens.evidence.rates import Rate
 from carrylens.report.tables import align
 
 Record = Mapping[str, Any]
@@ -23,7 +25,7 @@ _KINDS = {
     "room": "nodes one after another for",
     "apart": "not moved by columns it does not depend on:",
 }
-_MOST_REFUTED, _MOST_LISTED = 3, 2
+_MOST_REFUTED, _MOST_LISTED, _MOST_EVIDENCE = 3, 2, 2
 
 
 def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
@@ -38,6 +40,7 @@ def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
     required = [claim for claim in judgement["claims"] if claim["required"]]
     supported = [claim for claim in required if claim["verdict"] == "SUPPORTED"]
     unsure = [claim for claim in required if claim["verdict"] != "SUPPORTED"]
+    yield from _least_sure(supported)
     yield from _listed("Not supported", unsure, every)
     yield from _listed("Supported", supported, every) if every else ()
     yield from _optional([claim for claim in judgement["claims"] if not claim["required"]])
@@ -84,9 +87,26 @@ def _listed(title: str, claims: Sequence[Record], every: bool) -> Iterator[str]:
     for verdict in ("REFUTED", "INCONCLUSIVE", "UNTESTED", "SUPPORTED"):
         for some in grouped([claim for claim in claims if claim["verdict"] == verdict]).values():
             shown = some if every else some[:_MOST_LISTED]
-            yield from (f"  {verdict:<12}  {claim['sentence']} {_sentence(claim['why'])}" for claim in shown)
+            for claim in shown:
+                yield f"  {verdict:<12}  {claim['sentence']} {_sentence(claim['why'])}"
+                yield from _evidence(claim)
             if len(shown) < len(some):
                 yield f"  {verdict:<12}  ... and {len(some) - len(shown)} more like these; --all lists them"
+
+
+def _least_sure(claims: Sequence[Record]) -> Iterator[str]:
+    # Of each claim that something is carried the surest role, and of those the one that is least sure.
+    shown = [[each for each in claim["evidence"] if "hit" in each] for claim in claims if claim["kind"] == "carried"]
+    best = [max(roles, key=_confidence) for roles in shown if roles]
+    if best:
+        least = min(best, key=_confidence)
+        yield ""
+        yield f"Least sure of what supported claims rest on: {print_set(least)} {least['variable']}, {_hits(least)}"
+
+
+def _evidence(claim: Record) -> Iterator[str]:
+    for role in [each for each in claim["evidence"] if "hit" in each][:_MOST_EVIDENCE]:
+        yield f"  {'':<12}    {role['nodes']}, {role['variable']}: {_hits(role)}"
 
 
 def _sentence(why: str) -> str:
@@ -144,7 +164,16 @@ def print_set(role: Record) -> str:
 
 def _hits(role: Record) -> str:
     hit, null = role["hit"], role["null"]
-    return f"hit {hit['hits']} of {hit['n']}, null {null['hits']} of {null['n']}"
+    return f"hit {hit['hits']} of {hit['n']}, null {null['hits']} of {null['n']}, {confidence_said(role)}"
+
+
+def confidence_said(role: Record) -> str:
+    """The confidence of a role that was saved as evidence, in claims of earlier versions too."""
+    return say_confidence(_confidence(role))
+
+
+def _confidence(role: Record) -> float:
+    return stated_confidence(*(Rate(role[name]["hits"], role[name]["n"]) for name in ("hit", "null")))
 
 
 def _loose(node: Record) -> str:

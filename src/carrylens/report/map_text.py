@@ -10,7 +10,9 @@ the name: `ST3` is ST[3]. A wide question is folded into halves, `=` at the end 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.text import Text
 
@@ -19,6 +21,7 @@ from carrylens.arithmetic.layout import equals_position
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Way
+from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.nodes import Node, print_nodes
 from carrylens.tokens import answer_positions, place_names
 
@@ -84,8 +87,21 @@ def shown_roles(found: NodeMap) -> dict[tuple[Nodes, Variable], list[Role]]:
     return shown
 
 
+def map_record(found: NodeMap) -> dict[str, Any]:
+    """The map as JSON has it, each role with its confidence."""
+    record: dict[str, Any] = json.loads(found.to_json())
+    for role, plain in zip(found.roles, record["roles"], strict=True):
+        plain["confidence"] = confidence_of(role)
+    return record
+
+
+def confidence_of(role: Role) -> float:
+    """How probable it is that the role is true, as `docs/calibration.md` says."""
+    return stated_confidence(role.hit, role.null)
+
+
 def role_lines(found: NodeMap) -> Iterator[Text]:
-    """A line for each role: the tokens it serves, and the rates of the token at which it hits least."""
+    """A line for each role: the tokens it serves, the rates of the token hit least, the least p and confidence."""
     yield Text("Roles: the answer's token that is hit least often stands for all.", style="italic")
     names = place_names(found.digits)[answer_positions(found.digits).start + 1 :]
     for (nodes, variable), roles in shown_roles(found).items():
@@ -97,7 +113,7 @@ def role_lines(found: NodeMap) -> Iterator[Text]:
         line.append(
             f" for {' '.join(names[role.token] for role in roles):<24} hit {least.hit.value:.2f} "
             f"[{low:.2f}, {high:.2f}] of {least.hit.n}, null {least.null.value:.2f} of {least.null.n}, "
-            f"p {max(role.p for role in roles):.0e}"
+            f"p {max(role.p for role in roles):.0e}, {say_confidence(min(map(confidence_of, roles)))}"
         )
         line.append(f", or {', '.join(others)}" if others else "")
         line.append(", beside others" if least.way is Way.SHIFT else "")

@@ -13,6 +13,7 @@ from typing import Any
 
 from carrylens.discovery.node_map import Role
 from carrylens.errors import CarryLensError
+from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.evidence.rates import Rate
 
 _RESTS_ON_ROLES = ("carried", "order", "timely")
@@ -36,6 +37,11 @@ class Effect:
 def effect_of_role(role: Role) -> Effect:
     """A role as an effect."""
     return Effect(f"{role.variable} for token {role.token}", role.hit, role.null, "same value swapped in", role.p)
+
+
+def confidence_in(effect: Effect) -> str:
+    """How probable it is that a role with this effect is true, in figures."""
+    return say_confidence(stated_confidence(effect.hit, effect.null)).removeprefix("confidence ")
 
 
 def effect_of_record(what: str, given: Mapping[str, Any], null_is: str = "same value swapped in") -> Effect:

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from carrylens.discovery.asked import AskedPairs
 from carrylens.evidence.rates import Rate
-from carrylens.report.claims import beyond_sentences, grouped
+from carrylens.report.claims import beyond_sentences, confidence_said, grouped
 from carrylens.report.kinds import KINDS
 from carrylens.report.map_text import short
 from carrylens.report.page import (
@@ -115,6 +115,8 @@ def environment() -> Environment:
     made.filters |= {
         "percent": effects.percent,
         "chance": effects.chance,
+        "confidence": effects.confidence_in,
+        "confidence_said": confidence_said,
         "short": short,
         "share": _share,
         "svg": Markup,
