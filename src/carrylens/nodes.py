@@ -8,7 +8,7 @@ Never  touches a tensor.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import total_ordering
 
@@ -99,3 +99,19 @@ def all_nodes(n_positions: int, n_layers: int, n_heads: int) -> list[Node]:
         for layer in range(n_layers)
         for head in (*range(n_heads), None)
     ]
+
+
+def reaches(senders: Iterable[Node], receivers: Collection[Node]) -> bool:
+    """Whether what every sender writes can be read by one of the receivers.
+
+    >>> reaches((Node(9, 0, None),), (Node(17, 1, 0),)), reaches((Node(9, 1, None),), (Node(17, 1, 0),))
+    (True, False)
+    """
+    return all(any(_feeds(sender, receiver) for receiver in receivers) for sender in senders)
+
+
+def _feeds(sender: Node, receiver: Node) -> bool:
+    if sender.position > receiver.position:
+        return False
+    beside = (sender.position, sender.layer) == (receiver.position, receiver.layer)
+    return sender.layer < receiver.layer or (beside and receiver.is_mlp and not sender.is_mlp)

@@ -100,7 +100,7 @@ def fit_confidence(cases: Sequence[Plain], made: dict[str, Any]) -> Confidence:
 
 
 def _most(cases: Sequence[Plain], margins: Sequence[float]) -> float:
-    # The highest share that different roles above some margin show; one that was asked more than once counts as its best.
+    # The highest share that different roles above some margin show; one asked more than once counts as its best.
     best: dict[tuple[str, str], tuple[float, bool]] = {}
     for case, found in zip(cases, margins, strict=True):
         key = (case["setting"], case["role"])

@@ -51,7 +51,7 @@ def battery_command(
         def say(what: str, done: int, total: int) -> None:
             watch.stage(what, done, total)
             if watch.stop_wanted():
-                rest = "the others are measured anew by --only NAME --restart" if restart else "the same command goes on"
+                rest = "measure the others anew by --only NAME --restart" if restart else "the same command goes on"
                 raise Stopped(f"Stopped during '{what}'. What was finished is kept; {rest}.")
 
         folder, found = battery_source(

@@ -11,7 +11,8 @@ Never  gives a set the role that one of its members has.
 4. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often, or where
    the member was tested alone and did not get the role. It may hit as often and yet have lost to another variable, on
    the pairs that tell them apart.
-5. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often.
+5. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often; and of
+   those that have a token of the answer, the ones that only bring its parts to another.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from carrylens.discovery.usefulness import ablate_sets
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.engine import Engine
-from carrylens.nodes import Node, print_nodes
+from carrylens.nodes import Node, print_nodes, reaches
 
 _WHOLE = 0.9  # of what another set reaches: below that it is a part
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look
@@ -123,10 +124,25 @@ def find_joint_roles(
     return stay
 
 
-def without_misfits(roles: Sequence[Role]) -> list[Role]:
-    """The roles without those of sets that have a part of another set, and a bystander."""
+def without_misfits(roles: Sequence[Role], answers: Collection[Variable]) -> list[Role]:
+    """The roles without those of sets that have a part of another set, and a bystander.
+
+    Of a token of the answer, those of sets fall, too, all of whose writes are read by somebody else who has the token:
+    they bring what it is made from, and all of that together is as good as the token to a swap.
+    """
     together = [role for role in roles if len(role.nodes) > 1]
-    return [role for role in roles if len(role.nodes) == 1 or not any(_does_better(other, role) for other in together)]
+    parts = {role for role in together if role.variable in answers and any(_reads(each, role) for each in roles)}
+    together = [role for role in together if role not in parts]
+    single = [role for role in roles if len(role.nodes) == 1]
+    kept = [role for role in together if not any(_does_better(other, role) for other in together)]
+    return [role for role in roles if role in {*single, *kept}]
+
+
+def _reads(other: Role, role: Role) -> bool:
+    # Whether another set has the same token as often, and comes after all of this one.
+    if (other.variable, other.token) != (role.variable, role.token) or not set(other.nodes).isdisjoint(role.nodes):
+        return False
+    return other.hit.value >= _WHOLE * role.hit.value and reaches(role.nodes, other.nodes)
 
 
 def _does_better(other: Role, role: Role) -> bool:

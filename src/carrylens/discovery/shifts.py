@@ -50,7 +50,8 @@ def shift_hits(
     sources = (triples.source, triples.base)
     found = engine.run([shift(nodes) for nodes in sets], triples.asked, sources, store=store)
     expected = answer_tokens(triples.asked, triples.written())
-    return count_hits(found.tokens, expected, _is_told(triples) & (expected != found.right), least)
+    moves = (expected != found.right) & (expected != found.clean_tokens)
+    return count_hits(found.tokens, expected, _is_told(triples) & moves, least)
 
 
 def _is_told(triples: Triples) -> NDArray[np.bool_]:
@@ -117,7 +118,7 @@ def _measured(
     sets = list(dict.fromkeys(nodes for nodes, _ in places))
     hits = dict(zip(sets, shift_hits(engine, sets, effect, least, store), strict=True))
     stayed = engine.run([shift(nodes) for nodes in sets], null.asked, (null.source, null.base), store=store)
-    changed = (stayed.tokens != stayed.right).sum(1)
+    changed = stayed.changed.sum(1)
     found = [
         SwapRates(nodes, token, hits[nodes][token], Rate(int(changed[sets.index(nodes), token]), len(null)))
         for nodes, token in sorted(places)

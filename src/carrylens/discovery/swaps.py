@@ -95,7 +95,8 @@ def swap_hits(
 ) -> list[dict[int, Rate]]:
     """For every set, how often each token follows the variable, as `swap_rates` but without the null."""
     effect = engine.run([swap(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source, store=store)
-    return count_hits(effect.tokens, stimuli.expected, stimuli.expected != effect.right, least)
+    asked = (stimuli.expected != effect.right) & (stimuli.expected != effect.clean_tokens)  # what stays did not follow
+    return count_hits(effect.tokens, stimuli.expected, asked, least)
 
 
 def count_hits(

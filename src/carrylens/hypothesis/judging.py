@@ -27,7 +27,7 @@ from carrylens.hypothesis.statement import Hypothesis
 from carrylens.hypothesis.structure import follows
 from carrylens.hypothesis.thresholds import Thresholds
 from carrylens.hypothesis.verdicts import Finding, Verdict
-from carrylens.nodes import Node, print_nodes
+from carrylens.nodes import Node, print_nodes, reaches
 
 _SHOWN = 3  # roles kept as evidence for a claim
 _ASKED = 20_000  # questions on which an algorithm's own share of wrong answers is counted
@@ -220,16 +220,6 @@ class Judge:
         return [role for role in self.search.carriers(self.hypothesis.model, variable, token) if self.is_sure(role)]
 
 
-def reaches(senders: Nodes, receivers: Nodes) -> bool:
-    """Whether what every sender writes can be read by one of the receivers.
-
-    >>> from carrylens.nodes import Node
-    >>> reaches((Node(9, 0, None),), (Node(17, 1, 0),)), reaches((Node(9, 1, None),), (Node(17, 1, 0),))
-    (True, False)
-    """
-    return all(any(_feeds(sender, receiver) for receiver in receivers) for sender in senders)
-
-
 def depth(nodes: Iterable[Node]) -> int:
     """How many nodes can have come before the last of these, one after another."""
     return max(2 * node.layer + node.is_mlp for node in nodes)
@@ -255,13 +245,6 @@ def wrong_share(model: CausalModel, kind: StreamKind) -> float:
     questions = Stream(kind, model.operation, model.digits, seed=0).take(0, _ASKED)
     given, right = model.answers(questions), answers(questions)
     return float(((given.negative != right.negative) | (given.digits != right.digits).any(axis=1)).mean())
-
-
-def _feeds(sender: Node, receiver: Node) -> bool:
-    if sender.position > receiver.position:
-        return False
-    beside = (sender.position, sender.layer) == (receiver.position, receiver.layer)
-    return sender.layer < receiver.layer or (beside and receiver.is_mlp and not sender.is_mlp)
 
 
 def _lies_in(columns: frozenset[int], others: frozenset[int]) -> bool:
