@@ -93,7 +93,8 @@ _NOTES = {
     "not touched by that.",
     "Accounts": "Planted additions of three kinds, each judged under every account on the same map. An account that "
     "the circuit runs must be present, any other absent; open is neither.",
-    "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST.",
+    "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST. One that "
+    "is given ST has a false role; how often it hits stands beside it.",
     "Stated and observed": "What `map`, `judge` and `report` call the confidence of a role: the share of true ones "
     "among roles with such a margin of the hit rate over the null, by a rule with two coefficients (and a ceiling) "
     "that was fitted on the training circuits. Here it is held against the scored ones. The cases, there and here, are "
@@ -183,7 +184,12 @@ def _account_rows(records: Sequence[Record]) -> list[list[str]]:
 
 def _binary_rows(records: Sequence[Record]) -> list[list[str]]:
     found = [each for each in records if each["part"] == "tri-state asked of binary carries"]
-    return [[str(each["tested"]), str(len(each["given"])), _some(each["given"])] for each in found]
+    return [[str(each["tested"]), str(len(each["given"])), _some(_with_hits(each))] for each in found]
+
+
+def _with_hits(record: Record) -> list[str]:
+    hits = record["hits"]
+    return [f"{role} ({max(hits[one] for one in hits if one.startswith(f'{role} ')):.2f})" for role in record["given"]]
 
 
 def _reliability_rows(records: Sequence[Record]) -> list[list[str]]:
