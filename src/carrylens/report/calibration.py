@@ -93,8 +93,8 @@ _NOTES = {
     "not touched by that.",
     "Accounts": "Planted additions of three kinds, each judged under every account on the same map. An account that "
     "the circuit runs must be present, any other absent; open is neither.",
-    "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST. One that "
-    "is given ST has a false role; how often it hits stands beside it.",
+    "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST. One "
+    "that is given ST has a false role; how often it hits stands beside it.",
     "Stated and observed": "What `map`, `judge` and `report` call the confidence of a role: the share of true ones "
     "among roles with such a margin of the hit rate over the null, by a rule with two coefficients (and a ceiling) "
     "that was fitted on the training circuits. Here it is held against the scored ones. The cases, there and here, are "
