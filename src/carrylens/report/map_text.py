@@ -111,7 +111,7 @@ def role_lines(found: NodeMap) -> Iterator[Text]:
         line = Text(f"{print_nodes(nodes):<18} ")
         line.append(f"{short(variable):<4}", style=_STYLES.get(variable.name, ""))
         line.append(
-            f" for {' '.join(names[role.token] for role in roles):<24} hit {least.hit.value:.2f} "
+            f" for {' '.join(names[role.token] for role in roles):<18} hit {least.hit.value:.2f} "
             f"[{low:.2f}, {high:.2f}] of {least.hit.n}, null {least.null.value:.2f} of {least.null.n}, "
             f"p {max(role.p for role in roles):.0e}, {say_confidence(min(map(confidence_of, roles)))}"
         )
