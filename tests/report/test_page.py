@@ -14,7 +14,7 @@ import pytest
 
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.asked import asked_pairs, asked_questions
-from carrylens.discovery.node_map import Group
+from carrylens.discovery.node_map import Group, NodeMap, Way
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.explain import page_of_saved
@@ -288,3 +288,13 @@ def test_a_map_that_came_without_its_facts_still_makes_a_page(folder: Path, tmp_
     page = page_of_saved(bare).decode()
     assert "The map came without its facts" in page
     assert 'id="pairs-ST0"' in page
+
+
+def test_a_role_held_beside_others_is_no_swap_in_a_page_without_facts(folder: Path, tmp_path: Path) -> None:
+    found = NodeMap.from_json((folder / "map.json").read_bytes())
+    beside = replace(found.roles[0], way=Way.SHIFT, hit=Rate(5, 7))
+    (tmp_path / "map.json").write_text(replace(found, roles=(beside, *found.roles)).to_json())
+    (tmp_path / "claims.json").write_bytes((folder / "claims.json").read_bytes())
+    bare = read_saved("model", tmp_path, None)
+    assert [fact.kind for fact in bare.facts][:2] == ["shift", "swap"]
+    assert "The map came without its facts" in page_of_saved(bare).decode()

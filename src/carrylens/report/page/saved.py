@@ -16,7 +16,7 @@ from typing import Any
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.battery.saved_form import BATTERY, battery_record
-from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.discovery.saved_map import check_seal
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact
@@ -117,12 +117,13 @@ def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
     roles = settings.get("roles") if isinstance(settings, Mapping) else None
     if not isinstance(roles, Mapping):
         return ()
-    drawn = {"pairs": roles["n_confirm"], "seed": 4 * roles["seed"] + 2}
+    count, seed = roles["n_confirm"], 4 * roles["seed"] + 2
+    drawn = {Way.SWAP: {"pairs": count, "seed": seed}, Way.SHIFT: {"triples": count, "seed": seed}}
     return tuple(
         Fact(
-            "swap",
+            role.way.value,
             {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "token": role.token, "split": "confirm"},
-            *(role.hit, role.null, drawn),
+            *(role.hit, role.null, drawn[role.way]),
         )
         for role in found.roles
     )
