@@ -31,7 +31,7 @@ def limits(saved: Saved, circuit: Circuit) -> Iterator[str]:
         "Lines of the circuit say that one node can read what another writes, and that both carry what the algorithm "
         "needs. Whether that very path is used takes an experiment of its own."
     )
-    if all(fact.kind == "swap" and fact.about.get("split") == "confirm" for fact in saved.facts):
+    if all(fact.about.get("split") == "confirm" for fact in saved.facts):
         yield "The map came without its facts, so what was tried and not found is not on this page."
     if saved.test is None:
         yield "The model's failures were not counted: carrylens test does that."
