@@ -22,6 +22,7 @@ from carrylens.planted.plant import Planted, plant
 
 DIGITS = 4
 QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
+ADDITION = algorithm(Operation.ADD, DIGITS)
 SUM, CARRY, DIGIT = Variable("SA", 2), Variable("SV", 1), Variable("A", 2)
 
 
@@ -124,7 +125,7 @@ def test_a_set_with_half_of_another_gives_way_to_it() -> None:
     assert not _does_better(halves, together(third, Node(4, 1, 0), hits=28))
     assert not _does_better(together(first, second, third, hits=48), misfit)
     assert not _does_better(halves, together(first, third, hits=28, way=Way.SHIFT))
-    assert without_misfits([misfit, halves, together(third, hits=20)], ()) == [halves, together(third, hits=20)]
+    assert without_misfits([misfit, halves, together(third, hits=20)], ADDITION) == [halves, together(third, hits=20)]
 
 
 def test_a_set_that_brings_a_tokens_parts_to_its_writer_is_not_its_writer() -> None:
@@ -132,11 +133,17 @@ def test_a_set_that_brings_a_tokens_parts_to_its_writer_is_not_its_writer() -> N
         return Role(nodes, variable, 3, Rate(hits, 48), Rate(0, 48), 1e-9)
 
     bringers, writer = writes(Node(4, 0, 0), Node(12, 0, 1)), writes(Node(12, 1, None))
-    assert without_misfits([bringers, writer], [DIGIT]) == [writer]
-    assert without_misfits([bringers, writes(Node(12, 1, None), hits=30)], [DIGIT])[0] == bringers, (
+    assert without_misfits([bringers, writer], ADDITION) == [writer]
+    assert without_misfits([bringers, writes(Node(12, 1, None), hits=30)], ADDITION)[0] == bringers, (
         "it has a part alone"
     )
     beside = writes(Node(12, 0, 0), Node(12, 1, None))
-    assert without_misfits([beside, writer], [DIGIT]) == [beside, writer], "the writer is one of them"
+    assert without_misfits([beside, writer], ADDITION) == [beside, writer], "the writer is one of them"
     carries = [writes(*each.nodes, variable=CARRY) for each in (bringers, writer)]
-    assert without_misfits(carries, [DIGIT]) == carries, "others than tokens may be handed on"
+    assert without_misfits(carries, ADDITION) == carries, "others than tokens may be handed on"
+    early = writes(Node(12, 0, None), hits=30)
+    part = writes(Node(12, 0, None), variable=SUM)
+    assert without_misfits([early, part, writer], ADDITION) == [part, writer], "it has a part, and the token in part"
+    assert without_misfits([early, writer], ADDITION) == [early, writer]
+    whole = writes(Node(12, 0, None))
+    assert without_misfits([whole, part, writer], ADDITION) == [whole, part, writer], "it may have made the token"

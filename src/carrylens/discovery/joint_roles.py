@@ -124,18 +124,28 @@ def find_joint_roles(
     return stay
 
 
-def without_misfits(roles: Sequence[Role], answers: Collection[Variable]) -> list[Role]:
+def without_misfits(roles: Sequence[Role], model: CausalModel) -> list[Role]:
     """The roles without those of sets that have a part of another set, and a bystander.
 
-    Of a token of the answer, those of sets fall, too, all of whose writes are read by somebody else who has the token:
-    they bring what it is made from, and all of that together is as good as the token to a swap.
+    Of a token of the answer, those fall, too, who only bring what it is made from to somebody else who has the token:
+    all the parts together are as good as the token to a swap.
     """
-    together = [role for role in roles if len(role.nodes) > 1]
-    parts = {role for role in together if role.variable in answers and any(_reads(each, role) for each in roles)}
-    together = [role for role in together if role not in parts]
-    single = [role for role in roles if len(role.nodes) == 1]
-    kept = [role for role in together if not any(_does_better(other, role) for other in together)]
-    return [role for role in roles if role in {*single, *kept}]
+    bringing = {role for role in roles if role.variable in model.answer_variables and _brings(model, role, roles)}
+    together = [role for role in roles if len(role.nodes) > 1 and role not in bringing]
+    misfits = {role for role in together if any(_does_better(other, role) for other in together)}
+    return [role for role in roles if role not in bringing | misfits]
+
+
+def _brings(model: CausalModel, role: Role, roles: Sequence[Role]) -> bool:
+    # Several nodes may each have a part. One node that has parts must have the token clearly less often than its
+    # reader: else it may have made it of them.
+    readers = [other for other in roles if _reads(other, role)]
+    if len(role.nodes) > 1:
+        return bool(readers)
+    made_from = model.ancestors(role.variable).difference(model.inputs, role.same_as)
+    beside = (each for each in roles if (each.nodes, each.token) == (role.nodes, role.token))
+    has_parts = any(each.variable in made_from for each in beside)
+    return has_parts and any(p_above(other.hit, role.hit) <= CLEARLY for other in readers)
 
 
 def _reads(other: Role, role: Role) -> bool:

@@ -157,7 +157,7 @@ def find_carried(
         groups, together = proven_groups(found, roles, causal.inputs, partial(told, watch=partial(_of, "groups", say)))
         known = {(role.nodes, role.variable, role.token) for role in roles}
         roles += [role for role in together if (role.nodes, role.variable, role.token) not in known]
-    roles = without_misfits(roles, causal.answer_variables)
+    roles = without_misfits(roles, causal)
     kept = [with_roles(group, roles) for group in groups]
     return roles, [group for group in kept if group.sets]
 
