@@ -15,6 +15,8 @@ from carrylens.errors import CarryLensError
 from carrylens.zoo.exams import hash_of
 from carrylens.zoo.find import SHIPPED, load, shipped_names
 
+LOOK = {"place": "D7", "share": 0.5}
+
 NAME = "add_d5_l2_h3_w96_t2K_s1"
 TEXT = (SHIPPED / NAME / MAP).read_text()
 
@@ -61,7 +63,6 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "no roles": (lambda m: m.pop("roles"), "'roles' is missing"),
     "stimuli as a list": (lambda m: m.update(stimuli=[]), "stimuli are no record"),
 }
-LOOK = {"place": "D7", "share": 0.5}
 
 
 @pytest.mark.parametrize("name", CHANGES)

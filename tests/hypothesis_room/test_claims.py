@@ -17,7 +17,7 @@ from carrylens.hypothesis.known import left_to_right, one_layer, ripple, rivals_
 from carrylens.hypothesis.skeleton import Judgement, judge
 from carrylens.hypothesis.statement import Hypothesis
 from carrylens.hypothesis.verdicts import Finding, Skeleton, Verdict
-from carrylens.nodes import Node
+from carrylens.nodes import Node, reaches
 from carrylens.planted import dials
 from carrylens.planted.dials import Dials
 from hypothesis_room.maps import left_to_right_map, map_of, with_roles
@@ -267,8 +267,6 @@ def test_a_hypothesis_for_another_width_or_with_unknown_families_is_refused(addi
 
 
 def test_a_group_comes_before_another_only_with_all_its_nodes() -> None:
-    from carrylens.hypothesis.judging import reaches
-
     early, late, head, mlp = Node(9, 0, 1), Node(9, 1, None), Node(17, 1, 0), Node(17, 1, None)
     assert reaches((early,), (head,))
     assert not reaches((early, late), (head,))

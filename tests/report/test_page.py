@@ -74,7 +74,7 @@ def page(folder: Path) -> str:
     return (folder / "report.html").read_text()
 
 
-def changed_claims(saved: Saved, change: Callable[[dict[str, Any]], None]) -> Saved:
+def changed_claims(saved: Saved, change: Callable[[dict[str, Any]], object]) -> Saved:
     claims = json.loads(json.dumps(saved.claims))
     change(claims)
     return replace(saved, claims=claims)
