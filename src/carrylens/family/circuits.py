@@ -22,7 +22,6 @@ _KINDS = {
     "order": "claims: carried before what is made from it",
     "timely": "claims: carried only where it can be known",
     "room": "claims: nodes one after another",
-    "apart": "claims: not moved by other columns",
 }
 
 
