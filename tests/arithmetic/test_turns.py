@@ -46,3 +46,9 @@ def test_a_source_that_differs_in_one_column_says_which() -> None:
         [False, False, False, True],
         [False, False, False, False],
     ]
+
+
+@pytest.mark.parametrize("variable", ["SA[1]", "ST[0]", "A[1]", "A[2]", "D[1]"])
+def test_no_pair_comes_twice_even_where_there_are_few(variable: str) -> None:
+    pairs = swapping_pairs(algorithm(Operation.ADD, 2), variable, 400, seed=0)
+    assert len(set(zip(pairs.base.text(), pairs.source.text(), strict=True))) == len(pairs) == 400

@@ -6,10 +6,11 @@ import pytest
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.groups import GroupSettings, _climbed, find_groups, proven_groups
+from carrylens.arithmetic.variables import A, Variable
+from carrylens.discovery.groups import GroupSettings, _climbed, _writers, find_groups, proven_groups
 from carrylens.discovery.mapping import MapSettings, asked_questions, find_carried, map_model
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
+from carrylens.discovery.swaps import draw_stimuli
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
@@ -73,6 +74,18 @@ def test_a_set_grows_from_the_best_pair_as_long_as_it_gains() -> None:
 def test_a_token_of_the_answer_has_its_writer_among_the_nodes_of_its_place() -> None:
     groups = groups_of(planted(), "A[1]")
     assert groups[-1].sets == (tuple(parse_nodes("P7L1MLP")),)
+
+
+def test_the_writers_of_a_token_may_be_of_several_layers() -> None:
+    """Without the MLP that writes it, those of its place that bring the digit and the carry stand for the token."""
+    engine, addition = Engine(planted()), algorithm(Operation.ADD, DIGITS)
+    stimuli = draw_stimuli(addition, A[1], 32, seed=0)
+    pool = sorted(parse_nodes("P4L0MLP P7L0H0 P7L0MLP P7L1H0"))
+    (group,) = _writers(engine, addition, A[1], pool, stimuli, GroupSettings(), None)
+    assert {node.layer for node in group.nodes} == {0, 1}
+    assert {node.position for node in group.nodes} == {7}
+    alone = Group(A[1], 2, (tuple(parse_nodes("P7L1MLP")),))
+    assert groups_of(planted(), "A[1]").count(alone) == 2, "once as the layer's MLPs, once as its place's nodes"
 
 
 def test_a_role_of_one_node_is_a_group_of_one() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from carrylens.arithmetic.algorithms import algorithm
@@ -12,6 +14,7 @@ from carrylens.discovery.joint_roles import without_misfits
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
 from carrylens.discovery.roles import able_sets, find_roles, readable_variables
 from carrylens.discovery.settings import Settings
+from carrylens.discovery.swaps import draw_stimuli, swap_rates
 from carrylens.discovery.usefulness import measure_usefulness
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
@@ -118,3 +121,13 @@ def test_a_map_comes_back_from_json_as_it_was(planted: Planted, measured: list[U
 def test_what_is_no_map_is_refused(text: str) -> None:
     with pytest.raises(CarryLensError, match="Map the model again"):
         NodeMap.from_json(text)
+
+
+def test_what_stays_is_neither_a_hit_nor_a_change_however_wrong_the_model_is() -> None:
+    """An untrained model writes what it writes; a node before the column knows nothing of it."""
+    engine = Engine(Transformer(ModelConfig.of_width(2, n_layers=1, n_heads=2, width=24, seed=3)).eval())
+    stimuli = draw_stimuli(algorithm(Operation.ADD, 2), Variable("SA", 0), 96, seed=0)
+    same = replace(stimuli, null=replace(stimuli.null, source=stimuli.null.base))
+    rates = swap_rates(engine, [(Node(0, 0, 0),)], same, least=1)
+    assert rates
+    assert all(each.hit.hits == 0 and each.null.hits == 0 for each in rates)

@@ -14,11 +14,13 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.battery.battery_folder import save_outcomes
 from carrylens.battery.outcome import Outcome
 from carrylens.battery.registry import EXPERIMENTS
+from carrylens.battery.running import hash_of_map
 from carrylens.family.cells import Cell, State
 from carrylens.family.experiments import FINDINGS
-from carrylens.family.members import read_member
+from carrylens.family.members import _stale, read_member
 from carrylens.names import ModelName
 from carrylens.planted.dials import Dials, Timing
+from hypothesis_room.maps import left_to_right_map
 
 PLAIN, TAIL, COPIES = Dials(), Dials(timing=Timing.TAIL), Dials(redundancy=3)
 
@@ -102,6 +104,15 @@ def test_outcomes_the_battery_would_make_anew_are_noted(tmp_path_factory: pytest
         save_outcomes(folder, {"sha256": "x"}, [saved])
         member = read_member("here", name, "x", [folder])
         assert (len(member.notes), len(member.missing)) == (notes, len(EXPERIMENTS) - 1)
+
+
+def test_another_map_ages_only_what_was_made_with_it() -> None:
+    """What reads no map says `map` None in its settings, and stays."""
+    other = replace(found("necessity", PLAIN), settings={"map": "other"})
+    same = left_to_right_map(Operation.ADD, 3)
+    (note,) = _stale([found("patching", PLAIN), other], same)
+    assert note == "made with another map than the one here: necessity"
+    assert not _stale([found("patching", PLAIN), replace(other, settings={"map": hash_of_map(same)})], same)
 
 
 def _counts(text: str) -> Counter[str]:

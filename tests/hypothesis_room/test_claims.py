@@ -249,6 +249,21 @@ def test_a_place_that_a_hypothesis_rules_out_is_refuted(addition: NodeMap) -> No
     assert judge(addition, true).skeleton is Skeleton.PRESENT
 
 
+def test_where_places_are_named_a_set_has_all_its_nodes_there(addition: NodeMap) -> None:
+    """Elsewhere the last of a set counts, which is where the value is known."""
+    usual = left_to_right(Operation.ADD, 4)
+    named = replace(usual, name="SA late", places={"SA": lambda k: [f"A{k + 1}"]})
+
+    def joined(each: Role) -> Role:
+        early = tuple(replace(node, position=node.position - 1) for node in each.nodes)
+        return replace(each, nodes=early + each.nodes) if each.variable == Variable("SA", 2) else each
+
+    spread = with_roles(addition, joined)
+    assert verdict(judge(spread, usual), "carried SA[2] for A[2]") is Verdict.SUPPORTED
+    assert verdict(judge(spread, named), "carried SA[2] for A[2]") is Verdict.REFUTED
+    assert verdict(judge(spread, named), "carried SA[1] for A[1]") is Verdict.SUPPORTED
+
+
 def test_rivals_are_told_apart_by_questions_or_it_is_said_that_none_do() -> None:
     found = left_to_right_map(Operation.ADD, 3)
     one, _, schoolbook = judge(found, left_to_right(Operation.ADD, 3), rivals_of(Operation.ADD, 3)).rivals
