@@ -16,7 +16,7 @@ from carrylens.planted.dials import Dials, describe
 from carrylens.planted.plant import plant
 from carrylens.planted.truth import Truth
 
-SEARCHED: Mapping[str, object] = {"n_find": 48, "seed": 0, "groups": True}
+SEARCHED: Mapping[str, object] = {"n_find": 48, "n_confirm": 128, "seed": 0, "groups": True}
 ALWAYS, NEVER = Rate(48, 48), Rate(0, 48)
 
 

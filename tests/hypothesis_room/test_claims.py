@@ -20,7 +20,7 @@ from carrylens.hypothesis.verdicts import Finding, Skeleton, Verdict
 from carrylens.nodes import Node, reaches
 from carrylens.planted import dials
 from carrylens.planted.dials import Dials
-from hypothesis_room.maps import left_to_right_map, map_of, with_roles
+from hypothesis_room.maps import SEARCHED, left_to_right_map, map_of, with_roles
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,15 @@ def test_an_empty_map_is_unclear_or_absent_as_the_search_was() -> None:
     singles = judged(replace(empty, stimuli={"n_find": 48}))
     assert singles.skeleton is Skeleton.UNCLEAR
     assert singles.count(Verdict.REFUTED) == 0
-    assert judged(replace(empty, stimuli={"n_find": 48, "groups": True})).skeleton is Skeleton.ABSENT
+    quick = judged(replace(empty, stimuli={**SEARCHED, "n_confirm": 48}))
+    assert quick.skeleton is Skeleton.UNCLEAR
+    assert "found sets were confirmed on 48, too few" in finding(quick, "carried ST[1] for A[2]").why
+    assert judged(replace(empty, stimuli=SEARCHED)).skeleton is Skeleton.ABSENT
+
+
+def test_a_value_that_is_carried_elsewhere_is_refuted_by_a_quick_search_too(addition: NodeMap) -> None:
+    early = replace(moved(addition, ST[1], position=6), stimuli={**SEARCHED, "n_confirm": 48})
+    assert verdict(judged(early), "carried ST[1] for A[2]") is Verdict.REFUTED
 
 
 def test_a_model_that_is_often_wrong_does_not_run_the_algorithm(addition: NodeMap) -> None:

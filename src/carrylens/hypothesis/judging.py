@@ -93,6 +93,9 @@ class Judge:
             why = f"who writes it was not found, on {n_pairs} pairs; somebody does where the model answers right"
             return Finding(claim, Verdict.INCONCLUSIVE, why)
         why = f"no node or group does, on {n_pairs} pairs that could show it{where}"
+        if self.search.n_confirm < self.thresholds.least_confirmed and not elsewhere:
+            why += f"; found sets were confirmed on {self.search.n_confirm}, too few to say that nobody does"
+            return Finding(claim, Verdict.INCONCLUSIVE, why)
         return Finding(claim, Verdict.REFUTED, why, tuple(elsewhere[:_SHOWN]))
 
     def _finer(self, claim: Claim) -> list[Role]:

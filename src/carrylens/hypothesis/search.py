@@ -5,9 +5,9 @@ Gives  `Search`: for a variable and a token the number of pairs that could have 
        at; the map's variables that have the same value as a hypothesis' one.
 Never  takes silence for absence: what was not looked for was not found missing.
 
-A map's `stimuli` says how it was searched: `n_find` and `seed` as in the search's settings (at the top, under
-`settings`, or under its `roles`), `groups` true if groups were searched as well as single nodes, `stream` the kind of
-questions that were asked. The pairs are drawn again from those, as the search drew them, and counted.
+A map's `stimuli` says how it was searched: `n_find`, `n_confirm` and `seed` as in the search's settings (at the top,
+under `settings`, or under its `roles`), `groups` true if groups were searched as well as single nodes, `stream` the kind
+of questions that were asked. The pairs are drawn again from those, as the search drew them, and counted.
 """
 
 from __future__ import annotations
@@ -49,6 +49,12 @@ class Search:
         """The kind of questions that the untouched model was asked."""
         said = self._said.get("stream", StreamKind.ENRICHED.value)
         return next((kind for kind in StreamKind if kind.value == said), StreamKind.ENRICHED)
+
+    @property
+    def n_confirm(self) -> int:
+        """On how many pairs the search confirmed what it had found; 0 if the map does not say."""
+        said = self._said.get("n_confirm")
+        return said if type(said) is int else 0
 
     def matches(self, model: CausalModel, variable: Variable) -> frozenset[Variable]:
         """The map's variables that are the hypothesis' own: the same token, or the same value in all questions."""
