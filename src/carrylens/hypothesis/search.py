@@ -6,8 +6,8 @@ Gives  `Search`: for a variable and a token the number of pairs that could have 
 Never  takes silence for absence: what was not looked for was not found missing.
 
 A map's `stimuli` says how it was searched: `n_find`, `n_confirm` and `seed` as in the search's settings (at the top,
-under `settings`, or under its `roles`), `groups` true if groups were searched as well as single nodes, `stream` the kind
-of questions that were asked. The pairs are drawn again from those, as the search drew them, and counted.
+under `settings`, or under its `roles`), `groups` true if groups were searched as well as single nodes, `stream` the
+kind of questions that were asked. The pairs are drawn again from those, as the search drew them, and counted.
 """
 
 from __future__ import annotations
