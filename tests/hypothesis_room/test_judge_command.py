@@ -97,6 +97,21 @@ def test_the_documented_hypothesis_runs_and_is_refuted_by_a_model_that_adds_righ
     assert not (folder / CLAIMS).exists(), "the usual account's own file is left alone"
 
 
+FAILING = """
+from dataclasses import replace
+from carrylens.hypothesis.known import left_to_right
+
+def broken(*values):
+    raise IndexError("no such column")
+
+def hypothesis(operation, digits):
+    usual = left_to_right(operation, digits)
+    first, *others = usual.model.mechanisms
+    model = replace(usual.model, mechanisms=(replace(first, rule=broken), *others))
+    return replace(usual, name="mine", model=model)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -105,6 +120,7 @@ def test_the_documented_hypothesis_runs_and_is_refuted_by_a_model_that_adds_righ
         ("", "no hypothesis"),
         ("import sys\nsys.exit(3)", "SystemExit: 3"),
         ("def hypothesis(a, b): raise SystemExit", "SystemExit"),
+        (FAILING, "mine.py fails with IndexError: no such column"),
         (
             "from carrylens.hypothesis.known import left_to_right\ndef hypothesis(a, b): return left_to_right(a, b)",
             "Give it another name",

@@ -11,9 +11,11 @@ import runpy
 from pathlib import Path
 
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.errors import CarryLensError
 from carrylens.hypothesis.statement import Hypothesis
 
+_ASKED = 256  # questions on which every mechanism is run once
 _ADVICE = "Define hypothesis(operation, digits) there, as docs/hypothesis.md shows."
 
 
@@ -24,6 +26,9 @@ def own_hypothesis(path: Path, operation: Operation, digits: int) -> Hypothesis:
     try:
         state = runpy.run_path(str(path)).get("hypothesis")
         stated = state(operation, digits) if callable(state) else None
+        if isinstance(stated, Hypothesis):
+            asked = Stream(StreamKind.ENRICHED, stated.model.operation, stated.model.digits, seed=0)
+            stated.model.answers(asked.take(0, _ASKED))  # so that a mechanism that cannot run fails here
     except CarryLensError:
         raise
     except (Exception, SystemExit) as error:  # whatever goes wrong in the user's file is the user's to mend
