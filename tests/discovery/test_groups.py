@@ -121,6 +121,7 @@ def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:
     assert found.groups == ()
     parts = [role for role in found.roles if role.variable.name == "A" and len(role.nodes) > 1]
     assert parts == [], "those who have a token's parts hit together, and yet none of them has the token"
+    assert {str(each.variable) for each in found.fallen} == {"D[0]", "D'[0]"}, "which ST[0] accounts for"
 
 
 def test_a_node_that_does_alone_gets_its_role_even_where_answers_stand_without_it() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import ST, SV, A, Variable
-from carrylens.discovery.node_map import NodeMap, Role
+from carrylens.discovery.node_map import Fallen, NodeMap, Role
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.claims import Kind, claims_of
@@ -195,6 +195,20 @@ def test_an_empty_map_is_unclear_or_absent_as_the_search_was() -> None:
     assert quick.skeleton is Skeleton.UNCLEAR
     assert "found sets were confirmed on 48, too few" in finding(quick, "carried ST[1] for A[2]").why
     assert judged(replace(empty, stimuli=SEARCHED)).skeleton is Skeleton.ABSENT
+
+
+def test_what_somebody_moved_and_lost_to_another_variable_is_open(addition: NodeMap) -> None:
+    gone = without(addition, ST[1])
+    assert verdict(judged(gone), "carried ST[1] for A[2]") is Verdict.REFUTED
+    (home, *_) = (role for role in addition.roles if role.variable == ST[1] and role.token == 3)
+    fallen = Fallen(home.nodes, ST[1], 3, Rate(128, 128), Rate(0, 128))
+    found = finding(judged(replace(gone, fallen=[fallen])), "carried ST[1] for A[2]")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "hit 128 of 128, null 0 of 128, but lost to another variable" in found.why
+    weak = replace(fallen, hit=Rate(60, 128))
+    early = replace(fallen, nodes=(Node(2, 0, 0),))
+    for other in (weak, early, replace(fallen, token=2), replace(fallen, variable=ST[0])):
+        assert verdict(judged(replace(gone, fallen=[other])), "carried ST[1] for A[2]") is Verdict.REFUTED
 
 
 def test_a_value_that_is_carried_elsewhere_is_refuted_by_a_quick_search_too(addition: NodeMap) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from carrylens.battery.outcome import Outcome
 from carrylens.battery.registry import Experiment
@@ -37,8 +38,8 @@ def full_settings(experiment: Experiment, subject: Subject, settings: Settings) 
 
 
 def hash_of_map(found: NodeMap) -> str:
-    """By which an outcome knows the map it was made with."""
-    return hashlib.sha256(found.to_json().encode()).hexdigest()
+    """By which an outcome knows the map it was made with, as far as an experiment reads it."""
+    return hashlib.sha256(replace(found, fallen=()).to_json().encode()).hexdigest()
 
 
 def is_fresh(outcome: Outcome, experiment: Experiment, subject: Subject, settings: Settings) -> bool:

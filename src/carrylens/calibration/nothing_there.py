@@ -24,6 +24,7 @@ from carrylens.arithmetic.variables import Variable
 from carrylens.calibration.found import Given
 from carrylens.calibration.results import Plain
 from carrylens.calibration.scoring import Work
+from carrylens.discovery.fallen import asked_about
 from carrylens.discovery.mapping import MapSettings, asked_questions, find_carried
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.evidence.facts import Fact
@@ -32,7 +33,7 @@ from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
-from carrylens.nodes import parse_nodes, print_nodes
+from carrylens.nodes import print_nodes
 from carrylens.planted.plant import permuted_twin, plant
 from carrylens.zoo.about import model_name
 from carrylens.zoo.find import find_model, load
@@ -117,13 +118,8 @@ def count_roles(given: Given) -> Counted:
         engine, causal, given.nodes, asked, settings, store=given.store, watch=given.watch, note=facts.append
     )
     engine.close()
-    tested = {_asked_about(fact) for fact in facts if fact.about.get("split") == "find"}
+    tested = {asked_about(fact) for fact in facts if fact.about.get("split") == "find"}
     return Counted(frozenset(tested), tuple(roles), right, settings.roles.level)
-
-
-def _asked_about(fact: Fact) -> tuple[Nodes, Variable, int]:
-    nodes, variable, token = (str(fact.about[name]) for name in ("nodes", "variable", "token"))
-    return tuple(sorted(parse_nodes(nodes))), Variable.parse(variable), int(token)
 
 
 def _tested(work: Work, empty: Empty) -> Plain:

@@ -48,6 +48,8 @@ class _Checks:
             self.carried(f"role {at}", role.nodes, (role.variable, *role.same_as), role.token)
             if not 0 <= number(role.p) <= 1:
                 raise CarryLensError(f"role {at} has p {role.p!r}, not a number from 0 to 1")
+        for at, fallen in enumerate(self.found.fallen):
+            self.carried(f"fallen {at}", fallen.nodes, (fallen.variable,), fallen.token)
         for at, group in enumerate(self.found.groups):
             if not group.sets:
                 raise CarryLensError(f"group {at} has no sets")

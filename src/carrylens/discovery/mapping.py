@@ -25,6 +25,7 @@ from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.attention import Pattern, average_pattern, operations_of, top_places
 from carrylens.discovery.behaviours import Behaviour, Clusters, PlaceUse, StandIns
 from carrylens.discovery.clusters import class_variables, measure_clusters
+from carrylens.discovery.fallen import find_fallen
 from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups, with_roles
 from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles, without_misfits
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
@@ -120,6 +121,7 @@ def map_model(
         behaviours=tuple(behaviours),
         places=tuple(places),
         groups=tuple(groups),
+        fallen=tuple(find_fallen(facts, roles)),
     )
     return Mapped(found, tuple(facts))
 

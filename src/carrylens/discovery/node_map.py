@@ -79,6 +79,21 @@ class Role:
 
 
 @dataclass(frozen=True)
+class Fallen:
+    """A set that moved a token as a variable would, where no set got the role: its rates on the confirming split.
+
+    It lost to another variable on questions that tell the two apart. It may carry that one alone, or both in a write
+    that no swap can part; so nobody can say that the variable is carried nowhere.
+    """
+
+    nodes: Nodes
+    variable: Variable
+    token: int
+    hit: Rate
+    null: Rate
+
+
+@dataclass(frozen=True)
 class Group:
     """The nodes that carry a variable for one token together; `sets` are minimal, `nodes` all that are in one."""
 
@@ -115,6 +130,7 @@ class NodeMap:
     behaviours: Sequence[Behaviour] = ()
     places: Sequence[PlaceUse] = ()
     groups: Sequence[Group] = ()
+    fallen: Sequence[Fallen] = ()
 
     @property
     def useful(self) -> frozenset[Node]:
@@ -123,8 +139,11 @@ class NodeMap:
         return frozenset(each.node for each in self.nodes if each.is_useful or each.node in hidden)
 
     def to_json(self) -> str:
-        """The map as JSON."""
-        return json.dumps(_plain(asdict(self)), indent=1) + "\n"
+        """The map as JSON; `fallen` only if there are any."""
+        plain = _plain(asdict(self))
+        if not self.fallen:
+            del plain["fallen"]
+        return json.dumps(plain, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes, source: str = "This") -> NodeMap:
@@ -137,6 +156,7 @@ class NodeMap:
             given["behaviours"] = tuple(map(behaviour_of, given.get("behaviours", ())))
             given["places"] = tuple(map(place_of, given.get("places", ())))
             given["groups"] = tuple(map(_group, given.get("groups", ())))
+            given["fallen"] = tuple(map(_fallen, given.get("fallen", ())))
             found = cls(**given)
             check_map(found)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -176,13 +196,21 @@ def _usefulness(given: Mapping[str, Any]) -> Usefulness:
 
 
 def _group(given: Mapping[str, Any]) -> Group:
-    sets = tuple(tuple(sorted(map(Node.parse, nodes))) for nodes in given["sets"])
-    return Group(Variable.parse(given["variable"]), given["token"], sets)
+    return Group(Variable.parse(given["variable"]), given["token"], tuple(map(_nodes, given["sets"])))
+
+
+def _fallen(given: Mapping[str, Any]) -> Fallen:
+    rates = {name: rate_of(given[name]) for name in ("hit", "null")}
+    return Fallen(_nodes(given["nodes"]), Variable.parse(given["variable"]), given["token"], **rates)
+
+
+def _nodes(names: Sequence[str]) -> Nodes:
+    return tuple(sorted(map(Node.parse, names)))
 
 
 def _role(given: Mapping[str, Any]) -> Role:
     return Role(
-        nodes=tuple(sorted(Node.parse(name) for name in given["nodes"])),
+        nodes=_nodes(given["nodes"]),
         variable=Variable.parse(given["variable"]),
         token=given["token"],
         hit=rate_of(given["hit"]),

@@ -19,7 +19,7 @@ from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.node_map import Nodes, Role, Way
+from carrylens.discovery.node_map import Fallen, Nodes, Role, Way
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.claims import Claim, Kind, behind
 from carrylens.hypothesis.search import Search
@@ -55,9 +55,11 @@ class Judge:
 
     def is_sure(self, role: Role) -> bool:
         """Whether a role is more than a few lucky hits, and of this variable rather than of what comes with it."""
-        low, moved = role.hit.interval[0], role.null.interval[1]
-        apart = low - moved >= self.thresholds.least_margin
-        return low > self.thresholds.least_hit and apart and role.p <= self.thresholds.level
+        return self._is_apart(role) and role.p <= self.thresholds.level
+
+    def _is_apart(self, found: Role | Fallen) -> bool:
+        low, moved = found.hit.interval[0], found.null.interval[1]
+        return low > self.thresholds.least_hit and low - moved >= self.thresholds.least_margin
 
     def _carried(self, claim: Claim) -> Finding:
         roles = [role for role in self._roles(claim) if self._stands_in(role.nodes, claim)]
@@ -92,6 +94,9 @@ class Judge:
         if claim.variable in self.hypothesis.model.answer_variables and not elsewhere:
             why = f"who writes it was not found, on {n_pairs} pairs; somebody does where the model answers right"
             return Finding(claim, Verdict.INCONCLUSIVE, why)
+        if fallen := self._fallen(claim):
+            why = f"{print_nodes(fallen.nodes)} moves it so, {_rates(fallen)}, but lost to another variable"
+            return Finding(claim, Verdict.INCONCLUSIVE, f"{why} where the two part; it may have both in one write")
         why = f"no node or group does, on {n_pairs} pairs that could show it{where}"
         if self.search.n_confirm < self.thresholds.least_confirmed and not elsewhere:
             why += f"; found sets were confirmed on {self.search.n_confirm}, too few to say that nobody does"
@@ -109,6 +114,14 @@ class Judge:
             if place in (None, role.token) and self._stands_in(role.nodes, claim) and self.is_sure(role)
             if follows(model, claim.variable, mine, role.variable)
         ]
+
+    def _fallen(self, claim: Claim) -> Fallen | None:
+        # One at a valid place that surely moved the token as the variable would, and lost the role to another.
+        assert claim.variable is not None
+        for each in self.search.fallen(self.hypothesis.model, claim.variable, claim.token):
+            if self._stands_in(each.nodes, claim) and self._is_apart(each):
+                return each
+        return None
 
     def _order(self, claim: Claim) -> Finding:
         assert claim.variable is not None
@@ -254,8 +267,8 @@ def _lies_in(columns: frozenset[int], others: frozenset[int]) -> bool:
     return bool(columns) and columns <= others
 
 
-def _rates(role: Role) -> str:
-    beside = "beside others, " if role.way is Way.SHIFT else ""
+def _rates(role: Role | Fallen) -> str:
+    beside = "beside others, " if isinstance(role, Role) and role.way is Way.SHIFT else ""
     return f"{beside}hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
 
 

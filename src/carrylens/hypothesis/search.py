@@ -23,7 +23,7 @@ from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.pairs import swapping_pairs
 from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.node_map import NodeMap, Role
+from carrylens.discovery.node_map import Fallen, NodeMap, Role
 from carrylens.errors import CarryLensError
 from carrylens.hypothesis.structure import value_keys
 
@@ -73,6 +73,12 @@ class Search:
             if place in (None, role.token) and not names.isdisjoint({role.variable, *role.same_as})
         ]
         return sorted(roles, key=lambda role: (-role.hit.interval[0], len(role.nodes), role.nodes))
+
+    def fallen(self, model: CausalModel, variable: Variable, token: Variable | None) -> list[Fallen]:
+        """Sets that moved `token`, or any, as `variable` would, where nobody got the role."""
+        names = self.matches(model, variable)
+        place = None if token is None else self.model.answer_variables.index(token)
+        return [each for each in self.found.fallen if each.variable in names and place in (None, each.token)]
 
     def n_visible(self, model: CausalModel, variable: Variable, token: Variable | None) -> int | None:
         """How many of the search's pairs could have shown the variable in the token; None if it was not looked for."""
