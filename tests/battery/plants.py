@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from carrylens.arithmetic.questions import Operation
@@ -10,7 +11,8 @@ from carrylens.battery.registry import experiments_called
 from carrylens.battery.subject import Settings, Subject
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
-from carrylens.planted.description import CircuitDescription
+from carrylens.nodes import Node
+from carrylens.planted.description import CircuitDescription, Role
 from carrylens.planted.dials import Dials, describe
 from carrylens.planted.plant import plant
 
@@ -29,6 +31,17 @@ def planted_subject(operation: Operation, digits: int, dials: Dials | None = Non
 def subject_of(description: CircuitDescription) -> Subject:
     planted = plant(description)
     return Subject(planted.truth.name, planted.model, description.operation)
+
+
+def combined_a_layer_later(operation: Operation, digits: int) -> CircuitDescription:
+    """A circuit whose heads bring the carry in one layer, while the next one's MLP makes the digit."""
+    plain = describe(operation, digits)
+
+    def moved(role: Role) -> Role:
+        later = frozenset(Node(node.position, 2, None) for node in role.nodes)
+        return replace(role, nodes=later) if role.variable.name == "A" else role
+
+    return replace(plain, roles=tuple(map(moved, plain.roles)), n_layers=3)
 
 
 def untrained_subject(operation: Operation, digits: int = 3) -> Subject:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from carrylens.arithmetic.algorithms import algorithm, answers
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.variables import U
-from carrylens.battery.columns import Branch, ColumnPairs, contrast_pairs, deciding_pairs
+from carrylens.battery.columns import Branch, ColumnPairs, contrast_pairs, deciding_pairs, pure_pairs
+
+Draw = Callable[..., ColumnPairs]
 
 
 def values_of(branch: Branch, questions: Questions) -> np.ndarray:
@@ -54,6 +58,18 @@ def test_deciding_pairs_turn_the_column_that_decides(branch: Branch, depth: int)
     assert (values_of(branch, pairs.base)[:, 3 - depth : 3] == U).all()
     digit = answers(pairs.base).digits[:, 3], answers(pairs.source).digits[:, 3]
     assert (digit[0] != digit[1]).all()
+
+
+@pytest.mark.parametrize("branch", list(Branch))
+@pytest.mark.parametrize("draw", [deciding_pairs, pure_pairs])
+def test_the_token_that_is_read_where_the_digit_is_predicted_stays(branch: Branch, draw: Draw) -> None:
+    """Else it would give the carry away, and no null turns it."""
+    for digit, depth in ((1, 0), (2, 1), (3, 0), (3, 2)):
+        pairs = draw(branch, 4, digit, depth, 40, seed=6)
+        base, source = (answers(side).digits for side in (pairs.base, pairs.source))
+        assert len(pairs) == 40
+        assert np.array_equal(base[:, digit + 1 :], source[:, digit + 1 :])
+        assert (base[:, digit] != source[:, digit]).all()
 
 
 def test_the_branches_of_an_operation_are_its_own() -> None:

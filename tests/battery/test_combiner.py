@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from battery.plants import outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.columns import Branch, deciding_pairs
 from carrylens.battery.combiner import LINE_WIDTH, SHARES, fit_curves, stray_steps
+from carrylens.battery.combining import senders
 from carrylens.battery.interpolating import move_input, permuted, read_input
 from carrylens.hypothesis.verdicts import Verdict
 from carrylens.interventions.edits import edge
@@ -47,15 +49,15 @@ def test_a_plant_whose_copies_vote_has_one() -> None:
     assert width.high < LINE_WIDTH / 2
 
 
-def test_moving_the_input_by_hand_agrees_with_the_engine() -> None:
+@pytest.mark.parametrize("layer", [0, 1])
+def test_moving_the_input_by_hand_agrees_with_the_engine(layer: int) -> None:
     subject, digit = untrained_subject(Operation.MIX), 2
     pairs = deciding_pairs(Branch.POSITIVE, 3, digit, 0, 12, seed=3)
-    place, last, token = subject.predicting(digit), subject.last_layer, subject.token(digit)
-    base, source = (read_input(subject, place, side) for side in (pairs.base, pairs.source))
+    place, token = subject.predicting(digit), subject.token(digit)
+    base, source = (read_input(subject, place, layer, side) for side in (pairs.base, pairs.source))
     moved = move_input(subject, base, source.written - base.written, np.array([0.4, 1.0]))
-    senders = [node for node in subject.nodes_at(place) if not (node.layer == last and node.is_mlp)]
-    hook = f"blocks.{last}.hook_mlp_out"
-    edits = [edge(senders, f"P{place}L{last}MLP", share=share) for share in (0.4, 1.0)]
+    hook = f"blocks.{layer}.hook_mlp_out"
+    edits = [edge(senders(subject, place, layer), f"P{place}L{layer}MLP", share=share) for share in (0.4, 1.0)]
     outcomes = subject.engine.run(edits, pairs.base, pairs.source, logits=True, keep=[hook])
     kept = outcomes.activations[hook]
     assert outcomes.logits is not None

@@ -5,13 +5,11 @@ The swap of all heads of a place is a copy of the source's pass, in any weights:
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from battery.plants import outcome_of, planted_subject, subject_of, untrained_subject
+from battery.plants import combined_a_layer_later, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.battery.columns import Branch, deciding_pairs, sign_pairs
@@ -61,11 +59,13 @@ def test_a_model_that_answers_right_is_refuted_where_its_carry_is_not_at_the_col
     assert all(fact.effect.hits == 0 for fact in facts_at(outcome, COLUMN))
 
 
-def test_a_carry_that_earlier_heads_bring_does_not_come_by_the_last() -> None:
-    outcome = outcome_of("patching", subject_of(replace(describe(Operation.SUB, 3), n_layers=3)))  # the last one idles
+def test_a_carry_that_earlier_heads_bring_does_not_come_by_those_of_the_combiner() -> None:
+    outcome = outcome_of("patching", subject_of(combined_a_layer_later(Operation.SUB, 3)))
     assert outcome.verdict is Verdict.REFUTED
-    assert "sign" in {fact.about["branch"] for fact in outcome.facts}
-    assert all(fact.effect == Rate(0, 24) for fact in facts_at(outcome, HEADS))
+    sign = [fact for fact in facts_at(outcome, HEADS) if fact.about["branch"] == "sign"]
+    assert sign
+    assert all(fact.effect == Rate(24, 24) for fact in sign), "which is made where it was"
+    assert all(fact.effect == Rate(0, 24) for fact in facts_at(outcome, HEADS) if fact not in sign)
     assert all(fact.effect == Rate(24, 24) for fact in (*facts_at(outcome, COLUMN), *facts_at(outcome, COPY)))
     assert [row.agrees for row in outcome.beside_paper] == [False, None]
 
@@ -95,7 +95,7 @@ def test_scored_by_its_own_answers_an_untrained_model_follows_no_swap_but_the_co
     total = {site: [Rate(0, 0), Rate(0, 0)] for site in (COLUMN, HEADS)}
     asked = [(2, deciding_pairs(branch, 3, 2, depth, 60, seed=3)) for branch in Branch for depth in (0, 1)]
     for digit, pairs in [*asked, (None, sign_pairs(3, 1, 60, seed=3))]:
-        swapped = swap_sites(subject, pairs, digit, own_answers(subject, pairs.source))
+        swapped = swap_sites(subject, pairs, digit, own_answers(subject, pairs.source), layer=1)
         for site, both in total.items():
             both[0] += swapped[site].effect
             both[1] += swapped[site].null

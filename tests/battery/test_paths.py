@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from battery.plants import outcome_of, planted_subject, subject_of, untrained_subject
+from battery.plants import combined_a_layer_later, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.outcome import Outcome
 from carrylens.battery.paths import EARLIER, HEADS, LOGITS
 from carrylens.hypothesis.verdicts import Verdict
-from carrylens.nodes import Node
-from carrylens.planted.description import CircuitDescription, Role
-from carrylens.planted.dials import Dials, Timing, describe, one_layer
+from carrylens.planted.dials import Dials, Timing, one_layer
 
 
 def rates(outcome: Outcome, edit: str) -> set[tuple[float, float]]:
     return {(fact.effect.value, fact.null.value) for fact in outcome.facts if fact.about["edit"] == edit}
-
-
-def combined_a_layer_later(operation: Operation, digits: int) -> CircuitDescription:
-    plain = describe(operation, digits)
-
-    def moved(role: Role) -> Role:
-        later = frozenset(Node(node.position, 2, None) for node in role.nodes)
-        return replace(role, nodes=later) if role.variable.name == "A" else role
-
-    return replace(plain, roles=tuple(map(moved, plain.roles)), n_layers=3)
 
 
 def test_a_planted_carry_comes_through_the_last_head_and_not_past_the_mlp() -> None:
@@ -56,8 +42,8 @@ def test_equals_is_bypassed_a_depot_or_the_origin() -> None:
 def test_copies_deliver_together_and_none_is_needed() -> None:
     copies = outcome_of("paths", planted_subject(Operation.ADD, 2, Dials(redundancy=3)))
     plain = outcome_of("paths", planted_subject(Operation.ADD, 2))
-    assert (copies.beside_paper[1].ours, copies.beside_paper[1].agrees) == ("redundant heads 2", True)
-    assert (plain.beside_paper[1].ours, plain.beside_paper[1].agrees) == ("one head alone 2", False)
+    assert (copies.beside_paper[2].ours, copies.beside_paper[2].agrees) == ("redundant heads 2", True)
+    assert (plain.beside_paper[2].ours, plain.beside_paper[2].agrees) == ("one head alone 2", False)
 
 
 def test_depths_that_the_model_does_not_answer_leave_it_open() -> None:

@@ -5,8 +5,9 @@ Gives  for every digit the angles between the addition's carry, the positive bor
        mean directions, with intervals and a null, and between the subspaces they span.
 Never  calls an axis shared because two borrows always turn together.
 
-1. Pairs in which the deciding column is turned, at every depth. At the place that predicts the digit, behind the last
-   layer's heads, the source's stream less the base's is what the carry alone changes; all are made to go from 0 to 1.
+1. Pairs in which the deciding column is turned, at every depth; the token of the place that predicts the digit stays.
+   There, behind the heads of the layer that combines (found for each branch on other pairs, `combining.py`), the
+   source's stream less the base's is what the carry alone changes; all are made to go from 0 to 1.
 2. Where D<D' becomes D>D', the borrow of D-D' goes and that of D'-D comes, so a model that holds both apart looks as if
    they shared an axis. So pairs are pure: what the other two branches would carry into the digit stays as it is.
 3. The axis of a branch is the mean of those differences; |cos| between two has a bootstrap interval over pairs.
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.questions import Operation, joined
 from carrylens.battery.columns import Branch, deciding_pairs, own_carry, pure_pairs
+from carrylens.battery.combining import combiner_layer, combiner_layers
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.states import levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
@@ -45,7 +47,8 @@ CARD = Card(
     title="Angles between carry and borrow axes",
     question="Do both borrows come to the combiner along one shared direction, and the addition's carry along another?",
     method=(
-        "Pairs in which nothing differs at the digit's place but the carry; the streams' difference is its axis.",
+        "Pairs in which nothing differs at the digit's place but the carry; the streams' difference before the MLP "
+        "that combines the branch, which is found on other pairs, is its axis.",
         "Pure pairs: what the other two branches would carry into the digit, which else turns too, stays as it is.",
         "|cos| between the mean differences of two branches, with a bootstrap interval.",
         "Null: the mean difference to sources of the same carry, in units of the effect's length.",
@@ -119,7 +122,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         card=CARD,
         settings=settings.plain(),
         verdict=judge_angles(found),
-        says=_says(subject, found, together),
+        says=_says(subject, found, together, combiner_layers(subject, settings) if found else {}),
         facts=tuple(fact for angle in found for fact in _facts(angle, settings)),
         estimates=(
             *(angle.cos for angle in found),
@@ -174,7 +177,7 @@ def judge_angles(found: Sequence[Angle]) -> Verdict:
 
 
 def _differences(subject: Subject, branch: Branch, digit: int, settings: Settings, *, pure: bool) -> Turned:
-    place, level = subject.predicting(digit), levels_of(subject.last_layer + 1)[-2]
+    place, level = subject.predicting(digit), levels_of(combiner_layer(subject, branch, settings) + 1)[-2]
     draw = pure_pairs if pure else deciding_pairs
     effect, null, unrelated = [], [], []
     random = np.random.default_rng(settings.seed_of(CARD.name, branch, digit, "unrelated"))
@@ -305,7 +308,7 @@ def _facts(angle: Angle, settings: Settings) -> list[Fact]:
     return facts
 
 
-def _says(subject: Subject, found: Sequence[Angle], together: Sequence[Angle]) -> str:
+def _says(subject: Subject, found: Sequence[Angle], together: Sequence[Angle], layers: Mapping[Branch, int]) -> str:
     if subject.operation is not Operation.MIX:
         return "Only a model that adds and subtracts has several axes to compare."
     if not found:
@@ -321,9 +324,11 @@ def _says(subject: Subject, found: Sequence[Angle], together: Sequence[Angle]) -
     means = [np.mean([each.value for each in spans if each.name.startswith(rank)]) for rank in ranks]
     nulls = [np.mean([each.null for each in spans if each.name.startswith(rank)]) for rank in ranks]
     shown, beside = (", ".join(f"{mean:.2f}" for mean in some) for some in (means, nulls))
+    apart = ", ".join(f"{branch.value} {layer}" for branch, layer in layers.items())
+    where = f" before combiners of different layers ({apart})," if len(set(layers.values())) > 1 else ""
     return (
-        "The paper says that both borrows share one direction and the addition's carry has another. |cos| by digit, "
-        f"each borrow turned alone: {'; '.join(parts)}; sources of the same carry up to {null:.2f}, chance "
+        "The paper says that both borrows share one direction and the addition's carry has another. |cos| by digit,"
+        f"{where} each borrow turned alone: {'; '.join(parts)}; sources of the same carry up to {null:.2f}, chance "
         f"{chance:.2f}. Turned together, as one column always turns them, the borrows look like {min(both):.2f} to "
         f"{max(both):.2f}. Principal angles between their subspaces have mean cosines {shown} (those with unrelated "
         f"differences: {beside})."

@@ -7,6 +7,9 @@ Never  changes the sign of the answer unless that is what is asked for, and neve
 Above column k, digits of the answer depend on it through its carry alone. So where base and source differ in nothing
 but column k, the right answer of the source says what the base must become there, and a source with other digits in
 that column and the same carry says what must not move: the deciding-matched null.
+
+Where a digit is predicted the model reads the digit above it. A carry that goes on beyond the digit turns that token as
+well, which gives it away, and which no null does; so pairs that turn a digit leave all above it as they are.
 """
 
 from __future__ import annotations
@@ -108,11 +111,14 @@ def contrast_pairs(branch: Branch, digits: int, column: int, values: tuple[int, 
 
 
 def deciding_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, seed: int) -> ColumnPairs:
-    """Pairs in which the column that decides digit `digit` of the answer, `depth` uncertain columns away, is turned."""
+    """Pairs in which the column that decides digit `digit` of the answer, `depth` uncertain columns away, is turned.
+
+    The digits above `digit` stay.
+    """
     random = np.random.default_rng([seed, 12])
     before = random.integers(0, 2, _CHUNK)
     fixed = {k: np.full(_CHUNK, U) for k in range(digit - depth, digit)}
-    return _draw(branch, digits, digit - depth - 1, fixed, (before, 1 - before), n, seed, random)
+    return _draw(branch, digits, digit - depth - 1, fixed, (before, 1 - before), n, seed, random, top=digit)
 
 
 def pure_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, seed: int) -> ColumnPairs:
@@ -130,7 +136,7 @@ def pure_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, seed
         values = (_EQUAL, 1)
     back = random.random(_CHUNK) < 0.5
     ends = np.where(back, values[1], values[0]), np.where(back, values[0], values[1])
-    return _draw(branch, digits, column, fixed, ends, n, seed, random, agree=agree)
+    return _draw(branch, digits, column, fixed, ends, n, seed, random, agree=agree, top=digit)
 
 
 def sign_pairs(digits: int, depth: int, n: int, seed: int) -> ColumnPairs:
@@ -165,6 +171,7 @@ def _draw(
     *,
     turns_sign: bool = False,
     agree: Sequence[Variable] = (),
+    top: int | None = None,
 ) -> ColumnPairs:
     stream = Stream(StreamKind.ENRICHED, branch.operation, digits, seed)
     found: list[NDArray[np.int8]] = []
@@ -176,7 +183,10 @@ def _draw(
         base, source, null = (
             _with_column(plain, branch, column, wanted, random) for wanted in (values[0], values[1], values[0])
         )
-        good = (_turns_sign if turns_sign else _fits)(ColumnPairs(branch, column, base, source, null))
+        pairs = ColumnPairs(branch, column, base, source, null)
+        good = _turns_sign(pairs) if turns_sign else _fits(pairs)
+        if top is not None:
+            good &= ~pairs.above[:, : digits + 1 - top].any(1)
         if agree:
             good &= _all_agree((base, source, null), agree)
         rows = np.stack([base.first, base.second, source.first, source.second, null.first, null.second], axis=1)

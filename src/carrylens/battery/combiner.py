@@ -1,12 +1,13 @@
-"""The step combiner: how does the last MLP turn its carry input into a digit, by a step or in proportion?
+"""The step combiner: how does an MLP turn its carry input into a digit, by a step or in proportion?
 
 Takes  a subject.
 Gives  for every branch and digit the curve of logit difference and of the MLP's own output as its carry input goes from
        the base's to the source's; slope and threshold; how many pairs make a step.
 Never  reads the argmax alone: through it every rising curve is a step.
 
-1. Pairs in which the deciding column is turned, so that at the place of digit j nothing differs but the carry.
-2. The last MLP there, and nobody else, reads all writes of its place a share of the way to the source's.
+1. Pairs in which the deciding column is turned, so that at the place of digit j nothing differs but the carry: the
+   token there is the same. The combiner's layer is found for each branch on other pairs (`combining.py`).
+2. Its MLP there, and nobody else, reads all writes of its place a share of the way to the source's.
 3. Measure the logit of the source's digit less that of the base's, and the MLP's output along its own change.
 4. Of every pair whose digit turns, fit on every other share a curve between a straight line and a step; score both on
    the shares between.
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs
+from carrylens.battery.combining import combiner_layer
 from carrylens.battery.interpolating import Moved, move_input, permuted, read_input
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.subject import Settings, Subject, Watch
@@ -38,11 +40,12 @@ from carrylens.hypothesis.thresholds import THRESHOLDS
 
 CARD = Card(
     name="combiner",
-    title="How the last MLP combines digit and carry",
-    question="Is the map from the carry that the last MLP reads to what it writes a step, rather than a straight line?",
+    title="How an MLP combines digit and carry",
+    question="Is the map from the carry that the combiner reads to what it writes a step, rather than a straight line?",
     method=(
-        "Pairs in which nothing differs at the digit's place but the carry.",
-        "The last MLP alone reads the writes of its place a share of the way to the source's, in eleven steps.",
+        "Pairs in which nothing differs at the digit's place but the carry; the token there is the same.",
+        "The combiner: the layer whose MLP turns the digit most often, found for each branch on other pairs.",
+        "Its MLP alone reads the writes of its place a share of the way to the source's, in eleven steps.",
         "Logit of the source's digit less the base's, and the MLP's own output along its change, from 0 to 1.",
         "A curve between line and step is fitted to every other share; both are scored on the shares between.",
         "Null: the same way to a source of the same carry.",
@@ -99,6 +102,7 @@ class _Digit:
     logits: Curves
     output: Curves
     null: Curves
+    null_output: Curves
     stray_logits: Curves
     stray_output: Curves
     raw: Curves
@@ -123,7 +127,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         card=CARD,
         settings=settings.plain(),
         verdict=overall(weigh(facts)),
-        says=_says(facts, estimates),
+        says=_says(facts, estimates, {branch.value: combiner_layer(subject, branch, settings) for branch in branches}),
         facts=tuple(facts),
         estimates=estimates,
         figure=_figure(found) if found else None,
@@ -172,7 +176,8 @@ def _digit(subject: Subject, branch: Branch, digit: int, settings: Settings) -> 
         n = _PAIRS * settings.n_pairs // len(depths)
         pairs = answered(subject, deciding_pairs(branch, subject.digits, digit, depth, n, seed))
         if len(pairs):
-            found.append(_measure(subject, digit, pairs, np.random.default_rng([seed, 31])))
+            layer = combiner_layer(subject, branch, settings)
+            found.append(_measure(subject, digit, layer, pairs, np.random.default_rng([seed, 31])))
     if sum(each.turned.n for each in found) < THRESHOLDS.least_searched:
         return None
 
@@ -183,16 +188,14 @@ def _digit(subject: Subject, branch: Branch, digit: int, settings: Settings) -> 
         *(branch, digit, total("turned"), total("moved"), total("strayed")),
         *(
             _joined(found, name)
-            for name in ("logits", "output", "null", "stray_logits", "stray_output", "raw", "flips")
+            for name in ("logits", "output", "null", "null_output", "stray_logits", "stray_output", "raw", "flips")
         ),
     )
 
 
-def _measure(subject: Subject, digit: int, pairs: ColumnPairs, random: np.random.Generator) -> _Digit:
-    token = subject.token(digit)
-    base, source, same = (
-        read_input(subject, subject.predicting(digit), side) for side in (pairs.base, pairs.source, pairs.null)
-    )
+def _measure(subject: Subject, digit: int, layer: int, pairs: ColumnPairs, random: np.random.Generator) -> _Digit:
+    token, place = subject.token(digit), subject.predicting(digit)
+    base, source, same = (read_input(subject, place, layer, side) for side in (pairs.base, pairs.source, pairs.null))
     way = source.written - base.written
     effect, null, stray = (
         move_input(subject, base, along, SHARES) for along in (way, same.written - base.written, permuted(way, random))
@@ -213,6 +216,7 @@ def _measure(subject: Subject, digit: int, pairs: ColumnPairs, random: np.random
         logits=(raw / safe)[turned],
         output=_along(effect, effect)[turned],
         null=(still / safe)[turned],
+        null_output=_along(null, effect)[turned],
         stray_logits=(astray / safe)[turned],
         stray_output=_along(stray, effect)[turned],
         raw=np.stack([raw[:, -1], astray[:, -1]], axis=1)[turned],
@@ -255,6 +259,9 @@ def _facts(branch: Branch, found: Sequence[_Digit], settings: Settings) -> list[
     mine = [each for each in found if each.branch is branch]
     steps = {what: _rate(fit_curves(_joined(mine, what)).is_step) for what in ("logits", "output")}
     stray = {what: _rate(stray_steps(_joined(mine, f"stray_{what}"))) for what in ("logits", "output")}
+    same = {
+        what: _rate(stray_steps(_joined(mine, name))) for what, name in (("logits", "null"), ("output", "null_output"))
+    }
     turned, moved, strayed = (
         sum((getattr(each, name) for each in mine), Rate(0, 0)) for name in ("turned", "moved", "strayed")
     )
@@ -266,7 +273,7 @@ def _facts(branch: Branch, found: Sequence[_Digit], settings: Settings) -> list[
     turns = {"effect": "the digit turns"}
     curves = {what: {"curve": what, "effect": "a step"} for what in steps}
     return [
-        *(fact(curves[what], steps[what], "the digit moves, same carry", moved) for what in steps),
+        *(fact(curves[what], steps[what], "a step, same carry", same[what]) for what in steps),
         fact(turns, turned, "the digit moves, same carry", moved),
         *(fact(curves[what], steps[what], "a step along a permuted direction", stray[what]) for what in steps),
         fact(turns, turned, "the digit turns along a permuted direction", strayed),
@@ -315,13 +322,13 @@ def _estimate(name: str, values: NDArray[np.float64], line: float, settings: Set
     return Estimate(name, float(np.median(values)), float(low), float(high), line, line, line, len(values))
 
 
-def _says(facts: Sequence[Fact], estimates: Sequence[Estimate]) -> str:
+def _says(facts: Sequence[Fact], estimates: Sequence[Estimate], layers: Mapping[str, int]) -> str:
     if not facts:
         return "The model answers too few of the questions for a combiner to be seen."
     parts = []
     for at in range(0, len(facts), 6):
         logits, output, turned, _, _, stray = facts[at : at + 6]
-        branch = logits.about["branch"]
+        branch = str(logits.about["branch"])
         slope, gain, share = (
             next((each for each in estimates if each.name.startswith(f"{branch}: {name}")), None)
             for name in ("slope of the logit", "error of a line", "share at which")
@@ -333,9 +340,9 @@ def _says(facts: Sequence[Fact], estimates: Sequence[Estimate]) -> str:
                 f", with a slope of {slope.value:.2f} (a line has 1), {line}, and turns at {share.value:.2f} of the way"
             )
         parts.append(
-            f"{branch}: the digit turns in {turned.effect.value:.2f} of pairs, null {turned.null.value:.2f}, along a "
-            f"permuted direction {stray.null.value:.2f}; the logit difference goes by a step in {logits.effect}, the "
-            f"MLP's output in {output.effect.value:.2f}{shape}"
+            f"{branch}, MLP of layer {layers[branch]}: the digit turns in {turned.effect.value:.2f} of pairs, null "
+            f"{turned.null.value:.2f}, along a permuted direction {stray.null.value:.2f}; the logit difference goes "
+            f"by a step in {logits.effect}, the MLP's output in {output.effect.value:.2f}{shape}"
         )
     return "; ".join(parts) + "."
 
@@ -347,8 +354,7 @@ def _beside(subject: Subject, estimates: Sequence[Estimate]) -> tuple[BesidePape
     rows = []
     for each in estimates:
         if "argmax" in each.name:
-            quarters = np.ceil(4 * each.value) / 4
-            ours = f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}], seen in steps of a quarter at {quarters:.2f}"
+            ours = f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}]"
             agrees = None if paper is None else each.low - _STEP / 2 <= paper <= each.high + _STEP / 2
             shown = "not reported" if paper is None else f"about {paper} (mixed models)" if mixed else f"{paper}"
             rows.append(BesidePaper(each.name, shown, ours, agrees))

@@ -5,9 +5,9 @@ Gives  for each set which questions get a digit that is off by just the carry: o
        too high for a borrow), the other way round where one is added.
 Never  counts any other failure: a head that brings the digit's own column is missed too, but not for the carry.
 
-1. Where digit j is predicted, the last layer's heads bring the digit's own column and the carry. So only the carry is
-   taken away: questions come in pairs that differ in the column which decides it, with and without a carry, at every
-   cascade depth alike; nodes write the mean of the two.
+1. Where digit j is predicted, the heads of the combiner's layer bring the digit's own column and the carry. So only the
+   carry is taken away: questions come in pairs that differ in the column which decides it, with and without a carry, at
+   every cascade depth alike, the token of the place being the same; nodes write the mean of the two.
 2. At D'k earlier heads bring the column's digits, of which the digits above see nothing but the carry: nodes write
    their mean over a reference.
 3. Untagged: as many other untagged heads on the same side of =, of layers and places on which the digits can depend.
@@ -78,15 +78,15 @@ class Asked:
         return self[good if self.partners is None else good & subject.right(self.partners)]
 
 
-def places_of(subject: Subject, branch: Branch) -> list[Place]:
-    """The places that deliver a carry into a digit, from the top, then those that make one."""
-    found, last = [], subject.last_layer
+def places_of(subject: Subject, branch: Branch, layer: int) -> list[Place]:
+    """The places that deliver a carry into a digit, from the top, then those that make one; `layer` combines them."""
+    found = []
     for digit in range(branch.top(subject.digits), 0, -1):
-        here = tuple(node for node in subject.nodes_at(subject.predicting(digit)) if node.layer == last)
+        here = tuple(node for node in subject.nodes_at(subject.predicting(digit)) if node.layer == layer)
         heads, mlps = _sorted(here)
         found.append(Place(branch, f"A{digit} {branch.value}", digit, True, heads, mlps, (subject.token(digit),)))
     for k in range(branch.top(subject.digits) - 1, -1, -1):
-        here = tuple(node for node in subject.nodes_at(subject.position(f"D'{k}")) if node.layer < last)
+        here = tuple(node for node in subject.nodes_at(subject.position(f"D'{k}")) if node.layer < layer)
         if here:
             heads, mlps = _sorted(here)
             tokens = tuple(range(subject.token(k)))

@@ -5,8 +5,9 @@ Gives  for every digit how often it is off by the carry without all heads that d
        them alone, and without untagged ones; the same for the heads at each column's place, and for MLPs beside them.
 Never  picks the worst head on the questions it is scored on, and never counts a failure that is not the carry's.
 
-1. Delivery: the last layer's heads at the place that predicts digit j; what counts is that digit. Making: the heads of
-   earlier layers at D'k; what counts are the digits above k. Each branch by itself: heads may divide the branches.
+1. Delivery: the heads of the combiner's layer (`combining.py`) at the place that predicts digit j; what counts is that
+   digit. Making: the heads of earlier layers at D'k; what counts are the digits above k. Each branch by itself: heads
+   may divide the branches.
 2. Take the carry from all heads together, from each alone, from untagged heads; count the questions with a digit that
    is off by just that carry (`missing.py` says how both is done).
 3. The worst single head is picked on one split; all rates are those of another.
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.battery.columns import branches_of
+from carrylens.battery.combining import combiner_layers
 from carrylens.battery.missing import (
     Asked,
     Hits,
@@ -53,7 +54,7 @@ CARD = Card(
     title="Single heads, all heads of a place, untagged heads",
     question="Is no single head that makes or delivers a carry necessary, while all heads of its place together are?",
     method=(
-        "Delivery: the last layer's heads where digit j is predicted. Making: earlier heads at a column's place.",
+        "Delivery: the combiner's layer's heads where digit j is predicted. Making: earlier heads at a column's place.",
         "Delivery: heads write the mean of two questions, with the carry and without. Making: their mean over many.",
         "Do so to all heads of the place, each alone, and untagged ones; count digits that are off by just the carry.",
         "The worst single head is picked on one split and scored on another.",
@@ -97,7 +98,8 @@ class Missed:
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
-    places = [place for branch in branches_of(subject.operation) for place in places_of(subject, branch)]
+    layers = combiner_layers(subject, settings)
+    places = [place for branch, layer in layers.items() for place in places_of(subject, branch, layer)]
     watch(CARD.title, 0, len(places) + 1)
     tagged = tagged_nodes(subject, settings)
     untagged = [node for node in subject.nodes if node not in tagged.nodes]

@@ -1,4 +1,4 @@
-"""Patching: is the deciding column's carry held at its own place, and brought to each digit by the last heads?
+"""Patching: is the deciding column's carry held at its own place, and brought to each digit by the combiner's heads?
 
 Takes  a subject.
 Gives  for every branch, digit and cascade depth how often the answer follows each of two swaps that can fail; for
@@ -7,11 +7,12 @@ Never  rests on a swap that copies the source's pass, nor counts a pair that the
 
 1. For digit j and depth d: columns j-1 to j-d are uncertain, the column below them decides. Turn that one.
 2. Swap all nodes of the deciding column's own place, D'k: all digits above it must become the source's.
-3. Swap the last layer's heads at the place that predicts digit j, and nothing earlier there: that digit must become
-   the source's, every other token stay. In a model of one layer these are all heads of the place, so that step 5 holds.
+3. Swap the heads of one layer at the place that predicts digit j, and nothing earlier there: that digit must become the
+   source's, every other token stay. The layer is the combiner's, found for each branch on other pairs (`combining.py`).
+   In a model of one layer these are all heads of the place, so that step 5 holds.
 4. Null of each swap: the deciding column has other digits and the same carry.
-5. A check, which no verdict rests on: all heads of the place that predicts the digit. Where base and source have the
-   same token there, the MLPs compute the source's pass again: bound to work in a model that answers right.
+5. A check, which no verdict rests on: all heads of the place that predicts the digit. Base and source have the same
+   token there, so the MLPs compute the source's pass again: bound to work in a model that answers right.
 6. For the sign, turn the column that decides which operand is the larger. Its place is `=`, whose token is always the
    same. Only the sign counts there: what `=` holds may be read by the digits too.
 """
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.columns import ColumnPairs, branches_of, deciding_pairs, sign_pairs
+from carrylens.battery.combining import combiner_layer
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.swapping import Swapped, answered
@@ -39,11 +41,12 @@ CARD = Card(
     name="patching",
     title="Patching of carry, borrow and sign",
     question="Is the deciding column's carry (borrow, sign) held at that column's own place and brought to each digit "
-    "by the last layer's heads, as the paper says, at every digit and cascade depth and on every branch?",
+    "by the heads of the layer that combines it, at every digit and cascade depth and on every branch?",
     method=(
         "Pairs that differ in the deciding column alone: below d uncertain columns its carry is turned.",
         "Swap all nodes of the deciding column's own place: all digits above it must become the source's.",
-        "Swap the last layer's heads alone where the digit is predicted: it must follow, every other token stay.",
+        "Swap the heads of the combiner's layer alone where the digit is predicted: it must follow, every other token "
+        "stay. The layer whose MLP combines is found for each branch on other pairs.",
         "Null: the deciding column has other digits and the same carry.",
         "Subtractions: the same for the sign, whose place is =.",
         "Check: all heads where the digit is predicted, a copy of the source's pass there. No verdict rests on it.",
@@ -54,7 +57,7 @@ CARD = Card(
     where="Sections on the resolved carry and on mixed models; one stimulus repeated",
 )
 SIGN = "sign"
-COLUMN, HEADS = "the column's place", "last heads at the answer"
+COLUMN, HEADS = "the column's place", "the combiner's heads at the answer"
 COPY = "all heads at the answer"
 """Where is swapped. `COPY` is bound to work in a model that answers right."""
 _NAMED = 4  # how many failing cells the sentence names
@@ -107,12 +110,17 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
 
 
 def sites_of(subject: Subject) -> tuple[str, ...]:
-    """The sites that are swapped. In one layer the last heads are all heads: there only the copy is left of them."""
+    """The sites that are swapped. In one layer its heads are all heads: there only the copy is left of them."""
     return (COLUMN, HEADS, COPY) if subject.last_layer else (COLUMN, COPY)
 
 
-def swap_sites(subject: Subject, pairs: ColumnPairs, digit: int | None, wanted: Tokens) -> dict[str, Swapped]:
-    """What each site does; `wanted` are the answers that the digit, and all above the column, must become."""
+def swap_sites(
+    subject: Subject, pairs: ColumnPairs, digit: int | None, wanted: Tokens, layer: int
+) -> dict[str, Swapped]:
+    """What each site does; `wanted` are the answers that the digit, and all above the column, must become.
+
+    `layer` is the combiner's.
+    """
     sites = sites_of(subject)
     if not len(pairs):
         return dict.fromkeys(sites, Swapped(Rate(0, 0), Rate(0, 0)))
@@ -120,7 +128,7 @@ def swap_sites(subject: Subject, pairs: ColumnPairs, digit: int | None, wanted: 
     heads = [node for node in subject.nodes_at(place) if not node.is_mlp]
     nodes = {
         COLUMN: list(subject.nodes_at(subject.position(f"D'{pairs.column}"))),
-        HEADS: [node for node in heads if node.layer == subject.last_layer],
+        HEADS: [node for node in heads if node.layer == layer],
         COPY: heads,
     }
     edits = [swap(nodes[site]) for site in sites]
@@ -153,15 +161,15 @@ def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell
         watch(CARD.title, at, len(wanted))
         seed = settings.seed_of(CARD.name, branch, digit, depth)
         pairs = deciding_pairs(branch, digits, digit, depth, n, seed)
-        yield _cell(subject, branch.value, digit, depth, pairs)
+        yield _cell(subject, branch.value, digit, depth, pairs, combiner_layer(subject, branch, settings))
     for depth in range(digits) if subject.operation is not Operation.ADD else ():
         pairs = sign_pairs(digits, depth, n, settings.seed_of(CARD.name, SIGN, depth))
-        yield _cell(subject, SIGN, None, depth, pairs)
+        yield _cell(subject, SIGN, None, depth, pairs, combiner_layer(subject, None, settings))
 
 
-def _cell(subject: Subject, branch: str, digit: int | None, depth: int, drawn: ColumnPairs) -> _Cell:
+def _cell(subject: Subject, branch: str, digit: int | None, depth: int, drawn: ColumnPairs, layer: int) -> _Cell:
     pairs = answered(subject, drawn)
-    sites = swap_sites(subject, pairs, digit, pairs.expected)
+    sites = swap_sites(subject, pairs, digit, pairs.expected, layer)
     return _Cell(branch, digit, depth, sites, Rate(len(pairs), len(drawn)))
 
 
@@ -188,7 +196,7 @@ def _says(cells: Sequence[_Cell], verdicts: Mapping[str, Sequence[Verdict]]) -> 
         return "The model answers none of the pairs of questions, so nothing can follow."
     parts = {
         COLUMN: "Swapped at its column's own place, the deciding carry turns all digits above in",
-        HEADS: "through the last layer's heads alone, where a digit is predicted, it turns that and no other in",
+        HEADS: "through the combiner's heads alone, where a digit is predicted, it turns that and no other in",
     }
     told = [f"{parts[site]} {_told(cells, site, some)}" for site, some in verdicts.items()]
     right = sum((cell.answered for cell in cells), Rate(0, 0))
@@ -210,7 +218,7 @@ def _told(cells: Sequence[_Cell], site: str, verdicts: Sequence[Verdict]) -> str
 def _beside(cells: Sequence[_Cell], sites: Sequence[str]) -> tuple[BesidePaper, ...]:
     rows = []
     for site, what in (
-        (HEADS, "digits that follow the deciding carry, brought by the last layer's heads alone"),
+        (HEADS, "digits that follow the deciding carry, brought by the heads of the combiner's layer alone"),
         (COPY, "check, all heads of the place: a copy of the source's pass there, bound to work if the model is right"),
     ):
         if site in sites:
@@ -233,7 +241,7 @@ def _figure(cells: Sequence[_Cell]) -> Figure:
         )
     if all(HEADS in cell.sites for cell in cells):
         rates = [_joined(some, HEADS).effect for some in by_depth]
-        series.append(Series.of_rates("all, through the last heads", Kind.RIVAL, depths, rates))
+        series.append(Series.of_rates("all, through the combiner's heads", Kind.RIVAL, depths, rates))
     nulls = [_joined(some, COLUMN).null for some in by_depth]
     series.append(Series.of_rates("null: column, same carry", Kind.NULL, depths, nulls))
     return Figure("cascade depth", "share of pairs", tuple(series))

@@ -1,14 +1,15 @@
-"""Paths: along which edges does the resolved carry come to the last MLP, and is `=` its origin or a depot?
+"""Paths: along which edges does the resolved carry come to the combiner, and is `=` its origin or a depot?
 
 Takes  a subject.
-Gives  for every branch, digit and cascade depth how often the digit follows when edges into the last MLP of its place
-       carry the source's values: all, those of the last layer's heads, each of these alone, those of earlier nodes;
-       and when places do: `=`, all before it, all before it with `=` held.
+Gives  for every branch, digit and cascade depth how often the digit follows when edges into the combiner of its place
+       carry the source's values: all, those of its layer's heads, each of these alone, those of earlier nodes; and when
+       places do: `=`, all before it, all before it with `=` held.
 Never  counts a pair that the model, untouched, does not answer, nor scores a head on the pairs it was picked on.
 
 1. Pairs in which the column that decides digit j, below d uncertain ones, is turned. Null: other digits, same carry.
-2. The last MLP at the place of digit j, and nobody else, reads some senders of that place as they are for the source.
-3. The attention route is the last layer's heads; the residual route all that earlier layers write at that place. Beside
+2. The combiner at the place of digit j, and nobody else, reads some senders of that place as they are for the source.
+   Which layer's MLP combines is found for each branch on other pairs (`combining.py`); the paper takes the last.
+3. The attention route is the heads of its layer; the residual route all that earlier layers write at that place. Beside
    them the same senders, read by the logits and not by the MLP.
 4. Each head alone, and all but one. The best alone, and the one that is missed most, are picked on every other pair
    and scored on the rest: heads are redundant if none does it alone and all but any one do, and
@@ -21,13 +22,14 @@ Never  counts a pair that the model, untouched, does not answer, nor scores a he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs
+from carrylens.battery.combining import combiner_layer, combiner_layers, senders
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.swapping import Swapped, answered
@@ -38,23 +40,24 @@ from carrylens.interventions.edits import Edit, edge, swap
 
 CARD = Card(
     name="paths",
-    title="Which edges deliver the carry to the last MLP",
-    question="Do the last layer's heads deliver the resolved carry to the last MLP at each digit, on every branch and "
-    "at every cascade depth?",
+    title="Which edges deliver the carry to the combiner",
+    question="Do the heads of the combiner's own layer deliver the resolved carry to it at each digit, on every branch "
+    "and at every cascade depth?",
     method=(
         "Pairs in which the deciding column is turned, below d uncertain ones; null: other digits, same carry.",
-        "The last MLP where the digit is predicted, and nobody else, reads senders of its place as for the source.",
-        "Senders: all; the last layer's heads, each alone, all but one; all earlier nodes; all, to the logits only.",
+        "The combiner: the layer whose MLP turns the digit most often, found for each branch on other pairs.",
+        "It, where the digit is predicted, and nobody else, reads senders of its place as for the source.",
+        "Senders: all; its layer's heads, each alone, all but one; all earlier nodes; all, to the logits only.",
         "The best head alone, and the one missed most, are picked on half of the pairs and scored on the other.",
         "Is = an origin or a depot: swap all nodes there, all before it, and those with = held as it was.",
     ),
-    refuted_if="on some branch, at some depth, the last layer's heads surely leave most digits as they were, or the "
+    refuted_if="on some branch, at some depth, the heads of its layer surely leave most digits as they were, or the "
     "null moves them as often.",
     paper="delivered carry-specifically to an answer-position combiner by redundant heads; = is a depot, not the "
     "source",
     where="Table of family invariants; App. techniques; worked examples",
 )
-ALL, HEADS, EARLIER, LOGITS = "all edges", "last heads", "earlier nodes", "past the MLP"
+ALL, HEADS, EARLIER, LOGITS = "all edges", "heads of its layer", "earlier nodes", "past the MLP"
 EQUALS, BEFORE, HELD = "swap at =", "swap before =", "before =, = held"
 UNCLEAR = "unclear"
 ONE, REDUNDANT, SHARED = "one head alone", "redundant heads", "heads that share it"
@@ -82,7 +85,7 @@ class _Cell:
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
-    wanted = list(_cells(subject, settings, watch))
+    wanted, layers = list(_cells(subject, settings, watch)), combiner_layers(subject, settings)
     cells = [cell for cell in wanted if cell.turned]
     pooled = [
         _joined(some, HEADS).fact(CARD.name, {**about, "edit": HEADS, "pooled": True}, {"seed": settings.seed})
@@ -103,7 +106,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         card=CARD,
         settings=settings.plain(),
         verdict=overall(weigh(pooled)),
-        says=_says(cells, digits),
+        says=_says(cells, digits, layers),
         facts=(*facts, *(fact for some in digits for fact in _picked_facts(some, settings)), *pooled),
         figure=_figure(cells) if cells else None,
         headers=(
@@ -120,7 +123,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
             "= is",
         ),
         rows=tuple(map(_row, digits)),
-        beside_paper=_beside(cells, digits),
+        beside_paper=_beside(cells, digits, layers, subject.last_layer),
     )
 
 
@@ -137,11 +140,12 @@ def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell
         drawn = deciding_pairs(branch, subject.digits, digit, depth, settings.n_pairs, seed)
         pairs = answered(subject, drawn)
         asked = len(pairs) and 2 * len(pairs) >= len(drawn)
-        yield _measure(subject, pairs, digit, depth) if asked else _Cell(branch, digit, depth, {}, {})
+        layer = combiner_layer(subject, branch, settings)
+        yield _measure(subject, pairs, digit, depth, layer) if asked else _Cell(branch, digit, depth, {}, {})
 
 
-def _measure(subject: Subject, pairs: ColumnPairs, digit: int, depth: int) -> _Cell:
-    edits, token = _edits(subject, digit), subject.token(digit)
+def _measure(subject: Subject, pairs: ColumnPairs, digit: int, depth: int, layer: int) -> _Cell:
+    edits, token = _edits(subject, digit, layer), subject.token(digit)
     names, wanted = list(edits), pairs.expected[:, token]
     effect = subject.engine.run(list(edits.values()), pairs.base, [pairs.source, pairs.base])
     null = subject.engine.run(list(edits.values()), pairs.base, [pairs.null, pairs.base])
@@ -153,11 +157,11 @@ def _measure(subject: Subject, pairs: ColumnPairs, digit: int, depth: int) -> _C
     )
 
 
-def _edits(subject: Subject, digit: int) -> dict[str, Edit]:
-    place, last, equals = subject.predicting(digit), subject.last_layer, subject.position("=")
-    here, combiner = subject.nodes_at(place), f"P{place}L{last}MLP"
-    heads = [node for node in here if node.layer == last and not node.is_mlp]
-    earlier = [node for node in here if node.layer < last]
+def _edits(subject: Subject, digit: int, layer: int) -> dict[str, Edit]:
+    place, equals = subject.predicting(digit), subject.position("=")
+    here, combiner = senders(subject, place, layer), f"P{place}L{layer}MLP"
+    heads = [node for node in here if node.layer == layer]
+    earlier = [node for node in here if node.layer < layer]
     before = subject.nodes_at(*range(equals))
     at_equals = subject.nodes_at(equals)
     edits = {ALL: edge([*earlier, *heads], combiner), HEADS: edge(heads, combiner)}
@@ -243,7 +247,7 @@ def _digit(cell: _Cell) -> int:
     return cell.digit
 
 
-def _says(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> str:
+def _says(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]], layers: Mapping[Branch, int]) -> str:
     if not cells:
         return "The model answers too few of the questions for a carry to be delivered."
     parts = []
@@ -251,9 +255,9 @@ def _says(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> str:
         mine = [cell for cell in cells if cell.branch is branch]
         heads, earlier, every = (_joined(mine, name) for name in (HEADS, EARLIER, ALL))
         parts.append(
-            f"{branch.value}: through the last heads the digit turns in {heads.effect.value:.2f} of pairs (null "
-            f"{heads.null.value:.2f}), from earlier nodes of its place in {earlier.effect.value:.2f}, all edges "
-            f"{every.effect.value:.2f}"
+            f"{branch.value}, combined by the MLP of layer {layers[branch]}: through the heads of that layer the digit "
+            f"turns in {heads.effect.value:.2f} of pairs (null {heads.null.value:.2f}), from earlier nodes there "
+            f"in {earlier.effect.value:.2f}, all edges {every.effect.value:.2f}"
         )
     heads_of, equals = map(_delivered_by, digits), map(_equals_is, cells)
     return (
@@ -262,15 +266,24 @@ def _says(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> str:
     )
 
 
-def _beside(cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]]) -> tuple[BesidePaper, ...]:
+def _beside(
+    cells: Sequence[_Cell], digits: Sequence[Sequence[_Cell]], layers: Mapping[Branch, int], last: int
+) -> tuple[BesidePaper, ...]:
     if not cells:
         return ()
     heads = [how for how in map(_delivered_by, digits) if how != UNCLEAR]
     roles = [role for role in map(_equals_is, cells) if role != UNCLEAR]
     whole = _joined(cells, HEADS)
     specific = surely_most(whole.effect) and surely_seldom(whole.null)
+    mine = {branch: layers[branch] for branch in dict.fromkeys(cell.branch for cell in cells)}
+    named = ", ".join(f"{branch.value} layer {layer}" for branch, layer in mine.items())
     return (
-        BesidePaper("delivery by the last heads", "carry-specific", f"{whole.effect}, null {whole.null}", specific),
+        BesidePaper(
+            "the layer whose MLP combines", f"the last ({last}), for all branches", named, set(mine.values()) == {last}
+        ),
+        BesidePaper(
+            "delivery by the heads of its layer", "carry-specific", f"{whole.effect}, null {whole.null}", specific
+        ),
         BesidePaper(
             "heads that deliver", "redundant", _counted(heads) or UNCLEAR, set(heads) == {REDUNDANT} if heads else None
         ),
@@ -297,7 +310,7 @@ def _figure(cells: Sequence[_Cell]) -> Figure:
                 series.append(Series.of_rates(f"{branch.value}, {name}", kind, list(groups), rates))
     groups = _by_depth(cells)
     nulls = [_joined(some, HEADS).null for some in groups.values()]
-    series.append(Series.of_rates("null: same carry, last heads", Kind.NULL, list(groups), nulls))
+    series.append(Series.of_rates(f"null: same carry, {HEADS}", Kind.NULL, list(groups), nulls))
     return Figure("cascade depth", "share of pairs whose digit turns", tuple(series))
 
 
