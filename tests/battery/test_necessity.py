@@ -134,7 +134,7 @@ def delivering(operation: Operation, digit: int) -> Place:
 def test_a_head_that_brings_the_digits_own_column_is_not_missed_for_the_carry() -> None:
     subject = Subject("shipped", load("add_d5_l2_h3_w96_t2K_s1").eval(), Operation.ADD)
     reference = Stream(StreamKind.ENRICHED, Operation.ADD, 5, 3).take(0, 128)
-    place = next(each for each in places_of(subject, Branch.ADD) if each.name == "A2 add")
+    place = next(each for each in places_of(subject, Branch.ADD, subject.last_layer) if each.name == "A2 add")
     asked = draw_pairs(subject, place, 64, reference, 4).answered(subject)
     own_column = (place.heads[1],)
     correct = subject.engine.run([ablate(own_column)], asked.questions, reference=reference).correct
@@ -160,7 +160,7 @@ def test_pairs_of_every_depth_are_drawn_and_only_answered_ones_kept() -> None:
 def test_untagged_heads_are_others_that_the_counted_digits_can_depend_on() -> None:
     subject, random = untrained_subject(Operation.ADD), np.random.default_rng(0)
     untagged, equals = [node for node in subject.nodes if node.head != 0], subject.position("=")
-    for place in places_of(subject, Branch.ADD):
+    for place in places_of(subject, Branch.ADD, subject.last_layer):
         at, drawn = place.heads[0].position, untagged_heads(subject, place, untagged, random)
         assert len(drawn) == len(place.heads)
         assert not set(drawn) & set(place.heads)
