@@ -39,8 +39,8 @@ def test_in_a_plain_plant_every_place_depends_on_one_head() -> None:
 def test_with_three_copies_no_head_is_necessary_but_all_are() -> None:
     outcome = outcome_of("necessity", planted_subject(Operation.ADD, 2, COPIES))
     assert outcome.verdict is Verdict.SUPPORTED
-    heads, mlps = outcome.beside_paper
-    assert (heads.agrees, mlps.agrees) == (True, False)
+    delivering, making, mlps = outcome.beside_paper
+    assert (delivering.agrees, making.agrees, mlps.agrees) == (True, True, False)
     assert "at 4 of the 4 places that are missed" in outcome.says
     gaps = {each.name: each.low for each in outcome.estimates}
     assert gaps
@@ -128,7 +128,7 @@ def test_no_digit_is_off_by_a_carry_where_none_goes_in() -> None:
 
 def delivering(operation: Operation, digit: int) -> Place:
     subject = planted_subject(operation, 2, PLAIN)
-    return next(place for place in places_of(subject, branches_of(operation)[0]) if place.digit == digit)
+    return next(place for place in places_of(subject, branches_of(operation)[0], 1) if place.digit == digit)
 
 
 def test_a_head_that_brings_the_digits_own_column_is_not_missed_for_the_carry() -> None:

@@ -23,7 +23,7 @@ def a_fact(experiment: str, about: Mapping[str, object], hits: int, null: int = 
 
 
 def patched(hits: int, verdict: Verdict = Verdict.SUPPORTED) -> Outcome:
-    about = {"branch": "add", "digit": 1, "depth": 0, "site": "last heads at the answer"}
+    about = {"branch": "add", "digit": 1, "depth": 0, "site": patching.HEADS}
     facts = (
         a_fact("patching", about, hits),
         a_fact("patching", {**about, "pooled": True}, 40),  # already counted: must not count again

@@ -14,7 +14,7 @@ from carrylens.report.family_svg import family_svg
 from carrylens.report.family_text import family_lines, family_page, mark, short_names
 from family.records import a_fact, a_member, angled, carried, full, patched
 
-FOLLOWS = "last heads swapped at the answer, its digit follows"
+FOLLOWS = "the combiner's heads swapped at the answer, its digit follows"
 
 
 def the_row(outcomes: list[list[Outcome]], section: str, name: str = VERDICT, operations: str = "add") -> Row:

@@ -41,8 +41,8 @@ def cell(name: str, experiment: str, dials: Dials, operation: Operation = Operat
     [
         ("make-carry", "values of a column's carry", PLAIN, "three values"),
         ("make-carry", "where the sum's top carry is made", PLAIN, "at its own place, all its values"),
-        ("patching", "last heads swapped at the answer, its digit follows", PLAIN, "most"),
-        ("paths", "the last layer's heads deliver it", PLAIN, "yes"),
+        ("patching", "the combiner's heads swapped at the answer, its digit follows", PLAIN, "most"),
+        ("paths", "the heads of its layer deliver it", PLAIN, "yes"),
         ("paths", "earlier nodes of the place deliver it", PLAIN, "no"),
         ("paths", "heads that deliver", PLAIN, "one head alone"),
         ("paths", "what = is", PLAIN, "bypassed"),

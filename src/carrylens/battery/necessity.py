@@ -286,16 +286,18 @@ def _says(found: Sequence[Missed], verdicts: Sequence[Verdict], means: Sequence[
 
 def _beside(found: Sequence[Missed], verdicts: Sequence[Verdict]) -> tuple[BesidePaper, ...]:
     # The paper means heads and MLPs. An MLP is the only one of its layer and place, so it stands in a row of its own.
-    told = [verdict for verdict in verdicts if verdict in (Verdict.SUPPORTED, Verdict.REFUTED)]
+    rows = []
+    for delivers, verb in _KINDS:
+        mine = [verdict for each, verdict in zip(found, verdicts, strict=True) if each.place.delivers is delivers]
+        told = [verdict for verdict in mine if verdict in (Verdict.SUPPORTED, Verdict.REFUTED)]
+        heads = f"{told.count(Verdict.REFUTED)} of {len(told)} places that could be told depend on one head"
+        agrees = Verdict.REFUTED not in told if told else None
+        rows.append(BesidePaper(f"single heads that are necessary to {verb} a carry", "none", heads, agrees))
     n_missed = sum(verdict is not Verdict.UNTESTED for verdict in verdicts)
-    heads = f"{told.count(Verdict.REFUTED)} of {len(told)} places that could be told depend on one head"
     n_mlps = needed_mlps(found, verdicts)
     mlps = f"{n_mlps} of {n_missed} places depend on one MLP"
-    what = "single nodes that are necessary for the carry"
-    return (
-        BesidePaper(f"{what}: heads", "none", heads, Verdict.REFUTED not in told if told else None),
-        BesidePaper(f"{what}: MLPs", "none", mlps, n_mlps == 0 if n_missed else None),
-    )
+    agrees = n_mlps == 0 if n_missed else None
+    return (*rows, BesidePaper("single MLPs that are necessary for the carry", "none", mlps, agrees))
 
 
 def _figure(found: Sequence[Missed]) -> Figure:

@@ -23,7 +23,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.battery.carry_probes import (
     LEAST,
     NO_TRANSFER,
@@ -235,11 +235,12 @@ def _beside(subject: Subject, found: Sequence[CarryRead]) -> tuple[BesidePaper, 
     adds = carry.branch is Branch.ADD
     rows = []
     if carry.onset is not None:
-        paper = _LAGS.get(subject.digits) if adds else None
-        lag = carry.lag
+        lag, paper = carry.lag, _LAGS.get(subject.digits) if subject.operation is Operation.ADD else None
+        reader = subject.predicting(carry.column + 1) - subject.position("D'0")
         ours = f"{_tokens(lag.value)} [{lag.low:.0f}, {lag.high:.0f}]"
         shown = "2 tokens (d5, d6), 3 (d8)" if adds else "given for addition's carry only"
-        agrees = None if paper is None else lag.low <= paper <= lag.high
+        # Beyond the place that reads it, no onset is looked for: a longer lag cannot be met.
+        agrees = None if paper is None or paper > reader else lag.low <= paper <= lag.high
         rows.append(BesidePaper(f"lag of {carry.name} after D'0", shown, ours, agrees))
     each = _separations(subject, [c for c in found if c.branch is carry.branch])[0]
     ours = f"{each.value:.1f} [{each.low:.1f}, {each.high:.1f}], untrained twin {each.null:.1f}"

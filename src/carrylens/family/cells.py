@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from math import hypot
 
 from carrylens.battery.outcome import Estimate
 from carrylens.battery.weighing import overall, weigh
@@ -117,12 +118,18 @@ def sides_cell(estimates: Sequence[Estimate], middle: float, words: tuple[str, s
 
 
 def measured_cell(estimates: Sequence[Estimate], null: str) -> Cell:
-    """Numbers that are compared as numbers: their mean, beside that of the null."""
+    """Numbers that are compared as numbers: their mean with its interval, beside that of the null.
+
+    The numbers are of different questions, so that their errors are independent.
+    """
     if not estimates:
         return UNTESTED
-    value = sum(each.value for each in estimates) / len(estimates)
-    beside = sum(each.null for each in estimates) / len(estimates)
-    return Cell(State.MEASURED, figure=f"{value:.2f} ({null} {beside:.2f})", value=value)
+    n = len(estimates)
+    value, beside = sum(each.value for each in estimates) / n, sum(each.null for each in estimates) / n
+    below = hypot(*(each.value - each.low for each in estimates)) / n
+    above = hypot(*(each.high - each.value for each in estimates)) / n
+    figure = f"{value:.2f} [{value - below:.2f}, {value + above:.2f}] ({null} {beside:.2f})"
+    return Cell(State.MEASURED, figure=figure, value=value)
 
 
 def span(values: Sequence[float]) -> str:

@@ -40,12 +40,16 @@ _MOST = ("most", "fewer than half")
 
 @dataclass(frozen=True)
 class Finding:
-    """One row: of which experiment, what is asked, how it is read; `paper` begins what the outcome sets beside it."""
+    """One row: of which experiment, what is asked, how it is read; `paper` begins what the outcome sets beside it.
+
+    `trend` is where the paper says that the number goes as additions get longer: `grows` or `falls`.
+    """
 
     experiment: str
     name: str
     read: Callable[[Outcome, ModelName], Cell]
     paper: str = ""
+    trend: str = ""
 
 
 def applies(experiment: str, name: ModelName) -> bool:
@@ -86,6 +90,13 @@ def _at_answer(outcome: Outcome, _name: ModelName) -> Cell:
 
 def _at_column(outcome: Outcome, _name: ModelName) -> Cell:
     return share_cell(_facts(outcome, site=patching.COLUMN, pooled=None), _MOST)
+
+
+def _combines(outcome: Outcome, _name: ModelName) -> Cell:
+    row = next((each for each in outcome.beside_paper if each.what.startswith("the layer whose")), None)
+    if row is None:
+        return UNTESTED
+    return Cell(State.TOLD, "the last, for all branches" if row.agrees else "not the last for all", row.ours)
 
 
 def _through_heads(outcome: Outcome, _name: ModelName) -> Cell:
@@ -304,9 +315,12 @@ FINDINGS = (
     Finding("make-carry", "where carries below the top column are made", _columns),
     Finding("make-carry", "where the sum's top carry is made", _top_column),
     Finding("make-carry", "values of a column's carry", _values, "how a column's carry"),
-    Finding("patching", "last heads swapped at the answer, its digit follows", _at_answer, "digits that follow"),
+    Finding(
+        "patching", "the combiner's heads swapped at the answer, its digit follows", _at_answer, "digits that follow"
+    ),
     Finding("patching", "the column's place swapped, all digits above follow", _at_column),
-    Finding("paths", "the last layer's heads deliver it", _through_heads, "delivery by"),
+    Finding("paths", "the layer whose MLP combines digit and carry", _combines, "the layer whose"),
+    Finding("paths", "the heads of its layer deliver it", _through_heads, "delivery by"),
     Finding("paths", "earlier nodes of the place deliver it", _through_earlier),
     Finding("paths", "heads that deliver", _heads, "heads that deliver"),
     Finding("paths", "what = is", _equals, "what = is"),
@@ -314,10 +328,12 @@ FINDINGS = (
     Finding("whole-algorithm", "rivals", _rivals),
     Finding("whole-algorithm", "answers that stay, all sites scrubbed", _scrubbed),
     Finding("whole-algorithm", "answers that stay, the map's circuit scrubbed", _claimed),
-    Finding("necessity", "heads that deliver a carry", _missed("A"), "single nodes"),
-    Finding("necessity", "heads that make a carry", _missed("D")),
-    Finding("necessity", "gap of all heads and the worst, delivering", _number("that deliver carries", "untagged")),
-    Finding("necessity", "gap of all heads and the worst, making", _number("that make carries", "untagged")),
+    Finding("necessity", "heads that deliver a carry", _missed("A"), "single heads that are necessary to del"),
+    Finding("necessity", "heads that make a carry", _missed("D"), "single heads that are necessary to make"),
+    Finding(
+        "necessity", "gap of all heads and the worst, delivering", _number("deliver carries", "untagged"), trend="grows"
+    ),
+    Finding("necessity", "gap of all heads and the worst, making", _number("make carries", "untagged"), trend="grows"),
     Finding("sufficiency", "answers kept, the rest at its mean", _kept("mean"), "add answers kept"),
     Finding("sufficiency", "answers kept, the rest at its class mean", _kept("class-mean")),
     Finding("sufficiency", "answers kept, the rest resampled", _kept("resample")),
@@ -329,7 +345,7 @@ FINDINGS = (
     Finding("probes", "where resolved carries are first read", _onsets),
     Finding("probes", "the top carry, tokens after D'0", _top_lag, "lag of"),
     Finding("probes", "probes of other columns read it", _across),
-    Finding("probes", "separation of the carry's axis", _starting("carry-axis separation", "twin"), "carry-axis"),
+    Finding("probes", "separation of the carry's axis", _starting("carry-axis sep", "twin"), "carry-axis", "falls"),
     Finding("axes", "both borrows", _angle("positive-negative"), "|cos| positive-negative, digit 2, each"),
     Finding("axes", "carry and borrows", _angle("add-positive", "add-negative"), "|cos| add-positive, digit 2, each"),
     Finding("selection", "digits follow the operator's state", _followed("stream into the last layer"), "state patch"),

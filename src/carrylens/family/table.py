@@ -19,6 +19,7 @@ from carrylens.family.cells import APART, NOT_RUN, Cell, State, span, verdict_ce
 from carrylens.family.circuits import CIRCUIT
 from carrylens.family.experiments import FINDINGS, Finding, applies
 from carrylens.family.members import Member
+from carrylens.family.trends import trend_of
 from carrylens.names import ModelName
 
 VERDICT, CIRCUIT_SECTION = "verdict", "Map and claims"
@@ -36,7 +37,10 @@ class Standing(Enum):
 
 @dataclass(frozen=True)
 class Row:
-    """One finding: a cell for each model, in the order of the members; the paper's figure, and how many agree."""
+    """One finding: a cell for each model, in the order of the members; the paper's figure, and how many agree.
+
+    `trend` is how the number goes as additions get longer.
+    """
 
     section: str
     name: str
@@ -44,6 +48,7 @@ class Row:
     paper: str = ""
     agree: int = 0
     compared: int = 0
+    trend: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -80,6 +85,7 @@ class Row:
             first = [f"same in the {told} told" if told > 1 else "told in 1"]
         elif self.standing is Standing.MEASURED:
             first = [span([cell.value for cell in self.cells if cell.value is not None])]
+            first += [self.trend] if self.trend else []
         else:
             first = []
         return "; ".join([*first, *self.rest]) or State.APART.value
@@ -161,7 +167,15 @@ def _row(finding: Finding, members: Sequence[Member]) -> Row:
     beside = [found for member in members if (found := _beside(finding, member)) is not None]
     told = [each.agrees for each in beside if each.agrees is not None]
     paper = "; ".join(dict.fromkeys(each.paper for each in beside))
-    return Row(finding.experiment, finding.name, cells, paper, sum(told), len(told))
+    row = Row(finding.experiment, finding.name, cells, paper, sum(told), len(told))
+    trend = trend_of([(member.name, cell.value) for member, cell in zip(members, cells, strict=True)])
+    if not finding.trend or trend is None:
+        return row
+    said = f"{finding.trend} with digits"
+    shown = "; ".join(filter(None, (paper, said)))
+    return replace(
+        row, paper=shown, agree=row.agree + trend.goes(finding.trend), compared=row.compared + 1, trend=str(trend)
+    )
 
 
 def _beside(finding: Finding, member: Member) -> BesidePaper | None:
@@ -189,6 +203,7 @@ def _row_record(row: Row, members: Sequence[Member]) -> dict[str, Any]:
         "stands": row.standing.value,
         "says": row.says,
         "paper": row.paper or None,
+        "trend": row.trend or None,
         "agree_with_paper": [row.agree, row.compared] if row.compared else None,
         "cells": {
             member.source: {
