@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from carrylens.arithmetic.pairs import swapping_pairs
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import ST, SV, A, Variable
 from carrylens.discovery.node_map import Fallen, NodeMap, Role
@@ -14,6 +15,7 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.claims import Kind, claims_of
 from carrylens.hypothesis.known import left_to_right, one_layer, ripple, rivals_of
+from carrylens.hypothesis.search import Search
 from carrylens.hypothesis.skeleton import Judgement, judge
 from carrylens.hypothesis.statement import Hypothesis
 from carrylens.hypothesis.verdicts import Finding, Skeleton, Verdict
@@ -310,3 +312,14 @@ def test_a_group_comes_before_another_only_with_all_its_nodes() -> None:
     assert reaches((head,), (mlp,))
     assert not reaches((mlp,), (head,))
     assert not reaches((head,), (Node(16, 2, 0),))
+
+
+def test_pairs_that_change_a_token_above_cannot_show_that_nobody_carries_it() -> None:
+    """The model has read the base's token there, which may speak against the swap."""
+    search, model = Search(left_to_right_map(Operation.ADD, 4)), left_to_right(Operation.ADD, 4).model
+    pairs = swapping_pairs(model, ST[0], 48, 0)
+    own, moved = model.answers(pairs.base).digits, pairs.written().digits
+    for digit in (1, 2, 3, 4):
+        first = (own[:, digit] != moved[:, digit]) & (own[:, digit + 1 :] == moved[:, digit + 1 :]).all(1)
+        assert search.n_visible(model, ST[0], A[digit]) == first.sum()
+        assert first.sum() < (own[:, digit] != moved[:, digit]).sum() or digit == 4

@@ -42,8 +42,8 @@ def test_one_layer_has_no_room_to_resolve_carries(tmp_path: Path, monkeypatch: p
     claims = record["claims"]
     assert isinstance(claims, list)
     refuted = [claim for claim in claims if claim["verdict"] == "REFUTED"]
-    far = [f"carries ST[{k}]" for k in (2, 1)]
-    assert [c for c in refuted if any(f"{what} for A[4]" in c["sentence"] for what in far)], "no carry from two below"
+    far = [f"carries ST[{k}]" for k in (2, 1, 0)]
+    assert [c for c in refuted if any(f"{what} for A[5]" in c["sentence"] for what in far)], "no carry from two below"
     assert [claim for claim in refuted if "nodes one after another" in claim["sentence"]], (
         "and there is no room for them"
     )

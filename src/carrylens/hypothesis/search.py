@@ -112,12 +112,16 @@ def _inside(said: Mapping[str, object], name: str) -> Mapping[str, object]:
 @cache
 def _visible(model: CausalModel, variable: Variable, count: int, seed: int) -> tuple[int, ...] | None:
     # In how many of the search's pairs each token would change, and to the source's own: then a swap of everything that
-    # knows the variable shows it, whatever else those nodes know. None where no question can show the variable.
+    # knows the variable shows it, whatever else those nodes know. Tokens above it must stay: the model has read the
+    # base's, and one that says what the base's value was speaks against the swap. None where no question can show it.
     try:
         pairs = swapping_pairs(model, variable, count, seed)
     except CarryLensError:
         return None
     own, source, moved = model.answers(pairs.base), model.answers(pairs.source), pairs.written()
-    digits = np.sum((own.digits != moved.digits) & (source.digits == moved.digits), axis=0)[::-1]
-    sign = np.sum((own.negative != moved.negative) & (source.negative == moved.negative))
-    return (int(sign), *(int(number) for number in digits))
+    changed, same = (
+        np.column_stack([a.negative != b.negative, (a.digits != b.digits)[:, ::-1]])
+        for a, b in ((own, moved), (source, moved))
+    )
+    first = changed & (np.cumsum(changed, axis=1) == 1)
+    return tuple(int(number) for number in (first & ~same).sum(0))
