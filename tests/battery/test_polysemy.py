@@ -13,7 +13,10 @@ from battery.ungated import ungated_subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.battery.columns import Branch
 from carrylens.battery.polysemy import inserted_node, judge_several, shuffled_several
+from carrylens.battery.registry import experiments_called
+from carrylens.battery.running import full_settings
 from carrylens.battery.subject import Inserted, Subject
+from carrylens.discovery.node_map import NodeMap
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.verdicts import Verdict
 from carrylens.model.config import ModelConfig
@@ -92,6 +95,13 @@ def test_a_model_put_in_late_has_its_nodes_moved() -> None:
     assert inserted_node(Node(4, 1, 2), early) == Node(4, 1, 2)
     assert inserted_node(Node(4, 1, 2), late) == Node(4, 2, 3)
     assert inserted_node(Node(4, 0, None), late) == Node(4, 1, None)
+
+
+def test_the_map_is_not_read_so_a_new_one_leaves_the_outcome_as_it_is() -> None:
+    (experiment,) = experiments_called("polysemy")
+    subject = untrained_subject(Operation.MIX)
+    mapped = replace(subject, map=NodeMap("untrained", Operation.MIX, 3, 2, 3, (), ()))
+    assert full_settings(experiment, mapped, SMALL) == full_settings(experiment, subject, SMALL)
 
 
 def test_untrained_weights_and_models_that_only_add_are_not_tested() -> None:

@@ -1,4 +1,7 @@
-"""Sufficiency: useful nodes that suffice and such that do not; sets matched by position; the paper's own model."""
+"""Sufficiency: useful nodes that suffice and such that do not; sets matched by position; the paper's own model.
+
+In a mixed plant the heads that fetch the operator are left out: means of one branch tell the operation without them.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ import pytest
 
 from battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from battery.ungated import ungated_subject
+from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation
+from carrylens.battery.columns import Branch
 from carrylens.battery.outcome import Outcome
 from carrylens.battery.subject import Subject
-from carrylens.battery.sufficiency import FILLS
-from carrylens.battery.tagging import matched_set, parts_of, tagged_nodes
+from carrylens.battery.sufficiency import FILLS, _beside, _Kept
+from carrylens.battery.tagging import matched_set, parts_of, reference_questions, tagged_nodes
 from carrylens.discovery.node_map import NodeMap, Usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.verdicts import Verdict
@@ -34,6 +39,50 @@ def test_a_plain_plant_is_kept_by_its_useful_nodes() -> None:
 def test_nodes_that_only_matter_together_are_missed_one_by_one() -> None:
     outcome = outcome_of("sufficiency", planted_subject(Operation.ADD, 2, COPIES))
     assert outcome.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(("operation", "shares"), [("add", [90]), ("sub", [45, 45]), ("mix", [30, 30, 30])])
+def test_what_ablated_nodes_write_is_of_all_branches_alike(operation: str, shares: list[int]) -> None:
+    drawn = reference_questions(planted_subject(Operation(operation), 2, PLAIN), 90, seed=4)
+    assert list(Counter(np.where(is_negative(drawn), 2, drawn.minus)).values()) == shares
+    assert reference_questions(planted_subject(Operation.SUB, 2, PLAIN), 90, seed=5).text() != drawn.text()
+
+
+def without_operator(operation: Operation) -> Subject:
+    subject = planted_subject(operation, 2, PLAIN)
+    useful = tagged_nodes(subject, SMALL).nodes
+    return mapped(subject, [node for node in useful if (node.layer, node.head) != (0, 3)])  # they fetch the operator
+
+
+def test_a_circuit_that_is_not_told_the_operator_does_not_suffice_though_means_of_one_branch_hide_that() -> None:
+    outcome = outcome_of("sufficiency", without_operator(Operation.MIX))
+    assert outcome.verdict is Verdict.REFUTED
+    whole = {(f.about["branch"], f.about["fill"]): f.effect for f in outcome.facts if "fill" in f.about}
+    # Another question has the same operator in a third, or in two thirds, of the reference.
+    for branch, share in (("add", 1 / 3), ("positive", 2 / 3), ("negative", 2 / 3)):
+        assert (whole[branch, "mean"].value, whole[branch, "class-mean"].value) == (0, 1)
+        assert whole[branch, "resample"].interval[0] < share < whole[branch, "resample"].interval[1]
+    own = [fact for fact in outcome.facts if fact.about.get("reference") == "the asked branch alone"]
+    assert [(fact.about["branch"], fact.about["rest"], fact.effect.value) for fact in own] == [
+        (branch, rest, 1.0) for branch in ("add", "positive", "negative") for rest in ("mean", "resample")
+    ]
+    assert all(fact.null.n for fact in own)
+    assert "would keep add 1.00/1.00; positive 1.00/1.00; negative 1.00/1.00" in outcome.says
+    assert outcome.figure is not None
+    assert {"add, mean over all branches", "add, mean of its own branch"} <= {s.label for s in outcome.figure.series}
+    assert {len(row) for row in outcome.rows} == {len(outcome.headers)}
+
+
+def test_a_mixed_circuit_that_is_told_the_operator_suffices() -> None:
+    outcome = outcome_of("sufficiency", planted_subject(Operation.MIX, 2, PLAIN))
+    assert outcome.verdict is Verdict.SUPPORTED
+
+
+def test_where_there_is_one_branch_no_other_reference_is_asked() -> None:
+    outcome = outcome_of("sufficiency", planted_subject(Operation.ADD, 2, PLAIN))
+    assert not [fact for fact in outcome.facts if fact.about.get("reference") == "the asked branch alone"]
+    assert "of all branches" not in outcome.says
+    assert {len(row) for row in outcome.rows} == {len(outcome.headers)}
 
 
 def test_every_token_and_the_curve_are_facts_too() -> None:
@@ -70,6 +119,17 @@ def test_the_papers_figures_stand_beside_models_of_the_same_operation_and_digits
     assert [each.agrees for each in outcome.beside_paper] == [
         rate.interval[0] <= paper <= rate.interval[1] for rate, paper in zip(ours, (0.943, 0.623, 0.0), strict=True)
     ]
+
+
+def test_signs_stand_beside_the_papers_in_mixed_models() -> None:
+    some, sign = [Rate(9, 10)] * 3, Rate(7, 10)
+    kept = _Kept(Branch.NEGATIVE, 0.5, some, some, [[sign, *some]] * 3, [some] * 3, some[:2], some[:2], some, some)
+    row = _beside(kept, untrained_subject(Operation.MIX, 6))[-1]
+    assert (row.what, row.paper) == (
+        "signs of negative answers kept, mean ablation over all branches",
+        "1.00 (mix d6)",
+    )
+    assert (row.ours, row.agrees) == (str(sign), False)
 
 
 @pytest.mark.parametrize("operation", [Operation.ADD, Operation.SUB])

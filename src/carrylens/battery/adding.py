@@ -2,11 +2,15 @@
 
 Takes  what is kept and how the rest is ablated, other nodes, questions.
 Gives  the others ranked, how many of the best to choose, random ones to stand beside them.
-Never  sees the questions that the chosen ones are scored on.
+Never  ranks or chooses on the questions that the chosen ones are scored on, nor draws one of the chosen at random.
 
 1. Add each node alone; rank by how far that lifts the margins of wrong tokens.
 2. Where the best five or ten are not enough, rank the next sixty again beside them: nodes that only work together.
-3. Choose the least number with which nine of ten answers are right, or else of up to twenty the one with most.
+3. Choose the least number with which nine of ten answers are right, or else of up to twenty the one with most; never
+   more than half of all there are, so that as many are left to draw from.
+4. Random ones are drawn from the rest: neither tagged nor chosen. For each chosen node one of its kind and layer within
+   two places. Where none is left there: of its kind and layer in the same half of the sequence; else of its kind; else
+   any. How many were drawn from each of the four is kept.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.questions import Questions, joined
 from carrylens.battery.subject import Subject
 from carrylens.discovery.node_map import Nodes
 from carrylens.interventions.edits import Fill, keep_only
@@ -50,11 +54,12 @@ class Keeping:
         edits = [keep_only([*self.kept, *nodes], self.fill) for nodes in additions]
         return np.asarray(~self.subject.engine.run(edits, asked, reference=self.reference).failed)
 
-    def right_each(self, additions: Sequence[Sequence[Node]], asked: Questions) -> NDArray[np.bool_]:
-        """Which answers are right, each question with another of the additions."""
-        sets = [keep_only([*self.kept, *nodes], self.fill) for nodes in additions]
-        edits = [sets[row % len(sets)] for row in range(len(asked))]
-        return np.asarray(~self.subject.engine.run_each(edits, asked, reference=self.reference).failed)
+    def right_each(self, plans: Sequence[Sequence[Sequence[Node]]], asked: Questions) -> NDArray[np.bool_]:
+        """Which answers are right under each plan, each question with another of its additions: [plan, question]."""
+        sets = [[keep_only([*self.kept, *nodes], self.fill) for nodes in plan] for plan in plans]
+        edits = [some[row % len(some)] for some in sets for row in range(len(asked))]
+        outcomes = self.subject.engine.run_each(edits, joined([asked] * len(plans)), reference=self.reference)
+        return np.asarray(~outcomes.failed).reshape(len(plans), len(asked))
 
 
 def rank_nodes(keeping: Keeping, others: Nodes, asked: Questions) -> Nodes:
@@ -83,8 +88,43 @@ def choose_count(right: NDArray[np.bool_], counts: Sequence[int]) -> int:
     return counts[1 + int(enough[0] if len(enough) else shares.argmax())]
 
 
-def alike_nodes(nodes: Sequence[Node], among: Collection[Node], split: int, random: np.random.Generator) -> Nodes:
-    """For each node another one of its kind and layer, no more than two places away where there is one.
+@dataclass(frozen=True)
+class Alike:
+    """Random nodes that stand beside others, and how many were drawn how near: `NEARNESS` says what the four are."""
+
+    nodes: Nodes
+    nearness: tuple[int, ...]
+
+
+NEARNESS = ("within two places", "in the same half", "in another layer or half", "of the other kind")
+
+
+@dataclass(frozen=True)
+class Best:
+    """The untagged nodes, the best first, how many to add, and how many are chosen."""
+
+    ranked: Nodes
+    counts: tuple[int, ...]
+    n_chosen: int
+
+    @property
+    def chosen(self) -> Nodes:
+        """The nodes that are chosen."""
+        return self.ranked[: self.n_chosen]
+
+    def alike(self, n: int, split: int, random: np.random.Generator) -> Alike:
+        """Random nodes to stand beside the best `n`, none of them among those or the chosen."""
+        return alike_nodes(self.ranked[:n], self.ranked[max(n, self.n_chosen) :], split, random)
+
+
+def best_nodes(keeping: Keeping, others: Nodes, counts: Sequence[int], asked: Questions) -> Best:
+    """The nodes ranked, and how many to add: no more than half, because as many must be left for random sets."""
+    ranked, some = rank_nodes(keeping, others, asked), (0, *(n for n in counts if 2 * n <= len(others)))
+    return Best(ranked, some, choose_count(keeping.right([ranked[:n] for n in some], asked), some))
+
+
+def alike_nodes(nodes: Sequence[Node], among: Collection[Node], split: int, random: np.random.Generator) -> Alike:
+    """For each node one of its kind and layer that is none of them, no more than two places away where there is one.
 
     Where there is none: in the same half of the sequence, else of its kind, else any. No node is drawn twice.
     """
@@ -92,12 +132,15 @@ def alike_nodes(nodes: Sequence[Node], among: Collection[Node], split: int, rand
         lambda a, b: (a.layer, a.is_mlp) == (b.layer, b.is_mlp) and abs(a.position - b.position) <= _NEAR,
         lambda a, b: (a.layer, a.is_mlp, a.position < split) == (b.layer, b.is_mlp, b.position < split),
         lambda a, b: a.is_mlp == b.is_mlp,
+        lambda _a, _b: True,
     )
-    found: list[Node] = []
+    free, found, nearness = sorted(set(among) - set(nodes)), [], [0] * len(nearer)
     for node in nodes:
-        free = [other for other in sorted(among) if other != node and other not in found]
         pools = ([other for other in free if alike(node, other)] for alike in nearer)
-        pool = next((pool for pool in pools if pool), free)
+        near, pool = next(((at, pool) for at, pool in enumerate(pools) if pool), (0, []))
         if pool:
-            found.append(pool[int(random.integers(len(pool)))])
-    return tuple(sorted(found))
+            drawn = pool[int(random.integers(len(pool)))]
+            found.append(drawn)
+            free.remove(drawn)
+            nearness[near] += 1
+    return Alike(tuple(sorted(found)), tuple(nearness))

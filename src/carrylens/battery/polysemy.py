@@ -4,7 +4,8 @@ Takes  a subject; for a model that began as an addition model, that model, where
        same shape that was trained from scratch, if one is known.
 Gives  for every node the branches whose questions fail without it; how many nodes serve several; for inserted models
        how many of the addition model's useful nodes serve each branch, there and in the model from scratch.
-Never  ablates with the mean of another branch: what is taken away is what the node says about the operands.
+Never  ablates with the mean of another branch: what is taken away is what the node says about the operands. Nor does it
+       read the map: which nodes are missed on which branch is found here, by the same rule for every model.
 
 1. On each branch every node writes its mean over questions of that branch. Those without which a question fails are
    looked at again on other questions.

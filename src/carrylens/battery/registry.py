@@ -51,7 +51,7 @@ EXPERIMENTS = (
     Experiment(probes.CARD, probes.run),
     Experiment(axes.CARD, axes.run),
     Experiment(selection.CARD, selection.run),
-    Experiment(polysemy.CARD, polysemy.run, reads_map=True),
+    Experiment(polysemy.CARD, polysemy.run),
     Experiment(lenses.CARD, lenses.run),
 )
 

@@ -3,15 +3,18 @@
 Takes  a subject.
 Gives  for every branch which untagged nodes restore most, how many answers come back with the best of them, beside
        matched random ones; what these nodes write and what they do when swapped together.
-Never  ranks nodes, or chooses how many, on the questions they are scored on.
+Never  ranks nodes, or chooses how many, on the questions they are scored on, nor draws a chosen node at random.
 
 1. Keep the tagged nodes only (those of the map, or those without which a question fails). Of the two ways to ablate the
-   rest, by the mean and by another question's value, take the one that leaves fewer answers right.
+   rest, by the mean and by another question's value, take the one that leaves fewer answers right. Both are of all
+   branches alike (a mixed model: a third each), so that what is ablated does not tell which operation is asked.
 2. On one split add each untagged node alone, rank them and choose how many to add (`adding.py`).
-3. On another split score the best 1, 2, 5, ... beside random additions: for each node another untagged one of its kind
-   and layer within two places, or where there is none in the same half of the sequence; another set for each question.
-4. Of the chosen nodes: read the carry or the sign off what they write, and swap those of each place together.
-5. The paper ablates by the mean, and has figures for mix d6 alone: there steps 2 and 3 are done with the mean besides,
+3. On another split score the best 1, 2, 5, ... beside random additions, drawn from the nodes that are neither tagged
+   nor among the best: for each one of its kind and layer within two places, or as near as is left (`adding.py`).
+4. Ask each question that fails there with the chosen nodes and with a random set of its own: a paired test, and the
+   difference with its interval (`brought_back.py`).
+5. Of the chosen nodes: read the carry or the sign off what they write, and swap those of each place together.
+6. The paper ablates by the mean, and has figures for mix d6 alone: there steps 2 and 3 are done with the mean besides,
    where enough answers fail under it.
 """
 
@@ -23,17 +26,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.battery.adding import Keeping, alike_nodes, choose_count, rank_nodes
+from carrylens.battery.adding import NEARNESS, Best, Keeping, best_nodes
+from carrylens.battery.brought_back import Brought, judge_brought
 from carrylens.battery.columns import Branch, branches_of
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
 from carrylens.battery.restored_writes import Told, told_by
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.swapping import Swapped
-from carrylens.battery.tagging import Tagged, tagged_nodes
-from carrylens.battery.weighing import overall, weigh
+from carrylens.battery.tagging import Tagged, natural_questions, reference_questions, tagged_nodes
+from carrylens.battery.weighing import overall
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
@@ -46,18 +48,22 @@ CARD = Card(
     title="What the map misses, and what brings it back",
     question="Where the useful nodes alone do not suffice, do a few others restore the answers, and not just any?",
     method=(
-        "Keep the tagged nodes; the rest write a mean or another question's value, whichever leaves fewer right.",
+        "Keep the tagged nodes; the rest write a mean or another question's value, whichever leaves fewer right. Both "
+        "are of all branches alike, so that ablated nodes do not tell the operation.",
         "On one split rank untagged nodes by how much adding each alone restores, and choose how many to add.",
         "On another split, of the questions that fail, count those the chosen nodes bring back.",
-        "Null: random untagged nodes of the same kinds and layers, at most two places away where there are any.",
+        "Null: random nodes, neither tagged nor chosen, of the same kinds and layers, at most two places away where "
+        "any are left; each failing question has a set of its own.",
+        "Paired test of the same questions, chosen against random; the difference has an interval.",
         "Read carry or sign off what the chosen nodes write (floor: shuffled labels); swap those of a place together.",
     ),
     refuted_if="on some branch surely fewer than half of the failing questions come back, or random additions bring "
-    "back as many.",
+    "back as many, or surely most of them too: then just any do.",
     paper="mix d6: best 5/10/20 nodes .940/.963/1.0 (random .49/.63/.58) on positive differences, .990/1.0 with 5/10 "
     "on negative ones; their write decodes the borrow at 1.00, swapped together they turn the digit at 1.00, null 0.00",
     where="Section on mixed models; ranked and scored on the same questions",
 )
+_NULL = "as many matched nodes, neither tagged nor chosen"
 COUNTS = (1, 2, 5, 10, 20, 40)
 _FILLS = (Fill.MEAN, Fill.RESAMPLE)
 _PAPER_MODEL = (Operation.MIX, 6)
@@ -91,19 +97,19 @@ class _Curve:
 
 @dataclass(frozen=True, eq=False)
 class _Restored:
-    """What was found on one branch; `by_mean` is the curve under the paper's fill, where the paper has one."""
+    """What was found on one branch; `by_mean` is the curve under the paper's fill, where the paper has one.
+
+    `brought` is what chosen and random nodes bring back, where enough fails; `nearness` how many of the random ones
+    were drawn how near to the chosen.
+    """
 
     branch: Branch
     curve: _Curve
     by_mean: _Curve | None
     chosen: Nodes
     told: list[Told]
-
-    @property
-    def brought_back(self) -> Swapped:
-        """Of the questions that fail with nothing added, those right with the chosen nodes, and with random ones."""
-        lost, at = ~self.curve.right[0], self.curve.counts.index(len(self.chosen))
-        return Swapped(_rate(self.curve.right[at][lost]), _rate(self.curve.null[at][lost]))
+    brought: Brought | None = None
+    nearness: tuple[int, ...] = ()
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
@@ -118,16 +124,18 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         each = _measure(subject, branch, tagged, others, settings)
         if each is not None:
             found.append(each)
-    incomplete = [each for each in found if each.curve.tells]
+    incomplete = [each for each in found if each.brought is not None]
+    brought = [each.brought for each in incomplete if each.brought is not None]
     back = [_back_fact(each, tagged, settings) for each in incomplete]
     told = [told for each in incomplete for told in each.told]
     curves = [fact for each in found for fact in _curve_facts(each, tagged, settings)]
     return Outcome(
         card=CARD,
         settings=settings.plain(),
-        verdict=overall(weigh(back)),
+        verdict=overall(judge_brought(brought)),
         says=_says(found, tagged),
         facts=(*back, *(fact for each in told for fact in _told_facts(each, settings)), *curves),
+        estimates=tuple(each.difference for each in brought),
         figure=_figure(found) if found else None,
         headers=("place", "nodes", "what", "read, shuffled", "corrected", "swapped, null", "with all heads, null"),
         rows=tuple(map(_row, told)),
@@ -148,30 +156,38 @@ def _measure(subject: Subject, branch: Branch, tagged: Tagged, others: Nodes, se
         return None
     ways = [Keeping(subject, tuple(sorted(tagged.nodes)), reference, fill) for fill in _FILLS]
     keeping = min(ways, key=lambda way: int(way.right([()], first).sum()))
-    ranked = rank_nodes(keeping, others, first)
-    counts = (0, *(n for n in COUNTS if n < len(others)))
-    chosen = ranked[: choose_count(keeping.right([ranked[:n] for n in counts], first), counts)]
     random = np.random.default_rng(settings.seed_of(CARD.name, branch, "sets"))
-    curve = _curve(keeping, ranked, counts, second, settings.n_draws, random)
+    best = best_nodes(keeping, others, COUNTS, first)
+    curve = _curve(keeping, best, second, settings.n_draws, random)
     by_mean = None
     if (subject.operation, subject.digits) == _PAPER_MODEL and branch in _PAPER:
         by_mean = curve if keeping.fill is Fill.MEAN else _by_mean(ways[0], others, (first, second), settings, random)
-    told = told_by(subject, branch, chosen, settings) if curve.tells else []
-    return _Restored(branch, curve, by_mean, chosen, told)
+    if not curve.tells:
+        return _Restored(branch, curve, by_mean, best.chosen, [])
+    told = told_by(subject, branch, best.chosen, settings)
+    brought, nearness = _brought(keeping, branch, best, curve, second, settings)
+    return _Restored(branch, curve, by_mean, best.chosen, told, brought, nearness)
 
 
-def _curve(
-    keeping: Keeping,
-    ranked: Nodes,
-    counts: tuple[int, ...],
-    asked: Questions,
-    n_draws: int,
-    random: np.random.Generator,
-) -> _Curve:
-    right = list(keeping.right([ranked[:n] for n in counts], asked))
+def _curve(keeping: Keeping, best: Best, asked: Questions, n_draws: int, random: np.random.Generator) -> _Curve:
+    right = list(keeping.right([best.ranked[:n] for n in best.counts], asked))
     equals = keeping.subject.position("=")
-    drawn = [[alike_nodes(ranked[:n], ranked, equals, random) for _ in range(n_draws)] for n in counts[1:]]
-    return _Curve(keeping.fill, counts, right, [right[0], *(keeping.right_each(sets, asked) for sets in drawn)])
+    drawn = [[best.alike(n, equals, random).nodes for _ in range(n_draws)] for n in best.counts[1:]]
+    return _Curve(keeping.fill, best.counts, right, [right[0], *(keeping.right_each(drawn, asked) if drawn else ())])
+
+
+def _brought(
+    keeping: Keeping, branch: Branch, best: Best, curve: _Curve, asked: Questions, settings: Settings
+) -> tuple[Brought, tuple[int, ...]]:
+    # Each failing question has two random sets of its own.
+    lost, at = ~curve.right[0], best.counts.index(best.n_chosen)
+    random = np.random.default_rng(settings.seed_of(CARD.name, "own sets"))
+    equals = keeping.subject.position("=")
+    drawn = [[best.alike(best.n_chosen, equals, random) for _ in range(int(lost.sum()))] for _ in range(2)]
+    null, again = keeping.right_each([[each.nodes for each in some] for some in drawn], asked[lost])
+    nearness = np.sum([each.nearness for some in drawn for each in some], axis=0)
+    seed = settings.seed_of(CARD.name, "bootstrap")
+    return Brought(branch.value, curve.right[at][lost], null, again, seed), tuple(map(int, nearness))
 
 
 def _by_mean(
@@ -179,42 +195,44 @@ def _by_mean(
 ) -> _Curve:
     # Ranked anew, because other nodes may be missing under another fill; not where too few answers fail to tell.
     first, second = asked
-    plain = _curve(keeping, (), (0,), second, settings.n_draws, random)
-    counts = (0, *(n for n in _PAPER_COUNTS if n < len(others)))
+    plain = _curve(keeping, Best((), (0,), 0), second, settings.n_draws, random)
     if not plain.tells:
         return plain
-    return _curve(keeping, rank_nodes(keeping, others, first), counts, second, settings.n_draws, random)
+    return _curve(keeping, best_nodes(keeping, others, _PAPER_COUNTS, first), second, settings.n_draws, random)
 
 
 def _splits(subject: Subject, branch: Branch, settings: Settings) -> tuple[Questions, Questions, Questions]:
-    stream = Stream(
-        StreamKind.NATURAL, branch.operation, subject.digits, settings.seed_of(CARD.name, branch, "questions")
-    )
     n_rank, n_score = settings.n_questions // 6, settings.n_questions
-    reference = stream.take(0, settings.n_reference)
-    asked = stream.take(settings.n_reference, 4 * (n_rank + n_score))
-    asked = asked[is_negative(asked) == (branch is Branch.NEGATIVE)][: n_rank + n_score]
+    asked = natural_questions(
+        branch, subject.digits, n_rank + n_score, settings.seed_of(CARD.name, branch, "questions")
+    )
+    reference = reference_questions(subject, settings.n_reference, settings.seed_of(CARD.name, "reference"))
     first, second = asked[:n_rank], asked[n_rank:]
     return first[subject.right(first)], second[subject.right(second)], reference
 
 
 def _back_fact(each: _Restored, tagged: Tagged, settings: Settings) -> Fact:
-    about = {
+    brought = each.brought
+    assert brought is not None
+    about: dict[str, object] = {
         "branch": each.branch.value,
         "fill": each.curve.fill.value,
         "kept": len(tagged.nodes),
+        "reference": "all branches alike",
         "added": [str(node) for node in each.chosen],
         "effect": "of the questions that fail, those brought back",
-        "null": "as many matched untagged nodes",
+        "null": _NULL,
+        "random nodes drawn": dict(zip(NEARNESS, each.nearness, strict=True)),
+        "back only with chosen, random": list(brought.alone),
     }
-    return each.brought_back.fact(CARD.name, about, {"n": len(each.curve.right[0]), "seed": settings.seed})
+    stimuli = {"n": len(each.curve.right[0]), "seed": settings.seed}
+    return Fact(f"battery {CARD.name}", about, brought.effect, brought.null, stimuli)
 
 
 def _curve_facts(each: _Restored, tagged: Tagged, settings: Settings) -> list[Fact]:
     # With nothing added there is nothing to draw at random.
     curves = [each.curve] if each.by_mean in (None, each.curve) else [each.curve, each.by_mean]
-    about = {"branch": each.branch.value, "kept": len(tagged.nodes), "effect": "answers right"}
-    about["null"] = "as many matched untagged nodes"
+    about = {"branch": each.branch.value, "kept": len(tagged.nodes), "effect": "answers right", "null": _NULL}
     return [
         Swapped(_rate(right), _rate(null if n else null[:0])).fact(
             CARD.name, {**about, "fill": curve.fill.value, "n_added": n}, {"seed": settings.seed}
@@ -246,8 +264,10 @@ def _says(found: Sequence[_Restored], tagged: Tagged) -> str:
         return "There is nothing to restore: no node is useful, all are, or the model answers too few questions."
     parts = "; ".join(map(_says_of, found))
     text = f"With {len(tagged.nodes)} nodes kept, tagged by {tagged.by}: {parts}."
-    incomplete = [each for each in found if each.curve.tells]
+    incomplete = [each for each in found if each.brought is not None]
     told = [told for each in incomplete for told in each.told]
+    if incomplete:
+        text += f" {_says_drawn(incomplete)}"
     if told:
         read, shuffled, turned, null = _pooled(told)
         n_chosen = sum(len(each.chosen) for each in incomplete)
@@ -264,14 +284,30 @@ def _says(found: Sequence[_Restored], tagged: Tagged) -> str:
 
 def _says_of(each: _Restored) -> str:
     curve, at = each.curve, each.curve.counts.index(len(each.chosen))
-    plain, best, null = (_rate(some) for some in (curve.right[0], curve.right[at], curve.null[at]))
+    plain, best = (_rate(some) for some in (curve.right[0], curve.right[at]))
     text = f"{each.branch.value}: {plain.value:.2f} of answers right ({curve.fill.value})"
-    if curve.tells:
+    if each.brought is not None:
         others = "the best other" if len(each.chosen) == 1 else f"the {len(each.chosen)} best others"
-        return f"{text}, with {others} {best.value:.2f} (random {null.value:.2f}): {_names(each.chosen)}"
+        text += f", with {others} {best.value:.2f} ({_names(each.chosen)}), {_says_back(each.brought)}"
+        return text + (", so just any others bring back most" if each.brought.just_any else "")
     if curve.lost:
         return f"{text}, and {curve.lost} of {plain.n} that fail are too few to test what is missing"
     return f"{text}, so nothing is missing"
+
+
+def _says_back(brought: Brought) -> str:
+    gap, effect, null = brought.difference, brought.effect, brought.null
+    return (
+        f"which brings back {effect.value:.2f} of the {effect.n} that fail, random others {null.value:.2f}: a "
+        f"difference of {gap.value:.2f} [{gap.low:.2f}, {gap.high:.2f}] on the same questions, of two random sets "
+        f"{gap.null:.2f}"
+    )
+
+
+def _says_drawn(found: Sequence[_Restored]) -> str:
+    drawn = np.sum([each.nearness for each in found], axis=0)
+    parts = (f"{n / drawn.sum():.2f} {where}" for n, where in zip(drawn, NEARNESS, strict=True) if n)
+    return f"Random others are neither tagged nor chosen: {', '.join(parts)}."
 
 
 def _pooled(told: Sequence[Told]) -> tuple[Rate, Rate, Rate, Rate]:

@@ -9,10 +9,10 @@ Never  scores a probe on questions it was fitted on.
    is the column's own. At = it is the one into the top digit (SV, MV, NV), and for a subtraction the sign, decided by
    each column as often; at the top D' of a subtraction the borrow is the sign, as far as that column decides it.
 2. The writes of all the nodes of the place are added, as the stream adds them. A ridge probe is fitted on some
-   questions and scored on others. The floor is what probes of shuffled labels reach: corrected is (right - floor) /
-   (1 - floor).
+   questions and scored on others: a pair with a question that was fitted on is left out. The floor is what probes of
+   shuffled labels reach: corrected is (right - floor) / (1 - floor).
 3. All the nodes of the place are swapped in pairs whose deciding column is turned; then the other heads of their layers
-   with them. Null: other digits, same carry.
+   with them. Null: other digits, same carry. Each place has pairs of its own, and none that nodes were ranked on.
 """
 
 from __future__ import annotations
@@ -110,13 +110,14 @@ def wanted_at(subject: Subject, branch: Branch, position: int) -> list[_Wanted]:
 
 def _measure(subject: Subject, branch: Branch, nodes: Nodes, wanted: _Wanted, settings: Settings) -> Told | None:
     train, test, swapped = (
-        _pairs(subject, branch, wanted, n, settings.seed_of(_WORD, branch, wanted.what, split))
+        _pairs(subject, branch, wanted, n, settings.seed_of(_WORD, branch, wanted.what, nodes[0].position, split))
         for n, split in (
             (settings.n_train // 2, "fit"),
             (settings.n_questions // 2, "read"),
             (settings.n_pairs, "swap"),
         )
     )
+    test = unseen_pairs(test, train)
     if not (_count(train) and _count(test) and _count(swapped)):
         return None
     same = {node.layer for node in nodes if not node.is_mlp}
@@ -133,6 +134,16 @@ def _pairs(subject: Subject, branch: Branch, wanted: _Wanted, n: int, seed: int)
     count = -(-n // len(wanted.depths))
     drawn = (_draw(subject.digits, branch, wanted, depth, count, seed + depth) for depth in wanted.depths)
     return [pairs for each in drawn if len(pairs := answered(subject, each))]
+
+
+def unseen_pairs(drawn: Sequence[ColumnPairs], fitted: Sequence[ColumnPairs]) -> list[ColumnPairs]:
+    """The pairs of which neither question is one of those fitted on: with few digits the same may be drawn again."""
+    seen = {text for pairs in fitted for side in (pairs.base, pairs.source) for text in side.text()}
+    found = []
+    for pairs in drawn:
+        both = zip(pairs.base.text(), pairs.source.text(), strict=True)
+        found.append(pairs[np.array([not seen & {*texts} for texts in both], dtype=np.bool_)])
+    return [pairs for pairs in found if len(pairs)]
 
 
 def _draw(digits: int, branch: Branch, wanted: _Wanted, depth: int, n: int, seed: int) -> ColumnPairs:

@@ -7,11 +7,15 @@ Never  asks questions that the model, untouched, does not answer, nor those by w
 
 1. The useful nodes: those of the map, or those without which a question fails.
 2. Natural questions. Every other node writes its mean, its mean over questions of the same class, or what it writes for
-   another question.
-3. Null: random sets with as many heads and MLPs of each layer at each position, or, where that leaves no choice, in the
+   another question. Mean and other question are of all branches alike (a mixed model: a third each of sums, positive
+   and negative differences), so that what is ablated does not tell which operation is asked. A class belongs to one
+   branch: its mean tells the operation by what it is.
+3. Where there are several branches, the same with mean and other question of the asked branch alone: what is kept more
+   then is kept by ablated nodes that tell the operation. Facts, on which no verdict rests.
+4. Null: random sets with as many heads and MLPs of each layer at each position, or, where that leaves no choice, in the
    same part of the sequence (an operand, the operator, =, the answer); another for each question. Where the map has
    most heads of a position, so has such a set: the share of nodes in common is reported.
-4. Keep the most important ones only, more and more of them, beside matched sets of those.
+5. Keep the most important ones only, more and more of them, beside matched sets of those.
 """
 
 from __future__ import annotations
@@ -22,18 +26,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.classes import classify, is_negative
-from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.classes import classify
+from carrylens.arithmetic.questions import Operation, Questions, joined
 from carrylens.battery.columns import Branch, branches_of
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
 from carrylens.battery.subject import Settings, Subject, Watch
-from carrylens.battery.tagging import Tagged, matched_set, tagged_nodes
+from carrylens.battery.tagging import Tagged, matched_set, natural_questions, reference_questions, tagged_nodes
 from carrylens.battery.weighing import overall, weigh
+from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
-from carrylens.interventions.edits import Edit, Fill, keep_only
+from carrylens.interventions.edits import Fill, keep_only
+from carrylens.nodes import Node
 
 CARD = Card(
     name="sufficiency",
@@ -42,13 +47,16 @@ CARD = Card(
     method=(
         "Useful nodes: those of the map, or those without which a question fails when ablated alone.",
         "Natural questions the model answers; all other nodes write a mean, a class mean, or another question's value.",
+        "Mean and other question are of all branches alike, so that ablated nodes do not tell the operation; a class "
+        "mean, being of the question's own class, does.",
         "Null: random sets with as many heads and MLPs of each layer at each position, or part of the sequence.",
-        "Rates for each token, and with only the most important nodes kept, are facts too; no verdict rests on them.",
+        "Rates for each token, with only the most important nodes kept, and with mean and other question of the asked "
+        "branch alone, are facts too; no verdict rests on them.",
     ),
     refuted_if="on some branch, under some fill, surely fewer than half of the answers stay right, or matched random "
     "sets do as well.",
     paper="add d5: mean .943, resample .623, random sets .000; mix d6, add/positive/negative: mean .893/.483/.357, "
-    "resample .527/.047/.047; mix d8: mean .923/.190/.663",
+    "resample .527/.047/.047; mix d8: mean .923/.190/.663; signs stay right at 1.00 in all",
     where="Section on the shared skeleton",
 )
 FILLS = (Fill.MEAN, Fill.CLASS_MEAN, Fill.RESAMPLE)
@@ -61,6 +69,8 @@ _PAPER: Mapping[tuple[Operation, int], Mapping[Fill, Mapping[Branch, float]]] = 
     (Operation.MIX, 8): {Fill.MEAN: {Branch.ADD: 0.923, Branch.POSITIVE: 0.190, Branch.NEGATIVE: 0.663}},
 }
 _PAPER_RANDOM = {(Operation.ADD, 5): 0.0}
+_PAPER_SIGN = 1.0  # of mixed models, by which the paper says that the choice of the operation is kept
+_OWN_FILLS = (Fill.MEAN, Fill.RESAMPLE)
 _SHARES = (0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
@@ -68,8 +78,9 @@ _SHARES = (0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 class _Kept:
     """What stays right on one branch: by fill the whole answers and each token, `curve` under the mean.
 
-    The nulls are those of matched random sets, which have the share `common` of their nodes in common with the kept
-    ones. Of the curve the last is all nodes.
+    `own` has the mean and another question of this branch alone, where there are others. The nulls are those of matched
+    random sets, which have the share `common` of their nodes in common with the kept ones. Of the curve the last is all
+    nodes.
     """
 
     branch: Branch
@@ -78,8 +89,29 @@ class _Kept:
     null: Sequence[Rate]
     tokens: Sequence[Sequence[Rate]]
     token_null: Sequence[Sequence[Rate]]
+    own: Sequence[Rate]
+    own_null: Sequence[Rate]
     curve: Sequence[Rate]
     curve_null: Sequence[Rate]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Nodes to keep, random sets to stand beside them, and how the rest is ablated."""
+
+    nodes: Sequence[Node]
+    sets: Sequence[Nodes]
+    fill: Fill
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """The questions of one branch, and what ablated nodes write: of all branches alike, or of this one alone."""
+
+    branch: Branch
+    questions: Questions
+    everywhere: Questions
+    own: Questions
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
@@ -90,9 +122,9 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     found = []
     for at, branch in enumerate(branches if 0 < len(tagged.nodes) < len(subject.nodes) else ()):
         watch(CARD.title, at + 1, len(branches) + 1)
-        asked, reference = _questions(subject, branch, settings)
-        if len(asked) >= THRESHOLDS.least_searched:
-            found.append(_measure(subject, branch, tagged, asked, reference, settings))
+        asked = _questions(subject, branch, settings)
+        if len(asked.questions) >= THRESHOLDS.least_searched:
+            found.append(_measure(subject, tagged, asked, settings))
     facts = [fact for each in found for fact in _facts(each, tagged, settings)]
     parts = [fact for each in found for fact in _part_facts(each, tagged, subject, settings)]
     verdict = overall(weigh(facts))
@@ -103,51 +135,55 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         says=_says(found, tagged, subject),
         facts=(*facts, *parts),
         figure=_figure(found, tagged) if found else None,
-        headers=("branch", *(f"{fill.value}, null" for fill in FILLS), "sign and digits from the top, mean"),
+        headers=(
+            "branch",
+            *(f"{fill.value}, null" for fill in FILLS),
+            *(f"{fill.value} of its own branch, null" for fill in _OWN_FILLS if any(each.own for each in found)),
+            "sign and digits from the top, mean",
+        ),
         rows=tuple(map(_row, found)),
         beside_paper=tuple(row for each in found for row in _beside(each, subject)),
     )
 
 
-def _questions(subject: Subject, branch: Branch, settings: Settings) -> tuple[Questions, Questions]:
+def _questions(subject: Subject, branch: Branch, settings: Settings) -> _Asked:
     # Natural ones of one branch that are answered, of classes that the reference has too.
-    seed = settings.seed_of(CARD.name, branch.value)
-    stream = Stream(StreamKind.NATURAL, branch.operation, subject.digits, seed)
-    n_reference = settings.n_reference
-    reference, asked = stream.take(0, n_reference), stream.take(n_reference, 4 * settings.n_questions)
-    asked = asked[is_negative(asked) == (branch is Branch.NEGATIVE)]
-    asked = asked[np.isin(classify(asked).code, np.unique(classify(reference).code))]
-    asked = asked[: settings.n_questions]
-    return asked[subject.right(asked)], reference
+    asked, own = (
+        natural_questions(branch, subject.digits, n, settings.seed_of(CARD.name, branch.value, word))
+        for n, word in ((settings.n_questions, "asked"), (settings.n_reference, "own"))
+    )
+    asked = asked[np.isin(classify(asked).code, np.unique(classify(own).code))]
+    everywhere = reference_questions(subject, settings.n_reference, settings.seed_of(CARD.name, "reference"))
+    return _Asked(branch, asked[subject.right(asked)], everywhere, own)
 
 
-def _measure(
-    subject: Subject, branch: Branch, tagged: Tagged, asked: Questions, reference: Questions, settings: Settings
-) -> _Kept:
+def _measure(subject: Subject, tagged: Tagged, asked: _Asked, settings: Settings) -> _Kept:
     ranked = tagged.ranked()
     steps = [ranked[:n] for n in _counts(tagged)[:-1]]
-    edits = [keep_only(ranked, fill) for fill in FILLS] + [keep_only(some) for some in steps]
-    correct = subject.engine.run(edits, asked, reference=reference).correct
     random = np.random.default_rng(settings.seed_of(CARD.name, "sets"))
-    drawn = [
+    whole, *fewer = (
         [matched_set(some, subject.nodes, subject.digits, random) for _ in range(settings.n_draws)]
         for some in (ranked, *steps)
-    ]
-    whole, *fewer = drawn
-    plans = [[keep_only(some, fill) for some in whole] for fill in FILLS]
-    plans += [[keep_only(some) for some in sets] for sets in fewer]
-    null = np.stack([_each(subject, plan, asked, reference) for plan in plans])
-    n_fills = len(FILLS)
-    (right, tokens), (random_right, random_tokens) = (_rates(some) for some in (correct, null))
+    )
+    plans = [_Plan(ranked, whole, fill) for fill in (Fill.MEAN, Fill.RESAMPLE)]
+    plans += [_Plan(some, sets, Fill.MEAN) for some, sets in zip(steps, fewer, strict=True)]
+    own = [_Plan(ranked, whole, fill) for fill in (Fill.CLASS_MEAN, *_OWN_FILLS)]
+    if len(branches_of(subject.operation)) == 1:
+        own = own[:1]  # all there is to draw from is of this branch
+    (mean, resample, *curve), (mean_null, resample_null, *curve_null) = _run(subject, plans, asked, asked.everywhere)
+    (by_class, *of_own), (class_null, *own_null) = _run(subject, own, asked, asked.own)
+    fills, nulls = (mean, by_class, resample), (mean_null, class_null, resample_null)
     return _Kept(
-        branch=branch,
+        branch=asked.branch,
         common=float(np.mean([len(tagged.nodes & set(some)) / len(some) for some in whole])),
-        whole=right[:n_fills],
-        null=random_right[:n_fills],
-        tokens=tokens[:n_fills],
-        token_null=random_tokens[:n_fills],
-        curve=[*right[n_fills:], right[0]],
-        curve_null=[*random_right[n_fills:], random_right[0]],
+        whole=[_answers(each) for each in fills],
+        null=[_answers(each) for each in nulls],
+        tokens=[_tokens(each) for each in fills],
+        token_null=[_tokens(each) for each in nulls],
+        own=[_answers(each) for each in of_own],
+        own_null=[_answers(each) for each in own_null],
+        curve=[_answers(each) for each in (*curve, mean)],
+        curve_null=[_answers(each) for each in (*curve_null, mean_null)],
     )
 
 
@@ -155,29 +191,49 @@ def _counts(tagged: Tagged) -> list[int]:
     return [max(1, round(share * len(tagged.nodes))) for share in _SHARES]
 
 
-def _each(subject: Subject, edits: Sequence[Edit], asked: Questions, reference: Questions) -> NDArray[np.bool_]:
-    # Another set for each question, so that no question counts twice: [question, token].
-    edits = [edits[row % len(edits)] for row in range(len(asked))]
-    return subject.engine.run_each(edits, asked, reference=reference).correct
+def _run(
+    subject: Subject, plans: Sequence[_Plan], asked: _Asked, reference: Questions
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    # Which tokens are right with the nodes kept, and with random sets, another one for each question so that none
+    # counts twice: [plan, question, token]. All sets go in one call: it runs the reference once.
+    n, engine = len(asked.questions), subject.engine
+    kept = engine.run([keep_only(plan.nodes, plan.fill) for plan in plans], asked.questions, reference=reference)
+    edits = [[keep_only(some, plan.fill) for some in plan.sets] for plan in plans]
+    each = [some[row % len(some)] for some in edits for row in range(n)]
+    null = engine.run_each(each, joined([asked.questions] * len(plans)), reference=reference)
+    return kept.correct, null.correct.reshape(kept.correct.shape)
 
 
-def _rates(correct: NDArray[np.bool_]) -> tuple[list[Rate], list[list[Rate]]]:
-    # For each edit how many whole answers, and how many of each token, are right.
-    return [_rate(each.all(-1)) for each in correct], [[_rate(token) for token in each.T] for each in correct]
+def _answers(correct: NDArray[np.bool_]) -> Rate:
+    return _rate(np.asarray(correct.all(-1)))
+
+
+def _tokens(correct: NDArray[np.bool_]) -> list[Rate]:
+    return [_rate(token) for token in correct.T]
 
 
 def _facts(each: _Kept, tagged: Tagged, settings: Settings) -> list[Fact]:
     about: dict[str, object] = {"branch": each.branch.value, "kept": len(tagged.nodes), "null": "matched random sets"}
     about["in common"] = round(each.common, 3)
     return [
-        Fact(f"battery {CARD.name}", {**about, "fill": fill.value}, rate, null, {"seed": settings.seed})
+        Fact(
+            f"battery {CARD.name}",
+            {**about, "fill": fill.value, "reference": _reference_of(fill)},
+            rate,
+            null,
+            {"seed": settings.seed},
+        )
         for fill, rate, null in zip(FILLS, each.whole, each.null, strict=True)
     ]
 
 
+def _reference_of(fill: Fill) -> str:
+    return "its own class" if fill is Fill.CLASS_MEAN else "all branches alike"
+
+
 def _part_facts(each: _Kept, tagged: Tagged, subject: Subject, settings: Settings) -> list[Fact]:
-    # Each token under each fill, and the curve under the mean: `rest` is the fill, which is not called so here
-    # because who looks for a fill wants whole answers with all nodes kept.
+    # Each token under each fill, the curve under the mean, and what the asked branch's own reference would keep: `rest`
+    # is the fill, which is not called so here because who looks for a fill wants whole answers with all nodes kept.
     about, stimuli = {"branch": each.branch.value, "null": "matched random sets"}, {"seed": settings.seed}
     names = ["sign", *(f"A{digit}" for digit in range(subject.digits, -1, -1))]
     kept: dict[str, object] = {**about, "kept": len(tagged.nodes)}
@@ -190,7 +246,17 @@ def _part_facts(each: _Kept, tagged: Tagged, subject: Subject, settings: Setting
         Fact(f"battery {CARD.name}", {**about, "kept": n, "rest": Fill.MEAN.value, "curve": True}, rate, null, stimuli)
         for n, rate, null in zip(_counts(tagged), each.curve, each.curve_null, strict=True)
     ]
-    return tokens + curve
+    own = [
+        Fact(
+            f"battery {CARD.name}",
+            {**kept, "rest": fill.value, "reference": "the asked branch alone"},
+            rate,
+            null,
+            stimuli,
+        )
+        for fill, rate, null in zip(_OWN_FILLS, each.own, each.own_null, strict=False)
+    ]
+    return tokens + curve + own
 
 
 def _says(found: Sequence[_Kept], tagged: Tagged, subject: Subject) -> str:
@@ -201,10 +267,18 @@ def _says(found: Sequence[_Kept], tagged: Tagged, subject: Subject) -> str:
         f"(matched random sets {'/'.join(f'{rate.value:.2f}' for rate in each.null)})"
         for each in found
     ]
-    return (
+    text = (
         f"With {len(tagged.nodes)} of {len(subject.nodes)} nodes kept, tagged by {tagged.by}, the share of answers "
-        f"that stay right under mean/class-mean/resample is {'; '.join(parts)}. Random sets are matched in kind, layer "
-        f"and position, and share {np.mean([each.common for each in found]):.2f} of their nodes with those kept."
+        f"that stay right under mean/class-mean/resample is {'; '.join(parts)}. "
+    )
+    if own := [f"{each.branch.value} {'/'.join(f'{r.value:.2f}' for r in each.own)}" for each in found if each.own]:
+        text += (
+            "Mean and resample are of all branches alike, so what is ablated does not tell which operation is asked; "
+            f"a class mean does. Mean/resample of the asked branch alone would keep {'; '.join(own)}. "
+        )
+    return text + (
+        "Random sets are matched in kind, layer and position, and share "
+        f"{np.mean([each.common for each in found]):.2f} of their nodes with those kept."
     )
 
 
@@ -216,6 +290,10 @@ def _beside(each: _Kept, subject: Subject) -> list[BesidePaper]:
         ours, paper = each.whole[FILLS.index(fill)], by_branch[each.branch]
         what = f"{each.branch.value} answers kept, {fill.value} ablation"
         rows.append(BesidePaper(what, f"{paper:.3f} ({of})", str(ours), _holds(ours, paper)))
+    if subject.operation is Operation.MIX and key in _PAPER:
+        sign = each.tokens[0][0]
+        what = f"signs of {each.branch.value} answers kept, mean ablation over all branches"
+        rows.append(BesidePaper(what, f"{_PAPER_SIGN:.2f} ({of})", str(sign), _holds(sign, _PAPER_SIGN)))
     if key in _PAPER_RANDOM:
         ours, paper = each.null[0], _PAPER_RANDOM[key]
         what = f"{each.branch.value} answers kept by random sets, mean ablation"
@@ -229,15 +307,21 @@ def _holds(ours: Rate, paper: float) -> bool:
 
 def _figure(found: Sequence[_Kept], tagged: Tagged) -> Figure:
     x = _counts(tagged)
-    series = [Series.of_rates(f"{each.branch.value}, mean", Kind.EFFECT, x, each.curve) for each in found]
-    series += [Series.of_rates(f"{each.branch.value}, resample", Kind.RIVAL, x[-1:], each.whole[-1:]) for each in found]
+    of = " over all branches" if any(each.own for each in found) else ""
+    series = [Series.of_rates(f"{each.branch.value}, mean{of}", Kind.EFFECT, x, each.curve) for each in found]
+    for each in found:
+        name, last = each.branch.value, x[-1:]
+        series.append(Series.of_rates(f"{name}, resample{of}", Kind.RIVAL, last, each.whole[-1:]))
+        if each.own:
+            series.append(Series.of_rates(f"{name}, mean of its own branch", Kind.RIVAL, last, each.own[:1]))
     nulls = [sum((each.curve_null[at] for each in found), Rate(0, 0)) for at in range(len(x))]
-    series.append(Series.of_rates("random matched sets, mean", Kind.NULL, x, nulls))
+    series.append(Series.of_rates(f"random matched sets, mean{of}", Kind.NULL, x, nulls))
     return Figure("nodes kept, the most important first", "share of answers right", tuple(series))
 
 
 def _row(each: _Kept) -> tuple[str, ...]:
-    cells = (f"{rate.hits}/{rate.n}, {null.hits}/{null.n}" for rate, null in zip(each.whole, each.null, strict=True))
+    pairs = zip((*each.whole, *each.own), (*each.null, *each.own_null), strict=True)
+    cells = (f"{rate.hits}/{rate.n}, {null.hits}/{null.n}" for rate, null in pairs)
     return (each.branch.value, *cells, " ".join(f"{rate.value:.2f}" for rate in each.tokens[0]))
 
 

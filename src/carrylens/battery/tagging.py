@@ -1,9 +1,12 @@
-"""Tagging: which nodes a map calls useful, and random sets that match a set of nodes.
+"""Tagging: which nodes a map calls useful, what the others write instead, and random sets that match a set of nodes.
 
 Takes  a subject.
-Gives  the useful nodes, from its map or else from ablations made here, with how important each is; sets matched in
-       size, kind, layer and, as far as they can be, position.
-Never  uses the questions that an experiment scores on.
+Gives  the useful nodes, from its map or else from ablations made here, with how important each is; the questions that
+       means and resamples are taken from; sets matched in size, kind, layer and, as far as they can be, position.
+Never  uses the questions that an experiment scores on, and never lets ablated nodes tell which branch is asked.
+
+A mean over questions of one branch, and what a node writes for another question of it, still say which operation is
+asked and of which sign its answer is. So the reference has as many questions of each branch that the model takes.
 """
 
 from __future__ import annotations
@@ -13,8 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.layout import equals_position, sequence_length
+from carrylens.arithmetic.questions import Questions, joined
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.battery.columns import Branch, branches_of
 from carrylens.battery.subject import Settings, Subject
 from carrylens.discovery.node_map import Nodes, Usefulness
 from carrylens.discovery.usefulness import measure_usefulness
@@ -46,6 +52,23 @@ def tagged_nodes(subject: Subject, settings: Settings) -> Tagged:
         measured = _measured(subject, settings)
         useful, by = frozenset(each.node for each in measured if each.is_useful), "ablation of each node alone"
     return Tagged({each.node: _importance(each) for each in measured if each.node in useful}, by)
+
+
+def natural_questions(branch: Branch, digits: int, n: int, seed: int) -> Questions:
+    """Questions of one branch, every digit uniform.
+
+    >>> [text[3] for text in natural_questions(Branch.NEGATIVE, 3, 2, seed=1).text()]
+    ['-', '-']
+    """
+    drawn = Stream(StreamKind.NATURAL, branch.operation, digits, seed).take(0, 6 * n)
+    return drawn[np.flatnonzero(is_negative(drawn) == (branch is Branch.NEGATIVE))[:n]]
+
+
+def reference_questions(subject: Subject, n: int, seed: int) -> Questions:
+    """About `n` natural questions, as many of each branch that the model takes: what is ablated tells no branch."""
+    branches = branches_of(subject.operation)
+    each = -(-n // len(branches))
+    return joined([natural_questions(branch, subject.digits, each, seed) for branch in branches])
 
 
 def parts_of(digits: int) -> tuple[int, ...]:
