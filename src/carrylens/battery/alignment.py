@@ -1,14 +1,18 @@
 """Alignment: which variables of a causal model each site of a network holds, chosen on questions of their own.
 
 Takes  a subject, a causal model (ours or a rival's), pairs of questions.
-Gives  `Aligned`: for every site the variables that predict best what its swap does; predictions for many sites.
-Never  scores on the questions it chose with.
+Gives  `Aligned`: for every site the variables that predict best what its swap does; random interventions, each on
+       sites of its own, and what an account predicts for them.
+Never  scores on the questions it chose with, nor asks a model when it predicts.
 
 1. Sites: every place D'k; `=`; at each place that predicts a digit, the nodes before the last layer, and the last
    layer's heads.
 2. What a site may hold: parts, such as the tri-state values of a column, that can be known there.
 3. Swap each site with unrelated questions. Of no part, every part and every two parts the one that predicts most
    answers exactly is the site's; then parts are added as long as that predicts more.
+4. An intervention: a base, two or three sites drawn for it alone, and for each a source of its own. Rows that share
+   their sites would not be independent, and counts of them would look surer than they are.
+5. Each token is predicted by the causal model, run with the values that the moved sites bring for that token.
 """
 
 from __future__ import annotations
@@ -21,17 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.causal import CausalModel, Values
-from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.questions import Answers, Column, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.timeline import first_computable
-from carrylens.arithmetic.variables import D_PRIME, SGN, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, SGN, A, D, Variable
 from carrylens.battery.subject import Subject
 from carrylens.discovery.node_map import Nodes
 from carrylens.discovery.swaps import answer_tokens
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import Edit, swap
 
 Group = tuple[Variable, ...]
 Tokens = NDArray[np.int8]
+
+_SLOTS = 3
 
 _TOGETHER = (
     ("SA", "MD", "ND"),
@@ -72,6 +78,34 @@ class Moved:
     site: Site
     label: Group
     values: Values
+
+
+@dataclass(frozen=True, eq=False)
+class Interventions:
+    """Bases, and for each its sites: `chosen` has their numbers, -1 for a slot without one, [row, slot]."""
+
+    sites: tuple[Site, ...]
+    chosen: NDArray[np.int64]
+    base: Questions
+    sources: tuple[Questions, ...]
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> Interventions:
+        return Interventions(self.sites, self.chosen[rows], self.base[rows], tuple(s[rows] for s in self.sources))
+
+    @property
+    def edits(self) -> list[Edit]:
+        """What is done in each row."""
+        swaps = [[swap(site.nodes, slot) for site in self.sites] for slot in range(len(self.sources))]
+        return [sum((swaps[slot][at] for slot, at in enumerate(row) if at >= 0), Edit(())) for row in self.chosen]
+
+    @property
+    def copied(self) -> Tokens:
+        """The answers of the sources, -1 where a slot has no site: [slot, row, token]."""
+        unused = self.chosen.T[:, :, None] < 0
+        return np.where(unused, np.int8(-1), np.stack([answer_tokens(source) for source in self.sources]))
 
 
 def sites_of(subject: Subject) -> list[Site]:
@@ -142,6 +176,57 @@ def _cases(model: CausalModel, served: set[int], *, whole: bool) -> Iterator[tup
         yield "others", [n + 1 - digit for digit in range(n + 1) if digit not in served]
     for digit in served:
         yield digit, [n + 1 - digit]
+
+
+def predict_each(model: CausalModel, labels: Mapping[Site, Group], asked: Interventions) -> Tokens:
+    """What `predict` says of every row, whose sites differ from row to row."""
+    own, brought = model.run(asked.base), [model.run(source) for source in asked.sources]
+    answer = {}
+    for token in model.answer_variables:
+        forced: dict[Variable, tuple[NDArray[np.bool_], Column]] = {}
+        for serving in (False, True):  # a site that serves one digit goes before those that serve all
+            for slot, values in enumerate(brought):
+                for at, site in enumerate(asked.sites):
+                    if (site.digit is not None) is not serving or (serving and token != A[site.digit or 0]):
+                        continue
+                    rows = asked.chosen[:, slot] == at
+                    for variable in labels[site]:
+                        if variable != SGN or serving or token == SGN:
+                            taken, column = forced.get(variable, (False, own[variable]))
+                            forced[variable] = (rows | taken, np.where(rows, values[variable], column))
+        answer[token] = _under(model, own, forced, token)
+    digits = np.stack([answer[A[k]] for k in range(model.digits + 1)], axis=1)
+    return answer_tokens(asked.base, Answers(answer[SGN] == 1, digits))
+
+
+def _under(
+    model: CausalModel, own: Values, forced: Mapping[Variable, tuple[NDArray[np.bool_], Column]], token: Variable
+) -> Column:
+    # The value of `token` where each variable is forced in some rows. Only what may have changed is computed anew. A
+    # digit is made with the sign that was written.
+    changed = {variable: column for variable, (_, column) in forced.items() if variable in model.inputs}
+    needed = {token, *model.ancestors(token)}
+    for mechanism in (each for each in model.mechanisms if each.variable in needed):
+        variable, value = mechanism.variable, own[mechanism.variable]
+        moves = (variable != SGN or token == SGN) and any(parent in changed for parent in mechanism.parents)
+        if moves:
+            value = np.asarray(mechanism.rule(*(changed.get(parent, own[parent]) for parent in mechanism.parents)))
+        if variable in forced:
+            rows, column = forced[variable]
+            value = np.where(rows, column, value)
+        if moves or variable in forced:
+            changed[variable] = value.astype(np.int8)
+    return changed.get(token, own[token])
+
+
+def random_interventions(operation: Operation, sites: Sequence[Site], digits: int, n: int, seed: int) -> Interventions:
+    """Rows with two or three sites each, or with the only one there is."""
+    slots = min(_SLOTS, len(sites))
+    base, sources = random_pairs(operation, digits, n, slots, seed)
+    random = np.random.default_rng([seed, 43])
+    chosen = np.argsort(random.random((n, len(sites))), axis=1)[:, :slots]
+    chosen[np.arange(slots) >= random.integers(min(2, slots), slots + 1, (n, 1))] = -1
+    return Interventions(tuple(sites), chosen, base, tuple(sources))
 
 
 def random_pairs(

@@ -1,18 +1,26 @@
 """Scrubbing: does the answer stay when every site takes the values of another question that agrees in what it holds?
 
 Takes  a subject, an account of what its sites hold, questions.
-Gives  the circuit that a node map claims; sources that agree with a base in some variables; how many answers stay.
+Gives  the circuit that a node map claims; sources that agree with a base in some variables; which answers stay.
 Never  lets a question be its own source where another one agrees, nor takes the last MLPs from a source: they make the
        answer from what they read, so theirs would be the answer itself.
 
 1. The claimed circuit: at every place the nodes with a role, those of the last layer apart; a site holds all variables
-   that the map says its nodes carry.
+   that the map says its nodes carry, the operator among them.
 2. A source that agrees: some other question is taken whole if it does; then, column by column, digits of others
    are taken over wherever the agreement stands. So a source differs in all that its label leaves free.
-3. All sites are swapped at once, each from a source of its own. Nodes without a role compute on; then once more, taken
-   from a question that agrees in nothing but the operator.
-4. Null: random role assignments. Each site agrees in as many variables, drawn from all that the map names. Floor: no
-   agreement but the operator's. Explained is the share of the way from the floor to all answers right.
+3. The operator, in mixed models, is a variable like any other. From its place on, half of a site's sources are to have
+   the other one, and have it wherever such a question agrees in the label: never if the map says that the site carries
+   OPR. What must agree is what the base's operation reads: SA, ST, SV where it adds, MD to NV where it subtracts, SGN,
+   A and the operands' digits in both. The causal model computes all of these whatever the operator is and asks for it
+   at the sign and the answer alone, so by its account such a source changes nothing. A network that makes a carry only
+   where its operation asks for it loses the answer: what that site holds depends on the operator, and the map is silent
+   about it. The map's own swaps keep the operator, so all is done once more with the base's operator in all sources,
+   nulls included. What is lost between the two is what the map does not say about the operator.
+4. All sites are swapped at once, each from a source of its own. Nodes without a role compute on; then once more, taken
+   from a question that agrees in nothing.
+5. Null: random role assignments. Each site agrees in as many variables, drawn from all that the map names. Floor: no
+   agreement. Explained is the share of the way from the floor to all answers right.
 """
 
 from __future__ import annotations
@@ -27,15 +35,16 @@ from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import OPR, Variable
+from carrylens.arithmetic.variables import Variable
 from carrylens.battery.alignment import Group, Site, sites_of
-from carrylens.battery.subject import Subject
+from carrylens.battery.subject import Settings, Subject
 from carrylens.discovery.node_map import NodeMap, Nodes
 from carrylens.interventions.edits import Edit, swap
 from carrylens.nodes import Node
 
 _TRIES = 6
 _SWEEPS = 2
+_TURNED = 0.5  # of a site's sources are to have the other operator
 
 Kept = NDArray[np.bool_]
 
@@ -53,6 +62,25 @@ class Claimed:
         return tuple(dict.fromkeys(variable for label in self.labels.values() for variable in label))
 
 
+@dataclass(frozen=True, eq=False)
+class Scrubbed:
+    """Which answers stay: the claimed circuit scrubbed while other nodes compute on, or are resampled too; the same
+    with random roles; and the floor, no agreement.
+
+    `turned` of `n_sources` sources at places that can know the operator had the other one.
+    """
+
+    claimed: Claimed
+    computing: Kept
+    resampled: Kept
+    random_computing: Kept
+    random_resampled: Kept
+    floor: Kept
+    freed: float
+    turned: int
+    n_sources: int
+
+
 def carriers(found: NodeMap) -> dict[Node, set[Variable]]:
     """Every node with a role, alone or in a set, and what it carries."""
     carried: dict[Node, set[Variable]] = {}
@@ -67,7 +95,7 @@ def claimed_sites(subject: Subject) -> list[Site]:
     """The sites, each with the nodes that the map claims alone; whole sites where no map claims anything."""
     carried = {} if subject.map is None else carriers(subject.map)
     found = [_restricted(site, carried) for site in sites_of(subject)]
-    return [site for site in found if site.nodes] if carried else sites_of(subject)
+    return [site for site in found if site.nodes] or sites_of(subject)
 
 
 def claimed_circuit(subject: Subject, model: CausalModel) -> Claimed | None:
@@ -79,7 +107,7 @@ def claimed_circuit(subject: Subject, model: CausalModel) -> Claimed | None:
         mine = _restricted(site, carried)
         if mine.nodes:
             held = set[Variable]().union(*(carried[node] for node in mine.nodes))
-            labels[mine] = tuple(variable for variable in model.variables if variable in held and variable != OPR)
+            labels[mine] = tuple(variable for variable in model.variables if variable in held)
     taken = {node for site in labels for node in site.nodes}
     rest = tuple(n for n in subject.nodes if n not in taken and not _is_last_mlp(n, subject))
     return Claimed(labels, rest) if labels else None
@@ -106,12 +134,20 @@ def _is_last_mlp(node: Node, subject: Subject) -> bool:
     return node.is_mlp and node.layer == subject.last_layer
 
 
-def agreeing(model: CausalModel, labels: Sequence[Group], base: Questions, seed: int) -> list[Questions]:
-    """For each label questions with the operators of `base` and its values of the label, different in all else."""
+def agreeing(
+    model: CausalModel, labels: Sequence[Group], base: Questions, seed: int, turn: Sequence[bool] = ()
+) -> list[Questions]:
+    """For each label questions with the base's values of it, different in all else.
+
+    The operator is the base's, but for the labels that `turn` names: there half of the questions have the other one,
+    wherever one with it agrees.
+    """
     n, random = len(base), np.random.default_rng([seed, 41])
     rows = np.tile(np.arange(n), len(labels))
     wanted = _Wanted(model, labels, base)
-    first, second, minus = np.array(base.first[rows]), np.array(base.second[rows]), base.minus[rows]
+    first, second = np.array(base.first[rows]), np.array(base.second[rows])
+    turned = np.repeat(np.array(turn or [False] * len(labels)), n) & (random.random(len(rows)) < _TURNED)
+    minus = base.minus[rows] ^ turned
     fresh = np.zeros(len(rows), dtype=np.bool_)
     streams = [Stream(StreamKind.ENRICHED, op, base.digits, seed) for op in (Operation.ADD, Operation.SUB)]
 
@@ -127,6 +163,7 @@ def agreeing(model: CausalModel, labels: Sequence[Group], base: Questions, seed:
         good = ~fresh & wanted.met(Questions(one, other, minus))
         first[good], second[good] = one[good], other[good]
         fresh |= good
+    minus = np.where(wanted.met(Questions(first, second, minus)), minus, base.minus[rows])
     for at in range(_SWEEPS):
         one, other = drawn(_TRIES + at)
         for column in random.permutation(base.digits):
@@ -134,7 +171,8 @@ def agreeing(model: CausalModel, labels: Sequence[Group], base: Questions, seed:
             tried[0][:, column], tried[1][:, column] = one[:, column], other[:, column]
             good = wanted.met(Questions(*tried, minus))
             first[good], second[good] = tried[0][good], tried[1][good]
-    return [Questions(first[i * n : (i + 1) * n], second[i * n : (i + 1) * n], base.minus) for i in range(len(labels))]
+    parts = [slice(i * n, (i + 1) * n) for i in range(len(labels))]
+    return [Questions(first[part], second[part], minus[part]) for part in parts]
 
 
 class _Wanted:
@@ -191,16 +229,44 @@ def stays_both(
     return np.asarray(~subject.engine.run(edits, base, [*sources, foreign]).failed)
 
 
+def scrub_claimed(
+    subject: Subject, model: CausalModel, claimed: Claimed, base: Questions, settings: Settings, *, turn: bool
+) -> Scrubbed:
+    """Steps 2 to 5 for the claimed circuit; the operator is at stake if `turn`, else all sources have the base's."""
+    sites, labels = list(claimed.labels), list(claimed.labels.values())
+    known = [site.position >= subject.position("+") for site in sites]
+    turns = [turn and place for place in known]
+    foreign = agreeing(
+        model, [()] * (len(sites) + 1), base, settings.seed_of("scrubbing foreign", turn), [*turns, turn]
+    )
+    sources = agreeing(model, labels, base, settings.seed_of("scrubbing claimed", turn), turns)
+    random, by_chance = np.random.default_rng(settings.seed_of("scrubbing random roles", turn)), []
+    for draw in range(min(settings.n_draws, len(base))):  # another assignment for every so many questions
+        rows = np.arange(len(base)) % settings.n_draws == draw
+        drawn = random_labels(claimed, random)
+        by_chance.append((rows, agreeing(model, drawn, base[rows], int(random.integers(2**31)), turns)))
+    scrubbed = stays_both(subject, claimed, base, sources, foreign[-1])
+    shuffled = stays_both(subject, claimed, base, _put_together(by_chance, base), foreign[-1])
+    return Scrubbed(
+        claimed,
+        *(scrubbed[0], scrubbed[1], shuffled[0], shuffled[1]),
+        floor=stays(subject, sites, base, foreign[:-1]),
+        freed=freedom(base, sources),
+        turned=sum(int((source.minus != base.minus).sum()) for source in sources),
+        n_sources=sum(known) * len(base),
+    )
+
+
 def _swapped(sites: Sequence[Site]) -> Edit:
     return sum((swap(site.nodes, slot) for slot, site in enumerate(sites)), Edit(()))
 
 
-def put_together(parts: Sequence[tuple[NDArray[np.bool_], Sequence[Questions]]], base: Questions) -> list[Questions]:
-    """Sources for all of `base` from those of some of its rows each."""
+def _put_together(parts: Sequence[tuple[NDArray[np.bool_], Sequence[Questions]]], base: Questions) -> list[Questions]:
+    # Sources for all of `base` from those of some of its rows each.
     found = []
     for slot in range(len(parts[0][1])):
-        first, second = np.array(base.first), np.array(base.second)
+        first, second, minus = np.array(base.first), np.array(base.second), np.array(base.minus)
         for rows, sources in parts:
-            first[rows], second[rows] = sources[slot].first, sources[slot].second
-        found.append(Questions(first, second, base.minus))
+            first[rows], second[rows], minus[rows] = sources[slot].first, sources[slot].second, sources[slot].minus
+        found.append(Questions(first, second, minus))
     return found

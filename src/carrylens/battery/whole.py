@@ -6,15 +6,21 @@ Never  counts an intervention by which the account must change nothing, or must 
 
 1. Sites have the nodes that the map claims; without a map, all nodes of their places. For ours and for every rival,
    find what each site holds (`alignment.py`), on questions of their own.
-2. Swap two or three sites at random, each from a source of its own, unrelated to the base.
+2. Propose rows: two or three sites drawn for each row alone, each site with a source of its own, unrelated to the base.
+   Ours and every rival predict all of them; no model is asked for that. The first part of the rows is run as it comes.
 3. An account is right about a row if it predicts every token of the answer. A row counts if a predicted token is
    neither the base's nor a source's: a site that holds all a digit needs would be right by copying. Null: the account's
    labels moved round one column.
-4. Duels: of the rows on which ours and a rival's predictions differ, who is right more often?
+4. Duels, on rows where ours and a rival's predictions differ: those of the first part, and, where they are few, further
+   proposals are run until there are enough. At most one of the two is right about such a row, so rows in which one is
+   are counted by a sign test, exact and one-sided, with Holm over the rivals. A rival that hardly any proposal tells
+   from ours is not tested, and one that none tells from it is, on these sites, the same account: then nothing shows
+   that ours is better, and the verdict is open, however well ours predicts.
 5. Scrub: swap all sites at once, each from a source that agrees with the base in what the site is said to hold, by
-   ours and by each rival. The answer must stay. Null: sources that agree in nothing.
+   ours and by each rival. The answer must stay. Null: sources that agree in nothing but the operator, of which these
+   labels do not speak.
 6. Where there is a map, scrub the circuit it claims (`scrubbing.py`), its labels being the map's own, beside random
-   roles of the same size.
+   roles of the same size. In mixed models the operator is one of the labels, and then, once more, held.
 """
 
 from __future__ import annotations
@@ -24,34 +30,33 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.battery.alignment import Aligned, Group, Moved, Site, Tokens, align, predict, random_pairs
+from carrylens.battery.alignment import Aligned, Group, Site, Tokens, align, predict_each, random_interventions
 from carrylens.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.battery.scrubbing import (
     Claimed,
     Kept,
+    Scrubbed,
     agreeing,
     claimed_circuit,
     claimed_sites,
     freedom,
-    put_together,
-    random_labels,
+    scrub_claimed,
     stays,
-    stays_both,
 )
 from carrylens.battery.subject import Settings, Subject, Watch
 from carrylens.battery.weighing import overall, weigh
 from carrylens.discovery.swaps import answer_tokens
+from carrylens.evidence.corrections import holm
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.known import rivals_of
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
-from carrylens.interventions.edits import Edit, swap
 
 CARD = Card(
     name="whole-algorithm",
@@ -61,29 +66,36 @@ CARD = Card(
     method=(
         "Sites have the nodes that the map claims, or all of their places where there is no map.",
         "Ours and each rival choose what every site holds on questions of their own.",
-        "Two or three random sites take the values of sources unrelated to the base.",
+        "Two or three sites, drawn for each row alone, take the values of sources unrelated to the base.",
         "An account is right about a row if it predicts the whole answer; rows that merely copy a source do not count.",
         "Null: its labels moved round one column.",
-        "Duels on the rows where two accounts differ.",
+        "Duels on rows where two accounts differ, searched for among many proposals: a sign test of the rows in which "
+        "one of them is right, Holm over the rivals.",
         "Scrubbing: all sites at once take values of sources that agree in what each is said to hold.",
         "The map's circuit is scrubbed with the map's labels; null: random roles of the same size.",
+        "In mixed models the operator is one of these labels: sites that the map does not say carry it take sources "
+        "with the other one; then once more the base's in all sources.",
     ),
     refuted_if="a rival is surely right more often on the rows where they differ. If the account is wrong about most "
-    "rows and no rival knows better, it stays open: the variables may not be divided among these sites.",
+    "rows and no rival knows better, it stays open: the variables may not be divided among these sites. It stays open "
+    "too if hardly any row tells a rival from it: then it may be right, but is not shown to be better.",
     paper="no such figure: the account rests on one variable at a time",
     where="Table of analysis techniques",
 )
-_ROWS = 8  # of each combination of sites
-_SLOTS = 3
+_ROWS = 32  # for each draw of the settings
+_PROPOSED = 16  # rows are proposed for each that is run as it comes
 _BOOTSTRAPS = 500
+_UNANSWERED = "The model answers fewer than half of the questions, so there is nothing to explain."
 _BY_MAP = "left to right, as the map says"
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """What the model answered in every row, and what each account predicts.
+    """What the model answered in every row that was run, and what each account predicts.
 
     `plain` is the base's right answer, `copied` those of the sources, -1 where a slot is not used: [slot, row, token].
+    The first `n_first` rows are those that were run as they came. `duels` has for each rival the rows that tell it
+    from ours, and `told` how many of the `n_proposed` do.
     """
 
     given: Tokens
@@ -92,21 +104,10 @@ class _Rows:
     predicted: Mapping[str, Tokens]
     permuted: Tokens
     answered: Rate
-
-
-@dataclass(frozen=True, eq=False)
-class _Scrubbed:
-    """Which answers stay: the claimed circuit scrubbed while other nodes compute on, or are resampled too; the same
-    with random roles; and the floor, sources that agree in nothing but the operator.
-    """
-
-    claimed: Claimed
-    computing: Kept
-    resampled: Kept
-    random_computing: Kept
-    random_resampled: Kept
-    floor: Kept
-    freed: float
+    n_first: int
+    n_proposed: int
+    duels: Mapping[str, NDArray[np.int64]]
+    told: Mapping[str, int]
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
@@ -120,23 +121,27 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     claimed = claimed_circuit(subject, ours)
     rows = _ask(subject, accounts, sites, claimed, settings)
     watch(CARD.title, 2, 4)
-    stimuli = {"n": len(rows.given), "seed": settings.seed}
+    stimuli = {"n": rows.n_first, "seed": settings.seed}
     main = _accuracy(rows, ours.name, stimuli)
     rest = [_accuracy(rows, model.name, stimuli) for model in models[1:]]
-    duels = [_duel(rows, ours.name, model.name, stimuli) for model in models[1:]]
+    duels = [_duel(rows, ours.name, model.name, settings) for model in models[1:]]
     by_map = [_accuracy(rows, _BY_MAP, stimuli)] if _BY_MAP in rows.predicted else []
-    verdict = _verdict(main, duels) if rows.answered.value >= 0.5 else Verdict.UNTESTED
+    answers = rows.answered.value >= 0.5
+    verdict = _verdict(main, duels) if answers else Verdict.UNTESTED
     base = _answered(subject, settings)
     scrubbed = _scrub(subject, accounts, base, settings) if len(base) else []
     watch(CARD.title, 3, 4)
-    circuit = _scrub_claimed(subject, ours, claimed, base, settings) if claimed is not None and len(base) else None
+    circuits = []
+    if claimed is not None and len(base):
+        at_stake = [True, False] if subject.operation is Operation.MIX else [False]
+        circuits = [scrub_claimed(subject, ours, claimed, base, settings, turn=turn) for turn in at_stake]
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=verdict,
-        says=_says(verdict, main, duels, scrubbed, circuit),
-        facts=(main, *rest, *duels, *by_map, *_circuit_facts(circuit, settings), *scrubbed[1:], *scrubbed[:1]),
-        estimates=() if circuit is None else _explained(circuit, settings),
+        says=_says(main, duels, scrubbed, circuits) if answers else _UNANSWERED,
+        facts=(main, *rest, *duels, *by_map, *_circuit_facts(circuits, settings), *scrubbed[1:], *scrubbed[:1]),
+        estimates=tuple(each for one in circuits for each in _explained(one, _how(one, circuits), settings)),
         figure=_figure(main, rest),
         headers=("site", "holds", "by the map"),
         rows=tuple((site.name, _text(accounts[0].labels[site]), _mapped(site, claimed)) for site in sites),
@@ -147,50 +152,35 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
 def _ask(
     subject: Subject, accounts: Sequence[Aligned], sites: Sequence[Site], claimed: Claimed | None, settings: Settings
 ) -> _Rows:
-    n_combos = 4 * settings.n_draws
-    base, sources = random_pairs(
-        subject.operation, subject.digits, n_combos * _ROWS, _SLOTS, settings.seed_of(CARD.name, "test")
-    )
-    random = np.random.default_rng(settings.seed_of(CARD.name, "sites"))
-    combos = [random.choice(len(sites), random.integers(2, _SLOTS + 1), replace=False) for _ in range(n_combos)]
-    edits = [edit for combo in combos for edit in [_edit([sites[at] for at in combo])] * _ROWS]
-    outcomes = subject.engine.run_each(edits, base, sources)
-    predicted = {
-        account.model.name: _predict(account, account.labels, sites, combos, base, sources) for account in accounts
+    n_first, ours = _ROWS * settings.n_draws, accounts[0]
+    seed = settings.seed_of(CARD.name, "test")
+    proposed = random_interventions(subject.operation, sites, subject.digits, _PROPOSED * n_first, seed)
+    predicted = {account.model.name: predict_each(account.model, account.labels, proposed) for account in accounts}
+    told = {
+        account.model.name: np.flatnonzero((predicted[ours.model.name] != predicted[account.model.name]).any(1))
+        for account in accounts[1:]
     }
-    ours = accounts[0]
+    # Whoever differs in few of the first rows gets more, up to a number that does not depend on who is right in them.
+    fought = {name: rows[: max(int((rows < n_first).sum()), settings.n_pairs)] for name, rows in told.items()}
+    kept = np.unique(np.concatenate([np.arange(n_first), *fought.values()]))
+    asked = proposed[kept]
+    outcomes = subject.engine.run_each(asked.edits, asked.base, asked.sources)
+    predicted = {name: tokens[kept] for name, tokens in predicted.items()}
     if claimed is not None:
-        said = _map_labels(sites, claimed)
-        predicted[_BY_MAP] = _predict(ours, said, sites, combos, base, sources)
-    permuted = _predict(ours, _moved_round(ours, sites), sites, combos, base, sources)
-    right = (outcomes.clean_tokens == outcomes.right).all(1)
-    copied = np.stack([answer_tokens(source) for source in sources])
-    for number, combo in enumerate(combos):
-        copied[len(combo) :, number * _ROWS : (number + 1) * _ROWS] = -1
-    answered = Rate(int(right.sum()), len(right))
-    return _Rows(outcomes.tokens, answer_tokens(base), copied, predicted, permuted, answered)
-
-
-def _edit(sites: Sequence[Site]) -> Edit:
-    return sum((swap(site.nodes, slot) for slot, site in enumerate(sites)), Edit(()))
-
-
-def _predict(
-    account: Aligned,
-    labels: Mapping[Site, Group],
-    sites: Sequence[Site],
-    combos: Sequence[NDArray[np.int64]],
-    base: Questions,
-    sources: Sequence[Questions],
-) -> Tokens:
-    found = []
-    for number, combo in enumerate(combos):
-        rows = slice(number * _ROWS, (number + 1) * _ROWS)
-        moved = [
-            Moved(sites[at], labels[sites[at]], account.model.run(sources[slot][rows])) for slot, at in enumerate(combo)
-        ]
-        found.append(predict(account.model, base[rows], account.model.run(base[rows]), moved))
-    return np.concatenate(found)
+        predicted[_BY_MAP] = predict_each(ours.model, _map_labels(sites, claimed), asked)
+    right = (outcomes.clean_tokens == outcomes.right).all(1)[:n_first]
+    return _Rows(
+        given=outcomes.tokens,
+        plain=answer_tokens(asked.base),
+        copied=asked.copied,
+        predicted=predicted,
+        permuted=predict_each(ours.model, _moved_round(ours, sites), asked),
+        answered=_rate(right),
+        n_first=n_first,
+        n_proposed=len(proposed),
+        duels={name: np.searchsorted(kept, rows) for name, rows in fought.items()},
+        told={name: len(rows) for name, rows in told.items()},
+    )
 
 
 def _moved_round(account: Aligned, sites: Sequence[Site]) -> dict[Site, Group]:
@@ -207,16 +197,18 @@ def _moved_round(account: Aligned, sites: Sequence[Site]) -> dict[Site, Group]:
 def _accuracy(rows: _Rows, name: str, stimuli: Mapping[str, object]) -> Fact:
     predicted = rows.predicted[name]
     told = ((predicted != rows.plain) & (predicted != rows.copied).all(0)).any(1)
+    told[rows.n_first :] = False
     hits, by_chance = ((side == rows.given).all(1)[told] for side in (predicted, rows.permuted))
     about = {"account": name, "null": "labels moved round one column"}
     return Fact(f"battery {CARD.name}", about, _rate(hits), _rate(by_chance), stimuli)
 
 
-def _duel(rows: _Rows, ours: str, theirs: str, stimuli: Mapping[str, object]) -> Fact:
-    one, other = rows.predicted[ours], rows.predicted[theirs]
-    told = (one != other).any(1)
-    hits, their_hits = ((side == rows.given).all(1)[told] for side in (one, other))
-    return Fact(f"battery {CARD.name}", {"duel": ours, "against": theirs}, _rate(hits), _rate(their_hits), stimuli)
+def _duel(rows: _Rows, ours: str, theirs: str, settings: Settings) -> Fact:
+    # Effect and null are counted on the same rows, and at most one of them is right in each.
+    fought = rows.duels[theirs]
+    hits, their_hits = (_rate((rows.predicted[name] == rows.given).all(1)[fought]) for name in (ours, theirs))
+    about = {"duel": ours, "against": theirs, "told": rows.told[theirs], "proposed": rows.n_proposed}
+    return Fact(f"battery {CARD.name}", about, hits, their_hits, {"n": len(fought), "seed": settings.seed})
 
 
 def _answered(subject: Subject, settings: Settings) -> Questions:
@@ -228,7 +220,8 @@ def _answered(subject: Subject, settings: Settings) -> Questions:
 def _scrub(subject: Subject, accounts: Sequence[Aligned], base: Questions, settings: Settings) -> list[Fact]:
     # All accounts speak of the same sites, so they have one floor.
     sites = list(accounts[0].labels)
-    lost = _rate(stays(subject, sites, base, _foreign(accounts[0].model, len(sites), base, settings)))
+    foreign = agreeing(accounts[0].model, [()] * len(sites), base, settings.seed_of(CARD.name, "foreign"))
+    lost = _rate(stays(subject, sites, base, foreign))
     facts = []
     for account in accounts:
         seed = settings.seed_of(CARD.name, "pool", account.model.name)
@@ -240,48 +233,30 @@ def _scrub(subject: Subject, accounts: Sequence[Aligned], base: Questions, setti
     return facts
 
 
-def _foreign(model: CausalModel, count: int, base: Questions, settings: Settings) -> list[Questions]:
-    return agreeing(model, [()] * count, base, settings.seed_of(CARD.name, "foreign"))
+def _circuit_facts(circuits: Sequence[Scrubbed], settings: Settings) -> list[Fact]:
+    found = []
+    for circuit in circuits:
+        about = {"claimed": len(circuit.claimed.labels), "freed": round(circuit.freed, 3)}
+        if len(circuits) > 1:
+            about |= {"other operator": circuit.turned, "sources": circuit.n_sources}
+        how = _how(circuit, circuits)
+        measured = (
+            ("computes on", "random roles of the same size", circuit.computing, circuit.random_computing),
+            ("is resampled", "random roles of the same size", circuit.resampled, circuit.random_resampled),
+            ("computes on", "sources that agree in nothing", circuit.computing, circuit.floor),
+        )
+        stimuli = {"n": len(circuit.floor), "seed": settings.seed}
+        for rest, null, kept, lost in measured:
+            told = {**about, "rest": rest + how, "null": null + how}
+            found.append(Fact(f"battery {CARD.name}", told, _rate(kept), _rate(lost), stimuli))
+    return found
 
 
-def _scrub_claimed(
-    subject: Subject, model: CausalModel, claimed: Claimed, base: Questions, settings: Settings
-) -> _Scrubbed:
-    sites = list(claimed.labels)
-    foreign = _foreign(model, len(sites) + 1, base, settings)
-    sources = agreeing(model, list(claimed.labels.values()), base, settings.seed_of(CARD.name, "claimed"))
-    random, by_chance = np.random.default_rng(settings.seed_of(CARD.name, "random roles")), []
-    for draw in range(min(settings.n_draws, len(base))):  # another assignment for every so many questions
-        rows = np.arange(len(base)) % settings.n_draws == draw
-        labels = random_labels(claimed, random)
-        by_chance.append((rows, agreeing(model, labels, base[rows], int(random.integers(2**31)))))
-    scrubbed = stays_both(subject, claimed, base, sources, foreign[-1])
-    shuffled = stays_both(subject, claimed, base, put_together(by_chance, base), foreign[-1])
-    return _Scrubbed(
-        claimed,
-        *(scrubbed[0], scrubbed[1], shuffled[0], shuffled[1]),
-        floor=stays(subject, sites, base, foreign[:-1]),
-        freed=freedom(base, sources),
-    )
+def _how(circuit: Scrubbed, circuits: Sequence[Scrubbed]) -> str:
+    return "" if circuit is circuits[0] else ", the base's operator in all sources"
 
 
-def _circuit_facts(circuit: _Scrubbed | None, settings: Settings) -> list[Fact]:
-    if circuit is None:
-        return []
-    stimuli = {"n": len(circuit.floor), "seed": settings.seed}
-    about = {"claimed": len(circuit.claimed.labels), "freed": round(circuit.freed, 3)}
-    measured = (
-        ("computes on", "random roles of the same size", circuit.computing, circuit.random_computing),
-        ("is resampled", "random roles of the same size", circuit.resampled, circuit.random_resampled),
-        ("computes on", "sources that agree in the operator alone", circuit.computing, circuit.floor),
-    )
-    return [
-        Fact(f"battery {CARD.name}", {**about, "rest": rest, "null": null}, _rate(kept), _rate(by_chance), stimuli)
-        for rest, null, kept, by_chance in measured
-    ]
-
-
-def _explained(circuit: _Scrubbed, settings: Settings) -> tuple[Estimate, ...]:
+def _explained(circuit: Scrubbed, how: str, settings: Settings) -> tuple[Estimate, ...]:
     # The share of the way from the floor to all answers right, questions drawn again for the interval.
     n = len(circuit.floor)
     picks = np.random.default_rng(settings.seed_of(CARD.name, "bootstrap")).integers(0, n, (_BOOTSTRAPS, n))
@@ -293,13 +268,15 @@ def _explained(circuit: _Scrubbed, settings: Settings) -> tuple[Estimate, ...]:
         value = (kept.mean() - circuit.floor.mean()) / max(1 - circuit.floor.mean(), 1 / n)
         return float(value), float(low), float(high)
 
-    named = (
-        ("nodes without a role compute on", circuit.computing, circuit.random_computing),
-        ("nodes without a role resampled", circuit.resampled, circuit.random_resampled),
+    what, named = (
+        "share of behaviour that the map's circuit explains",
+        (
+            ("nodes without a role compute on", circuit.computing, circuit.random_computing),
+            ("nodes without a role resampled", circuit.resampled, circuit.random_resampled),
+        ),
     )
     return tuple(
-        Estimate(f"share of behaviour that the map's circuit explains, {name}", *explained(kept), *explained(null), n=n)
-        for name, kept, null in named
+        Estimate(f"{what}, {name}{how}", *explained(kept), *explained(null), n=n) for name, kept, null in named
     )
 
 
@@ -311,46 +288,80 @@ def _verdict(main: Fact, duels: Sequence[Fact]) -> Verdict:
 
 
 def judge_duels(duels: Sequence[Fact]) -> list[Verdict]:
-    """Whether our account beats each rival that can be told from it; REFUTED where the rival wins."""
-    verdicts = []
-    for duel in duels:
-        if not duel.effect.n:
-            continue  # nothing tells them apart: the rival says the same
-        if duel.p <= THRESHOLDS.level:
-            verdicts.append(Verdict.SUPPORTED)
-        else:
-            lost = Fact(duel.kind, duel.about, duel.null, duel.effect).p <= THRESHOLDS.level
-            verdicts.append(Verdict.REFUTED if lost else Verdict.INCONCLUSIVE)
-    return verdicts
+    """Whether our account beats each rival: REFUTED where the rival wins, UNTESTED where too few rows tell them apart.
+
+    Both count the same rows and never both a hit, so the rows in which one is right are tossed coins if neither is
+    better: a sign test, corrected by Holm over the rivals that were tested.
+
+    >>> from carrylens.evidence.rates import Rate
+    >>> of = lambda ours, theirs, n: Fact("duel", {}, Rate(ours, n), Rate(theirs, n))
+    >>> [verdict.value for verdict in judge_duels([of(30, 5, 40), of(9, 8, 40), of(0, 0, 0)])]
+    ['SUPPORTED', 'INCONCLUSIVE', 'UNTESTED']
+    """
+    tested = [duel for duel in duels if is_fought(duel)]
+    won = iter(holm([_sign_p(duel.effect.hits, duel.null.hits) for duel in tested]))
+    lost = iter(holm([_sign_p(duel.null.hits, duel.effect.hits) for duel in tested]))
+    return [_duel_verdict(next(won), next(lost)) if is_fought(duel) else Verdict.UNTESTED for duel in duels]
 
 
-def _says(
-    verdict: Verdict, main: Fact, duels: Sequence[Fact], scrubbed: Sequence[Fact], circuit: _Scrubbed | None
-) -> str:
-    if verdict is Verdict.UNTESTED:
-        return "The model answers fewer than half of the questions, so there is nothing to explain."
-    against = [
-        f"{duel.about['against']} {duel.effect.hits} to {duel.null.hits} of {duel.effect.n} told apart"
-        if duel.effect.n
-        else f"{duel.about['against']} says the same"
-        for duel in duels
-    ]
+def is_fought(duel: Fact) -> bool:
+    """Whether enough rows tell the rival from our account for either to win."""
+    return duel.effect.n >= THRESHOLDS.least_searched
+
+
+def _sign_p(hits: int, misses: int) -> float:
+    # The chance of at least so many hits among rows in which one of two is right, if both are as often.
+    return float(binom.sf(hits - 1, hits + misses, 0.5))
+
+
+def _duel_verdict(won: float, lost: float) -> Verdict:
+    if won <= THRESHOLDS.level:
+        return Verdict.SUPPORTED
+    return Verdict.REFUTED if lost <= THRESHOLDS.level else Verdict.INCONCLUSIVE
+
+
+def _says(main: Fact, duels: Sequence[Fact], scrubbed: Sequence[Fact], circuits: Sequence[Scrubbed]) -> str:
     return (
         f"With two or three sites moved at once the left-to-right account predicts {main.effect} whole answers, null "
-        f"{main.null.value:.3f}; against rivals: {'; '.join(against)}; with all sites scrubbed {scrubbed[0].effect} "
-        f"answers stay, null {scrubbed[0].null.value:.3f}. {_circuit_says(circuit)}"
+        f"{main.null.value:.3f}; against rivals: {'; '.join(map(_duel_says, duels))}{_open_says(duels)}; with all "
+        f"sites scrubbed {scrubbed[0].effect} answers stay, null {scrubbed[0].null.value:.3f}. "
+        f"{_circuit_says(circuits)}"
     )
 
 
-def _circuit_says(circuit: _Scrubbed | None) -> str:
-    if circuit is None:
+def _duel_says(duel: Fact) -> str:
+    name, told, proposed = (duel.about[key] for key in ("against", "told", "proposed"))
+    if not told:
+        return f"{name} predicts the same in all {proposed} proposed rows: on these sites nothing tells it from ours"
+    found = f"{name} {duel.effect.hits} to {duel.null.hits} of {duel.effect.n} told apart"
+    return found if is_fought(duel) else f"{found}, all that {proposed} proposed rows had, and too few"
+
+
+def _open_says(duels: Sequence[Fact]) -> str:
+    untested = [str(duel.about["against"]) for duel in duels if not is_fought(duel)]
+    return f"; whether ours is better than {' and '.join(untested)} is untested" if untested else ""
+
+
+def _circuit_says(circuits: Sequence[Scrubbed]) -> str:
+    if not circuits:
         return "There is no map, so sites are whole places and no claimed circuit could be scrubbed."
-    by_chance = (each.mean() for each in (circuit.random_computing, circuit.random_resampled, circuit.floor))
-    return (
-        f"Sites are the nodes that the map claims. Its circuit of {len(circuit.claimed.labels)} sites, scrubbed by the "
-        f"map's own labels, keeps {_rate(circuit.computing)} answers, {circuit.resampled.mean():.3f} with all other "
-        f"nodes resampled; {'random roles {:.3f} and {:.3f}, no agreement {:.3f}'.format(*by_chance)}."
+    first, *same_operator = circuits
+    said = (
+        f"Sites are the nodes that the map claims. Its circuit of {len(first.claimed.labels)} sites, scrubbed by the "
+        f"map's own labels, keeps {_rate(first.computing)} answers, {_beside(first)}."
     )
+    for circuit in same_operator:
+        said += (
+            f" The other operator stood in {first.turned} of the {first.n_sources} sources that could tell; with the "
+            f"base's in all {circuit.computing.mean():.3f} stay, {_beside(circuit)}."
+        )
+    return said
+
+
+def _beside(circuit: Scrubbed) -> str:
+    by_chance = (each.mean() for each in (circuit.random_computing, circuit.random_resampled, circuit.floor))
+    nulls = "random roles {:.3f} and {:.3f}, no agreement {:.3f}".format(*by_chance)
+    return f"{circuit.resampled.mean():.3f} with all other nodes resampled; {nulls}"
 
 
 def _map_labels(sites: Sequence[Site], claimed: Claimed) -> dict[Site, Group]:

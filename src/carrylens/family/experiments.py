@@ -138,7 +138,7 @@ def _predicted(outcome: Outcome, _name: ModelName) -> Cell:
 
 
 def _rivals(outcome: Outcome, _name: ModelName) -> Cell:
-    duels = [fact for fact in outcome.facts if "duel" in fact.about and fact.effect.n]
+    duels = [fact for fact in outcome.facts if "duel" in fact.about]
     if not duels:
         return UNTESTED
     best = max(duels, key=lambda duel: duel.null.value - duel.effect.value)
