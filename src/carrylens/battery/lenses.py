@@ -8,8 +8,9 @@ Never  scores on the questions that a threshold, a unit or an autoencoder was ch
 1. Logit lens: the last norm and the unembedding read the stream at every place from D'0 on, behind every half layer.
    Null: the same readings held against other questions' answers. Rate of guessing: the commonest token.
    A token is read where it is surely right in most questions, and more often than by guessing and than the null.
-2. Autoencoder: on MLP outputs of a middle column, with as many features as neurons (`units.py`). Do its best features
-   tell sub-task values better than the best neurons, and than random directions?
+2. Autoencoder: on MLP outputs of a middle column, with as many features as neurons, at every weight of a fixed ladder
+   of sparsity and with several seeds each (`units.py`). Do its best features tell sub-task values better than the best
+   neurons, and than random directions, at every weight and whatever the seed?
 3. Sign: at every place of the first operand, before the last layer, the logit of - less that of +, at the level and
    with the cut that are best on some questions. Beside it the best guess from the first digit, and untrained twins.
 4. Each of the three has a verdict. That of the whole is the worst of them, and the sentence says on which it rests.
@@ -53,13 +54,15 @@ CARD = Card(
     "digit?",
     method=(
         "Logit lens at every place from D'0 and every half layer; null: other questions' answers.",
-        "An autoencoder with as many features as neurons on MLP outputs; best unit for each value, scored on others; "
-        "how much of them it rebuilds, and with how many features at once.",
+        "Autoencoders with as many features as neurons on MLP outputs, at each weight of a fixed ladder of sparsity, "
+        "with several seeds; best unit for each value, scored on others; intervals reach over all seeds; how much "
+        "of the outputs they rebuild, and with how many features at once.",
         "The sign's logits at the places of the first operand; beside the best guess and untrained twins.",
         "The three have verdicts of their own; that of the whole is the worst of them.",
     ),
     refuted_if="some token is surely readable, beyond guessing, in an earlier layer or at an earlier place; or "
-    "features tell values surely no better than neurons or random directions; or the sign is not guessed.",
+    "at some sparsity features tell values surely no better than neurons or random directions; or the sign is not "
+    "guessed.",
     paper="the algorithm relies on calculations at P0: a first digit 8 or 9 makes + likelier",
     where="Appendix on mixed models; no figure",
 )
@@ -203,12 +206,8 @@ def _says(readings: Sequence[Reading], units: Units, guesses: Sequence[Guess], v
     first += f" (before: {'; '.join(early)})" if early else ""
     first += f" (nowhere: {', '.join(nowhere)})" if nowhere else ""
     texts = [first, "no MLP output varies", "no subtractions"]
-    if units.values:
-        (beside, chance), (explained, active) = units.values, units.rebuilt
-        values = f"features {beside.value:.2f}, neurons {beside.null:.2f}, random directions {chance.null:.2f}"
-        rebuilt = f"{explained.value:.2f} of the variance (shuffled coordinates {explained.null:.2f})"
-        some = f"{active.value:.1f} active {active.name.split(',')[0].removeprefix('active ')}"
-        texts[1] = f"correlation with values, {values}; they rebuild {rebuilt} with {some}, neurons {active.null:.1f}"
+    if units.rungs:
+        texts[1] = _unit_text(units)
     if guesses:
         one = guesses[0]
         known = f"untrained twins {one.twins.value:.2f} ({one.as_good.hits} of {one.as_good.n} as good), "
@@ -219,6 +218,17 @@ def _says(readings: Sequence[Reading], units: Units, guesses: Sequence[Guess], v
     rests = " and ".join(name for name, each in zip(_PARTS, verdicts, strict=True) if each is whole)
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}. The verdict of the whole, {whole.value}, rests on {rests}."
+
+
+def _unit_text(units: Units) -> str:
+    first = units.rungs[0]
+    rungs = [
+        f"at sparsity {rung.sparsity:g} features {rung.neurons.value:.2f} ({rung.active.value:.1f} active, "
+        f"{rung.rebuilt.value:.2f} of the variance rebuilt, shuffled coordinates {rung.rebuilt.null:.2f})"
+        for rung in units.rungs
+    ]
+    beside = f"neurons {first.neurons.null:.2f} ({first.active.null:.1f} active)"
+    return f"correlation with values, {beside}, random directions {first.random.null:.2f}; {'; '.join(rungs)}"
 
 
 def _beside(guesses: Sequence[Guess]) -> tuple[BesidePaper, ...]:

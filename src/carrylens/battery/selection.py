@@ -1,317 +1,340 @@
 """Selection: how does a mixed model choose among a sum and two differences, and how many dimensions does that take?
 
 Takes  a subject.
-Gives  for every turn and digit how often the digit follows a swap of the selector's state; for every turn and rank how
-       often it follows when the combiner's input goes to a source's within a subspace of that rank.
-Never  takes a swap right before the last MLP for evidence: it copies a digit that is already chosen.
+Gives  for every turn the level at which the choice stands where a digit is predicted; for every digit how often it
+       follows a swap of the state there; for every rank how often it follows within a subspace of that rank.
+Never  asks for the rank where a digit is chosen already, nor picks a level, a subspace or a share on the questions it
+       is scored on.
 
-1. Operator: the same operands with the other operator; the stream that enters the last layer where the digit is
-   predicted is swapped, while the last layer's heads still read the base everywhere else. Sign: the whole place of the
-   sign is swapped; the causal model says what the digits become.
-2. Null: a source of the base's branch with the same column and the same digit, other digits elsewhere.
-3. Behind the last heads the state goes a share of the way to the source's within a subspace of rank r. A source of the
-   same operands brings its digit along, one of other operands nothing but the choice. For the former the subspace is
-   that of the first principal directions of the differences; for the latter it is found by descent from there.
-4. Subspace and share are chosen on some questions and scored on others, beside random subspaces of the same rank.
+1. A turn gives a base its other branch: the same operands with the other operator, or the same question read with the
+   other sign. The stream where the digit is predicted is swapped whole at the entry of every layer but the first, all
+   places before it staying the base's. The turn's level is the first at which half the digits of some questions follow;
+   later the stream may hold a digit that is chosen already. If there is none, the best stands for it.
+2. State, on other questions: how often a digit follows there. Sign also: its place takes another question's values.
+   Null: a source of the base's branch with the same column and the same digit, other digits elsewhere.
+3. Rank, at the same level: the state goes a share of the way to the source's within a subspace of rank r, found by
+   descent on some questions from the first principal directions of the differences; so is the share. Sources have the
+   same operands, or others: these can bring nothing but the choice. On other questions, beside random subspaces (null)
+   and beside the whole state (ceiling). Ranks 1, 2, 4, 8, 16 are tried until .95 of the ceiling is reached.
+   Where fewer than half the digits follow the whole state, no rank is asked for.
+4. Behind the last heads, where the paper looks and the digit is chosen already: the same swap, and the first principal
+   directions, for the operator alone. No verdict rests on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.questions import Operation, joined
 from carrylens.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
-from carrylens.battery.states import levels_of, read_states
 from carrylens.battery.subject import Settings, Subject, Watch
-from carrylens.battery.subspaces import best_subspace, combined
-from carrylens.battery.swapping import Swapped
+from carrylens.battery.subspaces import (
+    BASE,
+    NULL,
+    OTHER,
+    SAME,
+    Ranked,
+    Standing,
+    behind_heads,
+    by_rank,
+    copied_by_rank,
+    entering,
+    stand,
+)
+from carrylens.battery.swapping import Swapped, pooled
 from carrylens.battery.turning import Turn, Turns, turned_pairs
 from carrylens.battery.weighing import overall, surely_most, surely_seldom, weigh
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.thresholds import THRESHOLDS
 from carrylens.hypothesis.verdicts import Verdict
-from carrylens.interventions.edits import Edit, swap
+from carrylens.interventions.edits import swap
 from carrylens.interventions.sites import Residual
+
+__all__ = ["CARD", "OTHER", "SAME", "Ranked", "choose_layer", "judge_selection", "needed_rank", "run", "turn_choice"]
 
 CARD = Card(
     name="selection",
     title="How a sum or a difference is chosen",
     question="Does the selector's state choose among sum, positive and negative difference at every digit, and is the "
-    "choice more than one direction of the combiner's input?",
+    "choice more than one direction of that state?",
     method=(
-        "Operator: swap the stream that enters the last layer with that of the same operands and the other operator.",
-        "Sign: swap the sign's place; the digits must become those of the causal model with the other sign.",
-        "Null: a source of the same branch, with the same column and digit, other digits elsewhere.",
-        "Rank: go to the source's state behind the last heads within the best subspace of rank r, by the best share; "
-        "both chosen on other questions; sources of the same operands, and of others; beside random subspaces.",
+        "Level of a turn: the first entry of a layer at which the whole state where the digit is predicted, taken from "
+        "the same operands with the other operator or from the same question read with the other sign, turns half the "
+        "digits of some questions.",
+        "State: the same on other questions; for the sign also its place, from a question of other operands. Null: a "
+        "source of the same branch, with the same column and digit, other digits elsewhere.",
+        "Rank: at that level, go to the source's state within the best subspace of rank r, by the best share, both "
+        "found on other questions; sources of the same operands, and of others; ceiling: the whole state; null: random "
+        "subspaces.",
+        "Beside the paper alone: behind the last heads, where the digit is chosen already.",
     ),
     refuted_if="some digit surely does not follow the selector's state, or the null moves it as often; or one "
-    "direction surely turns most digits.",
+    "direction surely turns most digits, and more than random ones do.",
     paper="state patch .96 (54 pairs, digit 2); rank-1 steering turns none",
     where="Section on mixed models and polysemantic reuse",
 )
-SHARES = (0.5, 1.0, 1.5, 2.0, 3.0)
-"""How far towards the source's state: beyond 1 is past it."""
-_HIGHEST = 32  # ranks below it are searched by descent; it found no more in higher ones
-SAME, OTHER = "same operands", "other operands"
-
-Matrix = NDArray[np.float64]
+_ENOUGH = 0.5  # the share of digits that must follow the whole state for its rank to be asked
+SIGN_PLACE = "the sign's place"
 
 
 @dataclass(frozen=True)
-class Ranked:
-    """How often a digit followed within a subspace of one rank; `null` is that of random ones."""
+class Turned:
+    """What one turn did: its level, and for each digit what the whole state did there, and in the sign's place.
+
+    `copied` has the same behind the last heads, for the operator; `found` is whether half the fitting digits followed.
+    """
 
     turn: Turn
-    source: str
-    rank: int
-    followed: Swapped
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """What the selector's state did to one digit; `copied` is the same behind the last heads, `right` the answers."""
-
-    turn: Turn
-    digit: int
-    swapped: Swapped
-    copied: Rate
-    right: Rate
+    layer: int
+    found: bool
+    states: Mapping[int, Swapped]
+    sign_place: Mapping[int, Swapped]
+    copied: Mapping[int, Rate]
+    ranked: tuple[Ranked, ...]
+    copied_ranks: tuple[Ranked, ...]
 
 
 def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     """The experiment."""
-    ranked: list[Ranked] = []
-    wanted = [(t, k) for t in Turn for k in range(subject.digits)] if subject.operation is Operation.MIX else []
-    draw = partial(turned_pairs, digits=subject.digits)
-    tests = [draw(t, digit=k, n=settings.n_pairs, seed=settings.seed_of(CARD.name, t, k, "test")) for t, k in wanted]
-    tests = [test for test in tests if len(test)]
-    cells = [_patch(subject, test) for test in tests]
-    able = sum((cell.right for cell in cells), Rate(0, 0)).value >= 0.5
-    for at, test in enumerate(tests if able else ()):
-        watch(CARD.title, at, len(tests))
-        seed = settings.seed_of(CARD.name, test.turn, test.digit, "fit")
-        fit = draw(test.turn, digit=test.digit, n=settings.n_train // 4, seed=seed)
-        ranked += _by_rank(subject, fit, test, settings)
-    facts = [_state_fact(cell, settings) for cell in cells]
-    pooled = _pooled(ranked)
-    verdict = judge_selection(weigh(facts), pooled) if able else Verdict.UNTESTED
+    turns = list(Turn) if subject.operation is Operation.MIX and subject.last_layer else []
+    pairs = {turn: _pairs(subject, turn, settings) for turn in turns}
+    asked = [test.base for tests in pairs.values() for _, test in tests]
+    able = bool(asked) and float(subject.right(joined(asked)).mean()) >= _ENOUGH
+    some: list[Turned] = []
+    for at, (turn, both) in enumerate(pairs.items()):
+        watch(CARD.title, at, len(pairs))
+        if both:
+            some.append(turn_choice(subject, turn, both, settings, with_ranks=able))
+    states = [fact for each in some for fact in _state_facts(subject, each, settings)]
+    ranked = [one for each in some for one in each.ranked]
+    verdicts = _judge_apart(states, ranked) if able else (Verdict.UNTESTED, Verdict.UNTESTED)
     return Outcome(
         card=CARD,
         settings=settings.plain(),
-        verdict=verdict,
-        says=_says(subject, cells, pooled, able=able),
-        facts=(*facts, *(_rank_fact(each, settings) for each in pooled)),
-        figure=_figure(pooled) if pooled else None,
-        headers=("turn", "what", "followed", "null"),
-        rows=tuple(_table(cells, pooled)),
-        beside_paper=_beside(cells, pooled) if able else (),
+        verdict=overall(verdicts),
+        says=_says(subject, some, verdicts),
+        facts=(*states, *(fact for each in some for fact in _other_facts(subject, each, settings))),
+        figure=_figure(ranked) if ranked else None,
+        headers=("turn", "what", "followed", "null", "ceiling"),
+        rows=tuple(row for each in some for row in _table(subject, each)),
+        beside_paper=_beside(some) if able else (),
     )
 
 
 def judge_selection(states: Sequence[Verdict], ranked: Sequence[Ranked]) -> Verdict:
     """The state chooses at every digit, and no single direction does."""
-    single = [each.followed for each in ranked if each.rank == 1]
     parts = []
-    for each in single:
-        better = Fact("", {}, each.effect, each.null).p <= THRESHOLDS.level
-        if surely_most(each.effect) and better:
+    for each in (one for one in ranked if one.rank == 1):
+        if _suffices(each):
             parts.append(Verdict.REFUTED)
         else:
-            parts.append(Verdict.SUPPORTED if surely_seldom(each.effect) else Verdict.INCONCLUSIVE)
-    return overall([*states, *parts])
+            parts.append(Verdict.SUPPORTED if surely_seldom(each.followed.effect) else Verdict.INCONCLUSIVE)
+    return overall([*states, *(parts or [Verdict.INCONCLUSIVE])])
+
+
+def _judge_apart(states: Sequence[Fact], ranked: Sequence[Ranked]) -> tuple[Verdict, Verdict]:
+    # The operator's turns, and the sign's; corrected together for being many.
+    weighed = list(zip(weigh(states), (Turn(str(fact.about["turn"])) for fact in states), strict=True))
+
+    def judged(*, operator: bool) -> Verdict:
+        mine = [verdict for verdict, turn in weighed if turn.of_operator is operator]
+        return judge_selection(mine, [one for one in ranked if one.turn.of_operator is operator])
+
+    return judged(operator=True), judged(operator=False)
 
 
 def needed_rank(ranked: Sequence[Ranked], turn: Turn, source: str) -> int | None:
     """The least rank that surely turns most digits, and more than random subspaces do."""
-    for each in sorted(ranked, key=lambda one: one.rank):
-        better = Fact("", {}, each.followed.effect, each.followed.null).p <= THRESHOLDS.level
-        if (each.turn, each.source) == (turn, source) and surely_most(each.followed.effect) and better:
-            return each.rank
-    return None
+    mine = [each for each in ranked if (each.turn, each.source) == (turn, source) and _suffices(each)]
+    return min((each.rank for each in mine), default=None)
 
 
-def selector_edits(subject: Subject, turn: Turn, digit: int) -> list[Edit]:
-    """The swap of the selector's state; for the operator also that of all the combiner reads, which is a copy."""
-    place, last = subject.predicting(digit), subject.last_layer
-    if not turn.of_operator:
-        at = subject.position(f"A{subject.digits + 1}")
-        return [swap([Residual(at, 0), *subject.nodes_at(at)])]
-    heads = [node for node in subject.nodes_at(place) if node.layer == last and not node.is_mlp]
-    return [swap([Residual(place, last)]), swap([Residual(place, last), *heads])]
+def _suffices(each: Ranked) -> bool:
+    better = Fact("", {}, each.followed.effect, each.followed.null).p <= THRESHOLDS.level
+    return surely_most(each.followed.effect) and better
 
 
-def _patch(subject: Subject, turns: Turns) -> _Cell:
-    edits, token = selector_edits(subject, turns.turn, turns.digit), subject.token(turns.digit)
-    source = turns.same if turns.turn.of_operator else turns.other
-    effect = subject.engine.run(edits, turns.base, source)
-    null = subject.engine.run(edits[:1], turns.base, turns.null).changed[0, :, token]
-    followed = effect.tokens[:, :, token] == turns.after
-    right = (effect.clean_tokens == effect.right).all(-1)
-    copied = _rate(followed[1]) if turns.turn.of_operator else Rate(0, 0)
-    return _Cell(turns.turn, turns.digit, Swapped(_rate(followed[0]), _rate(null)), copied, _rate(right))
+def _pairs(subject: Subject, turn: Turn, settings: Settings) -> list[tuple[Turns, Turns]]:
+    # For every digit the turns to fit on, and those to score on.
+    found = []
+    for digit in range(subject.digits):
+        draw = partial(turned_pairs, turn, subject.digits, digit)
+        fit = draw(settings.n_train // 4, settings.seed_of(CARD.name, turn, digit, "fit"))
+        test = draw(settings.n_pairs, settings.seed_of(CARD.name, turn, digit, "test"))
+        if len(fit) and len(test):
+            found.append((fit, test))
+    return found
 
 
-def _by_rank(subject: Subject, fit: Turns, test: Turns, settings: Settings) -> Iterator[Ranked]:
-    fitted, tested = (_states(subject, turns) for turns in (fit, test))
-    directions = np.linalg.svd(fitted["same"] - fitted["base"], full_matrices=False)[2]
-    seed = settings.seed_of(CARD.name, fit.turn, fit.digit, "random")
-    random = np.random.default_rng(seed)
-    spread = fitted["base"] - fitted["base"].mean(0)
-    mixes = [_orthonormal(random.standard_normal((len(directions), len(spread))) @ spread) for _ in range(4)]
-    for name, key in ((SAME, "same"), (OTHER, "other")) if fit.turn.of_operator else ((OTHER, "other"),):
-        moves = [(each["base"], each[key] - each["base"]) for each in (fitted, tested)]
-        for rank in _ranks(len(directions) if name == SAME else min(len(directions), _HIGHEST)):
-            best = directions[:rank]
-            if name == OTHER:
-                best = best_subspace(subject, best, fitted["base"], fitted["other"], fit.after, seed)
-            ours = _scored(subject, [best], moves, (fit.after, test.after))
-            null = _scored(subject, [mix[:rank] for mix in mixes], moves, (fit.after, test.after))
-            yield Ranked(fit.turn, name, rank, Swapped(ours, null))
+def turn_choice(
+    subject: Subject, turn: Turn, pairs: Sequence[tuple[Turns, Turns]], settings: Settings, *, with_ranks: bool
+) -> Turned:
+    """What one turn does, at the level that the fitting questions choose."""
+    layer, followed = choose_layer(subject, [fit for fit, _ in pairs])
+    found = followed.value >= _ENOUGH
+    fits, tests = ([stand(subject, side, entering(layer)) for side in sides] for sides in zip(*pairs, strict=True))
+    seed = settings.seed_of(CARD.name, turn, "random")
+    ranked = (
+        [one for source in (SAME, OTHER) for one in by_rank(fits, tests, source, seed)] if with_ranks and found else []
+    )
+    copies: list[Ranked] = []
+    copied: dict[int, Rate] = {}
+    if turn.of_operator:
+        last = behind_heads(subject.last_layer)
+        fitted, tested = ([stand(subject, side, last) for side in sides] for sides in zip(*pairs, strict=True))
+        copied = {at.turns.digit: _rate(at.followed(SAME)) for at in tested}
+        copies = list(copied_by_rank(fitted, tested, seed)) if with_ranks else []
+    return Turned(
+        turn=turn,
+        layer=layer,
+        found=found,
+        states={at.turns.digit: _swapped(at) for at in tests},
+        sign_place={} if turn.of_operator else {test.digit: _swap_sign(subject, test) for _, test in pairs},
+        copied=copied,
+        ranked=tuple(ranked),
+        copied_ranks=tuple(copies),
+    )
 
 
-def _ranks(most: int) -> list[int]:
-    return [2**power for power in range(7) if 2**power < most]
+def choose_layer(subject: Subject, fits: Sequence[Turns]) -> tuple[int, Rate]:
+    """The first layer at whose entry half the digits follow the whole state, else the best; and how many follow."""
+    found = []
+    for layer in range(1, subject.last_layer + 1):
+        found.append(_sum(_rate(stand(subject, fit, entering(layer)).followed(SAME)) for fit in fits))
+        if found[-1].value >= _ENOUGH:
+            return layer, found[-1]
+    best = max(range(len(found)), key=lambda at: found[at].value)
+    return best + 1, found[best]
 
 
-def _scored(
-    subject: Subject,
-    bases: Sequence[Matrix],
-    moves: Sequence[tuple[Matrix, Matrix]],
-    wanted: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> Rate:
-    # The share that is best on the fitting questions, scored on the others; each base has its part of the questions.
-    total = Rate(0, 0)
-    for at, basis in enumerate(bases):
-        hits = _hits(subject, basis, moves[0], SHARES, wanted[0]).sum(1)
-        rows = np.arange(len(wanted[1])) % len(bases) == at
-        there = (moves[1][0][rows], moves[1][1][rows])
-        if rows.any():
-            total += _rate(_hits(subject, basis, there, [SHARES[int(np.argmax(hits))]], wanted[1][rows])[0])
-    return total
+def _swapped(at: Standing) -> Swapped:
+    moved = at.rest.tokens(at.states[NULL]) != at.rest.tokens(at.states[BASE])
+    return Swapped(_rate(at.followed(SAME)), _rate(moved))
 
 
-def _hits(
-    subject: Subject,
-    basis: Matrix,
-    moves: tuple[Matrix, Matrix],
-    shares: Sequence[float],
-    wanted: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    # Which digits become what is wanted, for each share of the way: [share, question].
-    base, way = moves[0], (moves[1] @ basis.T) @ basis
-    moved = np.concatenate([base + share * way for share in shares])
-    return np.asarray(combined(subject, moved).reshape(len(shares), -1) == wanted)
+def _swap_sign(subject: Subject, turns: Turns) -> Swapped:
+    place, token = subject.position(f"A{subject.digits + 1}"), subject.token(turns.digit)
+    edit = swap([Residual(place, 0), *subject.nodes_at(place)])
+    followed = subject.engine.run([edit], turns.base, turns.other).tokens[0, :, token] == turns.after
+    return Swapped(_rate(followed), _rate(subject.engine.run([edit], turns.base, turns.null).changed[0, :, token]))
 
 
-def _states(subject: Subject, turns: Turns) -> dict[str, Matrix]:
-    level, place = levels_of(subject.last_layer + 1)[-2], subject.predicting(turns.digit)
-    return {
-        name: read_states(subject.model, getattr(turns, name), [place], [level])[:, 0, 0]
-        for name in ("base", "same", "other")
-    }
+def _stream(subject: Subject, layer: int) -> str:
+    return "stream into the last layer" if layer == subject.last_layer else f"stream into layer {layer}"
 
 
-def _orthonormal(rows: Matrix) -> Matrix:
-    return np.asarray(np.linalg.qr(rows.T)[0].T)
+def _state_facts(subject: Subject, each: Turned, settings: Settings) -> Iterator[Fact]:
+    # Those the verdict rests on: the operator's state, and the sign's place.
+    stimuli = {"n": settings.n_pairs, "seed": settings.seed}
+    site = _stream(subject, each.layer) if each.turn.of_operator else SIGN_PLACE
+    for digit, swapped in (each.states if each.turn.of_operator else each.sign_place).items():
+        yield swapped.fact(CARD.name, {"turn": each.turn.value, "digit": digit, "site": site}, stimuli)
 
 
-def _pooled(ranked: Sequence[Ranked]) -> list[Ranked]:
-    groups: dict[tuple[Turn, str, int], list[Swapped]] = {}
-    for each in ranked:
-        groups.setdefault((each.turn, each.source, each.rank), []).append(each.followed)
-    return [
-        Ranked(*key, Swapped(_sum(one.effect for one in some), _sum(one.null for one in some)))
-        for key, some in groups.items()
-    ]
+def _other_facts(subject: Subject, each: Turned, settings: Settings) -> Iterator[Fact]:
+    turn, stimuli = {"turn": each.turn.value}, {"n_train": settings.n_train // 4, "seed": settings.seed}
+    level = {"level": _stream(subject, each.layer)}
+    if not each.turn.of_operator:
+        for digit, swapped in each.states.items():
+            yield swapped.fact(CARD.name, {**turn, "digit": digit, "whole state": True, **level}, stimuli)
+    for one in each.ranked:
+        about = {**turn, "rank": one.rank, "source": one.source, "null": "random subspaces", **level}
+        about["ceiling"] = f"{one.ceiling.hits} of {one.ceiling.n}"
+        yield one.followed.fact(CARD.name, about, stimuli)
+    for one in each.copied_ranks:
+        about = {**turn, "copied rank": one.rank, "level": "behind the last heads, as the paper has it"}
+        yield one.followed.fact(CARD.name, about, stimuli)
 
 
-def _state_fact(cell: _Cell, settings: Settings) -> Fact:
-    site = "stream into the last layer" if cell.turn.of_operator else "the sign's place"
-    about = {"turn": cell.turn.value, "digit": cell.digit, "site": site}
-    return cell.swapped.fact(CARD.name, about, {"n": settings.n_pairs, "seed": settings.seed})
-
-
-def _rank_fact(each: Ranked, settings: Settings) -> Fact:
-    about = {"turn": each.turn.value, "rank": each.rank, "source": each.source, "null": "random subspaces"}
-    return each.followed.fact(CARD.name, about, {"n_train": settings.n_train // 4, "seed": settings.seed})
-
-
-def _says(subject: Subject, cells: Sequence[_Cell], pooled: Sequence[Ranked], *, able: bool) -> str:
+def _says(subject: Subject, some: Sequence[Turned], verdicts: Sequence[Verdict]) -> str:
     if subject.operation is not Operation.MIX:
         return "Only a model that adds and subtracts has something to choose."
-    if not able:
+    if not some:
+        return "A model of one layer chooses and answers at once: there is no state to swap before that."
+    if set(verdicts) == {Verdict.UNTESTED}:
         return "The model answers fewer than half of the questions, so there is no choice to be turned."
     parts = []
-    for name, mine in (("operator", True), ("sign", False)):
-        some = [cell.swapped for cell in cells if cell.turn.of_operator is mine]
-        effect, null = _sum(each.effect for each in some), _sum(each.null for each in some)
-        parts.append(f"digits follow the {name}'s state in {effect.value:.2f}, null {null.value:.2f}")
+    for name, mine, verdict in (("operator", True, verdicts[0]), ("sign", False, verdicts[1])):
+        turns = [each for each in some if each.turn.of_operator is mine]
+        state = pooled([one for each in turns for one in each.states.values()])
+        text = f"{name} {verdict.value}: digits follow the whole state in {state.effect.value:.2f}"
+        text += f", null {state.null.value:.2f}"
+        if not mine:
+            whole = pooled([one for each in turns for one in each.sign_place.values()])
+            text += f", and the sign's place in {whole.effect.value:.2f}, null {whole.null.value:.2f}"
+        parts.append(text + "".join(f"; {_rank_text(subject, each)}" for each in turns))
+    text = ". ".join(f"{part[0].upper()}{part[1:]}" for part in parts)
+    return f"{text}."
+
+
+def _rank_text(subject: Subject, each: Turned) -> str:
+    where = f"{each.turn.value}, {_stream(subject, each.layer)}"
+    if not each.found:
+        return f"{where}: fewer than half follow the whole state, so no rank is asked for"
+    parts = []
     for source in (SAME, OTHER):
-        most = max((each.rank for each in pooled if each.source == source), default=0)
-        ranks = [
-            f"{turn.value} {needed_rank(pooled, turn, source) or f'none up to {most}'}"
-            for turn in Turn
-            if any((each.turn, each.source) == (turn, source) for each in pooled)
-        ]
-        single = _sum(each.followed.effect for each in pooled if (each.rank, each.source) == (1, source))
-        parts.append(
-            f"with sources of {source} one direction turns {single.value:.2f}; directions needed: {', '.join(ranks)}"
-        )
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+        mine = {one.rank: one for one in each.ranked if one.source == source}
+        rank = needed_rank(each.ranked, each.turn, source)
+        one = mine[rank or max(mine)]
+        share = f"{one.followed.effect.value / max(one.ceiling.value, 1e-9):.2f} of the ceiling"
+        told = f"rank {rank} suffices ({share})" if rank else f"none up to {max(mine)} suffices (that: {share})"
+        parts.append(f"{told} with {source}")
+    return f"{where}: {', '.join(parts)}"
 
 
-def _table(cells: Sequence[_Cell], pooled: Sequence[Ranked]) -> Iterator[tuple[str, ...]]:
-    for cell in cells:
-        shown = (_share(cell.swapped.effect), _share(cell.swapped.null))
-        yield (cell.turn.value, f"A{cell.digit}, selector's state", *shown)
-        if cell.copied.n:
-            yield (cell.turn.value, f"A{cell.digit}, behind the last heads (a copy)", _share(cell.copied), "-")
-    for each in pooled:
-        shown = (_share(each.followed.effect), _share(each.followed.null))
-        yield (each.turn.value, f"rank {each.rank}, {each.source}", *shown)
+def _table(subject: Subject, each: Turned) -> Iterator[tuple[str, ...]]:
+    turn, where = each.turn.value, _stream(subject, each.layer)
+    for digit, swapped in each.states.items():
+        yield (turn, f"A{digit}, {where}, whole", _share(swapped.effect), _share(swapped.null), "-")
+        if digit in each.sign_place:
+            there = each.sign_place[digit]
+            yield (turn, f"A{digit}, {SIGN_PLACE}", _share(there.effect), _share(there.null), "-")
+        if digit in each.copied:
+            yield (turn, f"A{digit}, behind the last heads (a copy)", _share(each.copied[digit]), "-", "-")
+    for some, what in ((each.ranked, where), (each.copied_ranks, "behind the last heads (a copy)")):
+        for one in some:
+            shown = (one.followed.effect, one.followed.null, one.ceiling)
+            yield (turn, f"rank {one.rank}, {one.source}, {what}", *map(_share, shown))
 
 
-def _beside(cells: Sequence[_Cell], pooled: Sequence[Ranked]) -> tuple[BesidePaper, ...]:
-    to_add = [cell for cell in cells if cell.turn is Turn.TO_ADD and cell.digit == 2]
+def _beside(some: Sequence[Turned]) -> tuple[BesidePaper, ...]:
     rows = []
-    for cell in to_add:
-        what, copied = "state patch, digit 2, difference to sum", cell.copied
-        ours = f"{copied} behind the last heads, where it is a copy; {cell.swapped.effect} before the last layer"
-        rows.append(BesidePaper(what, ".96", ours, copied.interval[0] <= 0.96 <= copied.interval[1]))
-    for each in pooled:
-        if (each.turn, each.rank, each.source) == (Turn.TO_ADD, 1, SAME):
-            effect, null = each.followed.effect, each.followed.null
+    for each in (one for one in some if one.turn is Turn.TO_ADD):
+        if 2 in each.copied:
+            what, copied = "state patch, digit 2, difference to sum", each.copied[2]
+            ours = f"{copied} behind the last heads, where it is a copy; {each.states[2].effect} where it is chosen"
+            rows.append(BesidePaper(what, ".96", ours, copied.interval[0] <= 0.96 <= copied.interval[1]))
+        for one in (one for one in each.copied_ranks if one.rank == 1):
+            effect, null = one.followed.effect, one.followed.null
             agrees = Fact("", {}, effect, null).p > THRESHOLDS.level  # none, or no more than a random direction turns
             what, ours = "rank-1 steering, difference to sum", f"{effect}, a random direction {null.value:.3f}"
-            rows.append(BesidePaper(what, "0", ours, agrees))
+            rows.append(BesidePaper(what, "0", f"{ours}, behind the last heads", agrees))
     return tuple(rows)
 
 
-def _figure(pooled: Sequence[Ranked]) -> Figure:
-    ranks = sorted({each.rank for each in pooled})
+def _figure(ranked: Sequence[Ranked]) -> Figure:
+    ranks = sorted({one.rank for one in ranked})
     series: list[Series] = []
 
-    def add(label: str, kind: Kind, turns: Sequence[Turn], source: str) -> None:
-        name = "null" if kind is Kind.NULL else "effect"
-        mine = [each for each in pooled if each.turn in turns and each.source == source]
-        rates = [_sum(getattr(each.followed, name) for each in mine if each.rank == rank) for rank in ranks]
+    def add(label: str, kind: Kind, source: str, side: str, *, operator: bool) -> None:
+        mine = [one for one in ranked if one.turn.of_operator is operator and one.source == source]
+        groups = [[one for one in mine if one.rank == rank] for rank in ranks]
+        rates = [_sum(one.ceiling if side == "ceiling" else getattr(one.followed, side) for one in g) for g in groups]
         there = [at for at, rate in enumerate(rates) if rate.n]
-        series.append(Series.of_rates(label, kind, there, [rates[at] for at in there]))
+        if there:
+            series.append(Series.of_rates(label, kind, there, [rates[at] for at in there]))
 
-    operator, sign = ([turn for turn in Turn if turn.of_operator is mine] for mine in (True, False))
-    add("operator, source of other operands", Kind.EFFECT, operator, OTHER)
-    add("sign, source of other operands", Kind.EFFECT, sign, OTHER)
-    add("operator, same operands: copies too", Kind.RIVAL, operator, SAME)
-    add("operator, random, other operands", Kind.NULL, operator, OTHER)
-    add("operator, random, same operands", Kind.NULL, operator, SAME)
+    for name, mine in (("operator", True), ("sign", False)):
+        for source in (SAME, OTHER):
+            add(f"{name}, source of {source}", Kind.EFFECT, source, "effect", operator=mine)
+        add(f"{name}, whole state (ceiling)", Kind.RIVAL, SAME, "ceiling", operator=mine)
+        add(f"{name}, random, {SAME}", Kind.NULL, SAME, "null", operator=mine)
     return Figure("rank of the subspace", "share of digits turned", tuple(series), tuple(map(str, ranks)))
 
 

@@ -5,8 +5,8 @@ Gives  `Turns`: a base, sources of the other branch with the same operands and w
        digit that the base must become if nothing but the branch is turned.
 Never  gives a null source with another digit at the place in question.
 
-The operator is turned by asking the same operands with the other one. The sign cannot be: it follows from the
-operands. There the causal model says what the digits become, and no source has that answer to copy.
+The operator is turned by asking the same operands with the other one. The sign follows from the operands: there the
+same question is read with the other sign written behind `=`, and the causal model says what the digits become.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.algorithms import algorithm, answers
 from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import SGN
 from carrylens.battery.columns import Branch
@@ -28,6 +28,7 @@ from carrylens.discovery.swaps import answer_tokens
 _CHUNK = 1024
 _ROUNDS = 20
 _TRIES = 12
+_MOST = 6
 
 Tokens = NDArray[np.int64]
 
@@ -54,7 +55,8 @@ class Turn(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Turns:
-    """Base and sources. `same` has the base's operands: with the other operator, or, for the sign, exchanged.
+    """Base and sources. `same` has the base's operands, with the other operator or, for the sign, the very question;
+    `same_read` is the answer it is read with: its right one, or, for the sign, the base's with the other sign.
 
     `other` is of the other branch with other operands; `null` of the base's branch, with the base's digit at the place
     in question. `before` and `after` are the base's token there, and what the turn must make of it.
@@ -64,6 +66,7 @@ class Turns:
     digit: int
     base: Questions
     same: Questions
+    same_read: Answers
     other: Questions
     null: Questions
     before: Tokens
@@ -74,16 +77,21 @@ class Turns:
 
 
 def turned_pairs(turn: Turn, digits: int, digit: int, n: int, seed: int) -> Turns:
-    """Up to `n` different bases whose digit `digit` the turn must change."""
+    """Up to `n` different bases whose digit `digit` the turn must change, to no digit in more than about a sixth.
+
+    Equal digits are common in these questions, so that without it always saying 0 would pass for a difference.
+    """
     random = np.random.default_rng([seed, 21])
     stream = Stream(StreamKind.ENRICHED, Operation.SUB, digits, seed)
     found: list[NDArray[np.int8]] = []
     seen: set[bytes] = set()
+    left = dict.fromkeys(range(10), -(-n // _MOST))
     for at in range(_ROUNDS):
         drawn = stream.take(at * _CHUNK, _CHUNK)
-        for row in _rows(turn, digit, drawn, random):
-            if (key := row[:2].tobytes()) not in seen:
+        for row, wanted in zip(*_rows(turn, digit, drawn, random), strict=True):
+            if (key := row[:2].tobytes()) not in seen and left[int(wanted)]:
                 seen.add(key)
+                left[int(wanted)] -= 1
                 found.append(row)
         if len(found) >= n:
             break
@@ -93,24 +101,29 @@ def turned_pairs(turn: Turn, digits: int, digit: int, n: int, seed: int) -> Turn
     base, same, other, null = (
         Questions(kept[:, 2 * at], kept[:, 2 * at + 1], np.full(len(kept), minus)) for at, minus in enumerate(minuses)
     )
-    token = digits + 1 - digit
-    wanted = _after(turn, base, same)[:, token]
-    return Turns(turn, digit, base, same, other, null, _before(base)[:, token], wanted)
+    token, read = digits + 1 - digit, answers(same)
+    if not turn.of_operator:
+        read = Answers(~read.negative, read.digits)
+    after_turn = _after(turn, base, same)[:, token]
+    return Turns(turn, digit, base, same, read, other, null, _before(base)[:, token], after_turn)
 
 
-def _rows(turn: Turn, digit: int, drawn: Questions, random: np.random.Generator) -> NDArray[np.int8]:
-    # Operands of base, same, other and null, one row for each base that has all of them.
+def _rows(
+    turn: Turn, digit: int, drawn: Questions, random: np.random.Generator
+) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+    # Operands of base, same, other and null, one row for each base that has all of them; and what its digit becomes.
     before, after = turn.branches
     base, others = _of_branch(drawn, before), _of_branch(drawn, after)
     if not len(base) or not len(others):
-        return np.zeros((0, 8, drawn.digits), dtype=np.int8)
+        return np.zeros((0, 8, drawn.digits), dtype=np.int8), np.zeros(0, dtype=np.int64)
     same = _turned(base, turn)
     other = others[random.integers(0, len(others), len(base))]
     null, good = _null(base, digit, random)
     token = drawn.digits + 1 - digit
-    good &= _before(base)[:, token] != _after(turn, base, same)[:, token]
+    wanted = _after(turn, base, same)[:, token]
+    good &= _before(base)[:, token] != wanted
     sides = (base, same, other, null)
-    return np.stack([part for side in sides for part in (side.first, side.second)], axis=1)[good]
+    return np.stack([part for side in sides for part in (side.first, side.second)], axis=1)[good], wanted[good]
 
 
 def _of_branch(drawn: Questions, branch: Branch) -> Questions:
@@ -121,9 +134,7 @@ def _of_branch(drawn: Questions, branch: Branch) -> Questions:
 
 
 def _turned(base: Questions, turn: Turn) -> Questions:
-    if turn.of_operator:
-        return Questions(base.first, base.second, ~base.minus)
-    return Questions(base.second, base.first, base.minus)
+    return Questions(base.first, base.second, ~base.minus) if turn.of_operator else base
 
 
 def _null(base: Questions, digit: int, random: np.random.Generator) -> tuple[Questions, NDArray[np.bool_]]:

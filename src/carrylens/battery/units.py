@@ -6,17 +6,19 @@ Gives  the correlation of features with values beside those of neurons and of ra
 Never  scores on the questions that a unit was chosen or an autoencoder fitted on.
 
 1. For a middle column, read the MLP outputs at D'k and where digit k is predicted, in every layer.
-2. Fit an autoencoder with as many features as there are neurons. On other questions: the share of variance it rebuilds,
-   beside that of the same outputs with each coordinate shuffled among questions; and its active features, beside
-   active neurons.
+2. Fit autoencoders with as many features as there are neurons: one for each weight of a ladder of sparsity, fixed
+   beforehand, and each of several seeds. On other questions: the share of variance they rebuild, beside that of the
+   same outputs with each coordinate shuffled among questions; and their active features, beside active neurons.
 3. For every value of every sub-task of the column choose the best feature, neuron and random direction; take its
-   correlation with the value on other questions. All intervals are over resampled questions.
+   correlation with the value on other questions. Each seed has an interval over resampled questions; that of a weight
+   reaches from the lowest end of any seed to the highest, and its value is the mean of the seeds'.
+4. Features tell more only if they surely do at every weight of the ladder: none is chosen by what it shows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,15 @@ from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.variables import MB, MD, NB, ND, SA, ST
 from carrylens.battery.columns import Branch
-from carrylens.battery.dictionary import Matrix, best_units, correlation, fit_dictionary, random_dictionary
+from carrylens.battery.dictionary import (
+    LADDER,
+    Dictionary,
+    Matrix,
+    best_units,
+    correlation,
+    fit_dictionary,
+    random_dictionary,
+)
 from carrylens.battery.outcome import Estimate
 from carrylens.battery.states import read_hooks
 from carrylens.battery.subject import Settings, Subject
@@ -34,7 +44,8 @@ from carrylens.hypothesis.verdicts import Verdict
 
 _NAME = "lenses"
 _BOOTSTRAPS = 50
-_KINDS = ("features", "neurons", "random")
+_SEEDS = {True: 2, False: 3}
+"""How many fits each weight of sparsity gets, in the quick form and in the full one."""
 
 Asked = dict[Branch, Questions]
 Mlps = dict[tuple[int, int], tuple[Matrix, Matrix]]
@@ -43,37 +54,66 @@ Rows = list[NDArray[np.int64]]
 """For each branch which of its questions count."""
 
 
+Ends = tuple[float, float, float]
+"""A mean, and the ends of its interval."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """What one weight of sparsity gives: how features stand to values beside neurons and beside random directions, how
+    much they rebuild, how many are active.
+    """
+
+    sparsity: float
+    neurons: Estimate
+    random: Estimate
+    rebuilt: Estimate
+    active: Estimate
+
+
 @dataclass(frozen=True)
 class Units:
-    """How features stand to values, beside neurons and random directions; how well they rebuild, and how sparsely."""
+    """The rungs of the ladder; none where no MLP writes anything that varies."""
 
-    values: tuple[Estimate, ...]
-    rebuilt: tuple[Estimate, ...]
+    rungs: tuple[Rung, ...] = ()
+
+    @property
+    def values(self) -> tuple[Estimate, ...]:
+        """What the verdict rests on: how features stand to values."""
+        return tuple(each for rung in self.rungs for each in (rung.neurons, rung.random))
 
     @property
     def all(self) -> tuple[Estimate, ...]:
         """Every estimate."""
-        return (*self.values, *self.rebuilt)
+        return (*self.values, *(each for rung in self.rungs for each in (rung.rebuilt, rung.active)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """One kind of unit of one MLP at one place: each list has a part for every branch, a row for every question.
+
+    `chosen` has the best unit for every label, `active` how many are on. `spread` is the squared distance from the
+    mean, `errors` what the units leave of it, `mixed` what they leave where coordinates are shuffled.
+    """
+
+    chosen: list[Matrix]
+    active: list[Matrix]
+    spread: list[Matrix] = field(default_factory=list)
+    errors: list[Matrix] = field(default_factory=list)
+    mixed: list[Matrix] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
 class _Site:
-    """One MLP at one place, as scored: each list has a part for every branch, each array a row for every question.
+    """One MLP at one place: its neurons, random directions for each seed, features for each weight and seed."""
 
-    `chosen` has for each kind of unit the best one for every label. `spread` is the squared distance from the mean,
-    `errors` what the features leave of it, `mixed` what they leave where coordinates are shuffled.
-    """
-
-    chosen: dict[str, list[Matrix]]
-    spread: list[Matrix]
-    errors: list[Matrix]
-    mixed: list[Matrix]
-    features: list[Matrix]
-    neurons: list[Matrix]
+    neurons: _Scored
+    random: list[_Scored]
+    features: dict[float, list[_Scored]]
 
 
 def judge_units(units: Sequence[Estimate]) -> Verdict:
-    """Features surely tell more than neurons, and than random directions."""
+    """Features surely tell more than neurons, and than random directions, in each of these comparisons."""
     parts = []
     for each in units:
         if each.low > each.null_high:
@@ -95,7 +135,7 @@ def compare_units(subject: Subject, fit: Asked, test: Asked, settings: Settings)
         for place in places
         if (site := _site(subject, reads, labels[0], layer, place, settings))
     ]
-    return _compared(sites, labels[1], subject.model.config.d_mlp, settings) if sites else Units((), ())
+    return _compared(sites, labels[1], subject.model.config.d_mlp, settings) if sites else Units()
 
 
 def _site(
@@ -110,21 +150,31 @@ def _site(
     outs = np.concatenate([out for out, _ in read[0]])
     if outs.std(0).max() < 1e-6:
         return None
-    n, seed = subject.model.config.d_mlp, settings.seed_of(_NAME, layer, place)
-    ours, chance = fit_dictionary(outs, n, seed), random_dictionary(outs, n, seed)
-    random = np.random.default_rng(settings.seed_of(_NAME, layer, place, "coordinates"))
-    site = _Site({kind: [] for kind in _KINDS}, [], [], [], [], [])
-    for (fit, fit_neurons), (test, test_neurons), label in zip(*read, labels, strict=True):
-        features = ours.features(test)
-        site.chosen["features"].append(best_units(ours.features(fit), label, features))
-        site.chosen["random"].append(best_units(chance.features(fit), label, chance.features(test)))
-        site.chosen["neurons"].append(best_units(fit_neurons, label, test_neurons))
-        site.spread.append(((test - ours.mean) ** 2).sum(1))
-        site.errors.append(ours.errors(test))
-        site.mixed.append(ours.errors(random.permuted(test, axis=0)))
-        site.features.append((features > 0).sum(1))
-        site.neurons.append((test_neurons > 0).sum(1))
-    return site
+    n, seeds = subject.model.config.d_mlp, range(_SEEDS[settings.quick])
+    fits, tests = ([out for out, _ in some] for some in read)
+    own = [best_units(fit, label, test) for (_, fit), (_, test), label in zip(*read, labels, strict=True)]
+
+    def scored(ours: Dictionary, at: int) -> _Scored:
+        random = np.random.default_rng(settings.seed_of(_NAME, layer, place, "coordinates", at))
+        return _Scored(
+            chosen=[
+                best_units(ours.features(fit), label, ours.features(test))
+                for fit, test, label in zip(fits, tests, labels, strict=True)
+            ],
+            active=[(ours.features(test) > 0).sum(1) for test in tests],
+            spread=[((test - ours.mean) ** 2).sum(1) for test in tests],
+            errors=[ours.errors(test) for test in tests],
+            mixed=[ours.errors(random.permuted(test, axis=0)) for test in tests],
+        )
+
+    seed_of = [settings.seed_of(_NAME, layer, place, at) for at in seeds]
+    return _Site(
+        neurons=_Scored(own, [(neurons > 0).sum(1) for _, neurons in read[1]]),
+        random=[scored(random_dictionary(outs, n, seed_of[at]), at) for at in seeds],
+        features={
+            weight: [scored(fit_dictionary(outs, n, seed_of[at], weight), at) for at in seeds] for weight in LADDER
+        },
+    )
 
 
 def _mlps(subject: Subject, questions: Questions, places: Sequence[int]) -> Mlps:
@@ -150,34 +200,46 @@ def _compared(sites: Sequence[_Site], labels: list[NDArray[np.bool_]], n_units: 
     picks: list[Rows] = [[np.arange(len(label)) for label in labels]]
     picks += [[random.integers(0, len(label), len(label)) for label in labels] for _ in range(_BOOTSTRAPS)]
 
-    def ends(measure: Callable[[_Site, Rows], float]) -> tuple[float, float, float]:
-        means = np.array([np.mean([measure(site, rows) for site in sites]) for rows in picks])
-        low, high = np.quantile(means[1:], (0.025, 0.975))
-        return float(means[0]), float(low), float(high)
+    def over_seeds(measure: Callable[[_Scored, Rows], float], kinds: Sequence[Sequence[_Scored]]) -> Ends:
+        # The units of each seed at all sites: the mean of the seeds, and from the lowest end of any to the highest.
+        found = np.array([[np.mean([measure(one, rows) for one in some]) for rows in picks] for some in kinds])
+        low, high = np.quantile(found[:, 1:], (0.025, 0.975), axis=1)
+        return float(found[:, 0].mean()), float(low.min()), float(high.max())
 
-    def told(kind: str) -> tuple[float, float, float]:
-        return ends(
-            lambda site, rows: float(
-                np.mean([correlation(u, y, r) for u, y, r in zip(site.chosen[kind], labels, rows, strict=True)])
-            )
+    def told(one: _Scored, rows: Rows) -> float:
+        return float(np.mean([correlation(u, y, r) for u, y, r in zip(one.chosen, labels, rows, strict=True)]))
+
+    def rebuilt(one: _Scored, rows: Rows) -> float:
+        return 1 - _total(one.errors, rows) / _total(one.spread, rows)
+
+    def mixed(one: _Scored, rows: Rows) -> float:
+        return 1 - _total(one.mixed, rows) / _total(one.spread, rows)
+
+    def active(one: _Scored, rows: Rows) -> float:
+        return _total(one.active, rows) / n
+
+    own, chance = [[site.neurons for site in sites]], _by_seed([site.random for site in sites])
+    neurons, random_told, on = over_seeds(told, own), over_seeds(told, chance), over_seeds(active, own)
+
+    def rung(weight: float) -> Rung:
+        ours = _by_seed([site.features[weight] for site in sites])
+        ends, at = over_seeds(told, ours), f"at sparsity {weight:g}"
+        names = (f"correlation of features with values {at}", f"variance explained by features {at}")
+        return Rung(
+            weight,
+            Estimate(f"{names[0]}, beside neurons", *ends, *neurons, n),
+            Estimate(f"{names[0]}, beside random directions", *ends, *random_told, n),
+            Estimate(
+                f"{names[1]}, beside shuffled coordinates", *over_seeds(rebuilt, ours), *over_seeds(mixed, ours), n
+            ),
+            Estimate(f"active features of {n_units} {at}, beside neurons", *over_seeds(active, ours), *on, n),
         )
 
-    title, ours = "correlation of features with values, beside", told("features")
-    values = (
-        Estimate(f"{title} neurons", *ours, *told("neurons"), n),
-        Estimate(f"{title} random directions", *ours, *told("random"), n),
-    )
-    explained, mixed, active, neurons = (
-        ends(lambda site, rows: 1 - _total(site.errors, rows) / _total(site.spread, rows)),
-        ends(lambda site, rows: 1 - _total(site.mixed, rows) / _total(site.spread, rows)),
-        ends(lambda site, rows: _total(site.features, rows) / n),
-        ends(lambda site, rows: _total(site.neurons, rows) / n),
-    )
-    rebuilt = (
-        Estimate("variance explained by features, beside shuffled coordinates", *explained, *mixed, n),
-        Estimate(f"active features of {n_units}, beside neurons", *active, *neurons, n),
-    )
-    return Units(values, rebuilt)
+    return Units(tuple(map(rung, LADDER)))
+
+
+def _by_seed(sites: Sequence[Sequence[_Scored]]) -> list[list[_Scored]]:
+    return [list(some) for some in zip(*sites, strict=True)]
 
 
 def _total(parts: Sequence[Matrix], rows: Rows) -> float:
