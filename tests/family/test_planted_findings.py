@@ -70,10 +70,11 @@ def test_kinds_read_off_facts_are_those_the_experiment_counted(dials: Dials) -> 
 
 
 def test_a_planted_choice_is_one_direction() -> None:
-    one = cell("one direction, sources of other operands", "selection", PLAIN, Operation.MIX, 2)
-    least = cell("least rank, sources of the same operands", "selection", PLAIN, Operation.MIX, 2)
     assert cell("digits follow the operator's state", "selection", PLAIN, Operation.MIX, 2).word == "yes"
-    assert (one.word, least.value) == ("enough", 1)
+    for what in ("operator", "sign"):
+        one = cell(f"one direction turns the {what}, other operands", "selection", PLAIN, Operation.MIX, 2)
+        least = cell(f"least rank for the {what}, same operands", "selection", PLAIN, Operation.MIX, 2)
+        assert (one.word, least.value) == ("enough", 1)
 
 
 def test_shares_and_angles_are_those_of_the_outcome() -> None:

@@ -156,8 +156,12 @@ def needed_rank(ranked: Sequence[Ranked], turn: Turn, source: str) -> int | None
 
 
 def _suffices(each: Ranked) -> bool:
-    better = Fact("", {}, each.followed.effect, each.followed.null).p <= THRESHOLDS.level
-    return surely_most(each.followed.effect) and better
+    return is_enough(each.followed.effect, each.followed.null)
+
+
+def is_enough(followed: Rate, random: Rate) -> bool:
+    """Whether a subspace surely turns most digits, and more than random ones do."""
+    return surely_most(followed) and Fact("", {}, followed, random).p <= THRESHOLDS.level
 
 
 def _pairs(subject: Subject, turn: Turn, settings: Settings) -> list[tuple[Turns, Turns]]:

@@ -14,7 +14,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
 from carrylens.battery import lenses, make_carry, patching, paths, selection, whole
 from carrylens.battery.outcome import Outcome
-from carrylens.battery.swapping import Swapped
+from carrylens.battery.selection import SIGN_PLACE
 from carrylens.battery.turning import Turn
 from carrylens.battery.weighing import overall
 from carrylens.evidence.facts import Fact
@@ -235,39 +235,46 @@ def _angle(*pairs: str) -> Callable[[Outcome, ModelName], Cell]:
     return read
 
 
-def _followed(site: str) -> Callable[[Outcome, ModelName], Cell]:
+def _followed(outcome: Outcome, _name: ModelName) -> Cell:
+    return share_cell([fact for fact in outcome.facts if fact.about.get("site") not in (None, SIGN_PLACE)], _YES)
+
+
+def _sign_followed(outcome: Outcome, _name: ModelName) -> Cell:
+    return share_cell(_facts(outcome, site=SIGN_PLACE), _YES)
+
+
+def _rank_one(*, of_operator: bool) -> Callable[[Outcome, ModelName], Cell]:
     def read(outcome: Outcome, _name: ModelName) -> Cell:
-        return share_cell(_facts(outcome, site=site), _YES)
+        one = _facts(outcome, rank=1, source=selection.OTHER)
+        mine = [fact for fact in one if Turn(str(fact.about["turn"])).of_operator is of_operator]
+        return share_cell(mine, ("enough", "not enough"))
 
     return read
 
 
-def _rank_one(outcome: Outcome, _name: ModelName) -> Cell:
-    return share_cell(_facts(outcome, rank=1, source=selection.OTHER), ("enough", "not enough"))
+def _copied_one(outcome: Outcome, _name: ModelName) -> Cell:
+    mine = [fact for fact in outcome.facts if fact.about.get("copied rank") == 1]
+    return share_cell(mine, ("enough", "not enough"))
 
 
-def _least_rank(outcome: Outcome, _name: ModelName) -> Cell:
-    ranked = [
-        selection.Ranked(
-            Turn(str(fact.about["turn"])),
-            str(fact.about["source"]),
-            int(str(fact.about["rank"])),
-            Swapped(fact.effect, fact.null),
-        )
-        for fact in outcome.facts
-        if "rank" in fact.about
-    ]
-    turns = dict.fromkeys(each.turn for each in ranked if each.source == selection.SAME)
-    if not turns:
-        return UNTESTED
-    needed = [selection.needed_rank(ranked, turn, selection.SAME) for turn in turns]
-    figure = ", ".join(f"{turn.value} {rank or 'none'}" for turn, rank in zip(turns, needed, strict=True))
-    told = [rank for rank in needed if rank]
-    return (
-        Cell(State.MEASURED, figure=figure, value=max(told))
-        if len(told) == len(needed)
-        else Cell(State.OPEN, "", figure)
-    )
+def _least_rank(*, of_operator: bool) -> Callable[[Outcome, ModelName], Cell]:
+    def read(outcome: Outcome, _name: ModelName) -> Cell:
+        found: dict[str, dict[int, Fact]] = {}
+        for fact in _facts(outcome, source=selection.SAME):
+            if Turn(str(fact.about["turn"])).of_operator is of_operator:
+                found.setdefault(str(fact.about["turn"]), {})[int(str(fact.about["rank"]))] = fact
+        needed = {turn: min(filter(None, map(_suffices, facts.items())), default=0) for turn, facts in found.items()}
+        figure = ", ".join(f"{turn} {rank or 'none'}" for turn, rank in needed.items())
+        if not needed or not all(needed.values()):
+            return Cell(State.OPEN, "", figure) if needed else UNTESTED
+        return Cell(State.MEASURED, figure=figure, value=max(needed.values()))
+
+    return read
+
+
+def _suffices(ranked: tuple[int, Fact]) -> int:
+    rank, fact = ranked
+    return rank if selection.is_enough(fact.effect, fact.null) else 0
 
 
 def _several(outcome: Outcome, _name: ModelName) -> Cell:
@@ -348,10 +355,13 @@ FINDINGS = (
     Finding("probes", "separation of the carry's axis", _starting("carry-axis sep", "twin"), "carry-axis", "falls"),
     Finding("axes", "both borrows", _angle("positive-negative"), "|cos| positive-negative, digit 2, each"),
     Finding("axes", "carry and borrows", _angle("add-positive", "add-negative"), "|cos| add-positive, digit 2, each"),
-    Finding("selection", "digits follow the operator's state", _followed("stream into the last layer"), "state patch"),
-    Finding("selection", "digits follow the sign's state", _followed("the sign's place")),
-    Finding("selection", "one direction, sources of other operands", _rank_one, "rank-1"),
-    Finding("selection", "least rank, sources of the same operands", _least_rank),
+    Finding("selection", "digits follow the operator's state", _followed),
+    Finding("selection", "digits follow the sign's state", _sign_followed),
+    Finding("selection", "one direction turns the operator, other operands", _rank_one(of_operator=True)),
+    Finding("selection", "one direction turns the sign, other operands", _rank_one(of_operator=False)),
+    Finding("selection", "least rank for the operator, same operands", _least_rank(of_operator=True)),
+    Finding("selection", "least rank for the sign, same operands", _least_rank(of_operator=False)),
+    Finding("selection", "one direction behind the last heads, as in the paper", _copied_one, "rank-1"),
     Finding("polysemy", "useful nodes that serve several branches", _several),
     Finding("polysemy", "nodes of the inserted addition model that serve a branch", _reused),
     Finding("lenses", "where tokens but the top digit are read", _lens(top=False)),
