@@ -63,6 +63,7 @@ CARD = Card(
         "question once; beside shuffled labels and the twin.",
         "Where the onset is before the reader, swap what the probe reads there, and the whole stream: does the digit "
         "follow?",
+        "The paper's lags are of additions; one that is later than the place that reads the carry cannot be met.",
     ),
     refuted_if="for some column the onset is before the place that reads the carry, or there is none.",
     paper="present lazily, at the answer read: 2 tokens after D'0 (d5, d6), 3 (d8); carry-axis separation "
