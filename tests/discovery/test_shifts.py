@@ -19,10 +19,12 @@ from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
 from carrylens.planted.dials import Dials, describe
 from carrylens.planted.plant import Planted, plant
+from carrylens.tokens import answer_positions
 
 DIGITS = 4
 QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
 ADDITION = algorithm(Operation.ADD, DIGITS)
+PLACE = answer_positions(ADDITION.digits)[3]
 SUM, CARRY, DIGIT = Variable("SA", 2), Variable("SV", 1), Variable("A", 2)
 
 
@@ -132,18 +134,26 @@ def test_a_set_that_brings_a_tokens_parts_to_its_writer_is_not_its_writer() -> N
     def writes(*nodes: Node, hits: int = 48, variable: Variable = DIGIT) -> Role:
         return Role(nodes, variable, 3, Rate(hits, 48), Rate(0, 48), 1e-9)
 
-    bringers, writer = writes(Node(4, 0, 0), Node(12, 0, 1)), writes(Node(12, 1, None))
+    bringers, writer = writes(Node(4, 0, 0), Node(PLACE, 0, 1)), writes(Node(PLACE, 1, None))
     assert without_misfits([bringers, writer], ADDITION) == [writer]
-    assert without_misfits([bringers, writes(Node(12, 1, None), hits=30)], ADDITION)[0] == bringers, (
+    assert without_misfits([bringers, writes(Node(PLACE, 1, None), hits=30)], ADDITION)[0] == bringers, (
         "it has a part alone"
     )
-    beside = writes(Node(12, 0, 0), Node(12, 1, None))
+    beside = writes(Node(PLACE, 0, 0), Node(PLACE, 1, None))
     assert without_misfits([beside, writer], ADDITION) == [beside, writer], "the writer is one of them"
     carries = [writes(*each.nodes, variable=CARRY) for each in (bringers, writer)]
     assert without_misfits(carries, ADDITION) == carries, "others than tokens may be handed on"
-    early = writes(Node(12, 0, None), hits=30)
-    part = writes(Node(12, 0, None), variable=SUM)
+    early = writes(Node(PLACE, 0, None), hits=30)
+    part = writes(Node(PLACE, 0, None), variable=SUM)
     assert without_misfits([early, part, writer], ADDITION) == [part, writer], "it has a part, and the token in part"
     assert without_misfits([early, writer], ADDITION) == [early, writer]
-    whole = writes(Node(12, 0, None))
+    whole = writes(Node(PLACE, 0, None))
     assert without_misfits([whole, part, writer], ADDITION) == [whole, part, writer], "it may have made the token"
+
+
+def test_a_set_with_a_node_behind_its_token_was_found_for_another() -> None:
+    """A digit is predicted before that node has read anything."""
+    within, behind = (
+        Role((Node(3, 0, 0), Node(at, 0, 0)), CARRY, 3, Rate(48, 48), Rate(0, 48), 1e-9) for at in (PLACE, PLACE + 1)
+    )
+    assert without_misfits([within, behind], ADDITION) == [within]

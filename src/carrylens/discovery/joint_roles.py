@@ -11,8 +11,9 @@ Never  gives a set the role that one of its members has.
 4. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often, or where
    the member was tested alone and did not get the role. It may hit as often and yet have lost to another variable, on
    the pairs that tell them apart.
-5. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often; and of
-   those that have a token of the answer, the ones that only bring its parts to another.
+5. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often; of
+   those that have a token of the answer, the ones that only bring its parts to another; and all with a node behind the
+   place of their token.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node, print_nodes, reaches
+from carrylens.tokens import answer_positions
 
 _WHOLE = 0.9  # of what another set reaches: below that it is a part
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look
@@ -128,8 +130,11 @@ def without_misfits(roles: Sequence[Role], model: CausalModel) -> list[Role]:
     """The roles without those of sets that have a part of another set, and a bystander.
 
     Of a token of the answer, those fall, too, who only bring what it is made from to somebody else who has the token:
-    all the parts together are as good as the token to a swap.
+    all the parts together are as good as the token to a swap. And a set with a node after the place that predicts its
+    token, which it cannot move, was found for another one.
     """
+    places = answer_positions(model.digits)
+    roles = [role for role in roles if max(node.position for node in role.nodes) <= places[role.token]]
     bringing = {role for role in roles if role.variable in model.answer_variables and _brings(model, role, roles)}
     together = [role for role in roles if len(role.nodes) > 1 and role not in bringing]
     misfits = {role for role in together if any(_does_better(other, role) for other in together)}
