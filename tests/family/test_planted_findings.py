@@ -17,7 +17,7 @@ from carrylens.battery.registry import EXPERIMENTS
 from carrylens.battery.running import hash_of_map
 from carrylens.family.cells import Cell, State
 from carrylens.family.experiments import FINDINGS
-from carrylens.family.members import _stale, read_member
+from carrylens.family.members import _of_another_map, read_member
 from carrylens.names import ModelName
 from carrylens.planted.dials import Dials, Timing
 from hypothesis_room.maps import left_to_right_map
@@ -96,24 +96,28 @@ def test_every_finding_can_be_read_off_an_outcome_that_has_nothing() -> None:
     assert {finding.experiment for finding in FINDINGS} == set(cards)
 
 
-def test_outcomes_the_battery_would_make_anew_are_noted(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_outcomes_of_an_earlier_form_are_left_out_and_noted(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("old")
     outcome = found("patching", PLAIN)
     old = replace(outcome, card=replace(outcome.card, question="Another?"))
     name = ModelName.parse("add_d3_l2_h3_t1K_s1")
-    for saved, notes in ((old, 1), (outcome, 0)):
-        save_outcomes(folder, {"sha256": "x"}, [saved])
+    for saved, notes in (
+        (old, ("made by an earlier form of the experiment, so not used: patching",)),
+        (outcome, ()),
+    ):
+        save_outcomes(folder, {"sha256": "x"}, [saved, found("necessity", PLAIN)])
         member = read_member("here", name, "x", [folder])
-        assert (len(member.notes), len(member.missing)) == (notes, len(EXPERIMENTS) - 1)
+        assert (member.notes, "patching" in member.missing) == (notes, bool(notes))
+        assert set(member.outcomes) == {"patching", "necessity"} - ({"patching"} if notes else set())
 
 
 def test_another_map_ages_only_what_was_made_with_it() -> None:
     """What reads no map says `map` None in its settings, and stays."""
     other = replace(found("necessity", PLAIN), settings={"map": "other"})
     same = left_to_right_map(Operation.ADD, 3)
-    (note,) = _stale([found("patching", PLAIN), other], same)
+    (note,) = _of_another_map([found("patching", PLAIN), other], same)
     assert note == "made with another map than the one here: necessity"
-    assert not _stale([found("patching", PLAIN), replace(other, settings={"map": hash_of_map(same)})], same)
+    assert not _of_another_map([found("patching", PLAIN), replace(other, settings={"map": hash_of_map(same)})], same)
 
 
 def _counts(text: str) -> Counter[str]:

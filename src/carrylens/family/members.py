@@ -76,7 +76,9 @@ def read_member(
             break
     mapped = next(((place, mine) for place in places if (mine := saved_map(place, sha256))), None)
     notes += [f"{place / MAP} is of other weights, so it is not used" for place in _others(places, mapped, sha256)]
-    notes += _stale(outcomes, None if mapped is None else mapped[1])
+    outcomes, old = _as_now(outcomes)
+    notes += [f"made by an earlier form of the experiment, so not used: {', '.join(old)}"] if old else []
+    notes += _of_another_map(outcomes, None if mapped is None else mapped[1])
     return Member(
         source=source,
         name=name,
@@ -94,17 +96,20 @@ def _others(places: Sequence[Path], mapped: tuple[Path, NodeMap] | None, sha256:
     return [place for place in passed if (place / MAP).exists() and saved_map(place, sha256) is None]
 
 
-def _stale(outcomes: Sequence[Outcome], found: NodeMap | None) -> list[str]:
-    # Outcomes that the battery would make anew: it has changed since, or the map has.
+def _as_now(outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[str]]:
+    # Those made by the experiment as it stands, and the names of the others: what those say is no longer what is asked.
     cards = {each.card.name: each.card for each in EXPERIMENTS}
-    old = [outcome.card.name for outcome in outcomes if outcome.card != cards.get(outcome.card.name)]
-    notes = [f"made by an earlier form of the experiment: {', '.join(old)}"] if old else []
-    if found is not None:
-        now, reading = hash_of_map(found), {each.card.name for each in EXPERIMENTS if each.reads_map}
-        read = [outcome for outcome in outcomes if outcome.card.name in reading]
-        other = [outcome.card.name for outcome in read if outcome.settings.get("map") != now]
-        notes += [f"made with another map than the one here: {', '.join(other)}"] if other else []
-    return notes
+    same = [outcome for outcome in outcomes if outcome.card == cards.get(outcome.card.name)]
+    return same, [outcome.card.name for outcome in outcomes if outcome not in same]
+
+
+def _of_another_map(outcomes: Sequence[Outcome], found: NodeMap | None) -> list[str]:
+    if found is None:
+        return []
+    now, reading = hash_of_map(found), {each.card.name for each in EXPERIMENTS if each.reads_map}
+    read = [outcome for outcome in outcomes if outcome.card.name in reading]
+    other = [outcome.card.name for outcome in read if outcome.settings.get("map") != now]
+    return [f"made with another map than the one here: {', '.join(other)}"] if other else []
 
 
 def _claims(place: Path, found: NodeMap) -> Record:
