@@ -43,6 +43,23 @@ def test_a_test_and_a_stage_show_how_far_they_are(capsys: pytest.CaptureFixture[
     assert second.startswith("mix_d1  mapping; 75%")
 
 
+def test_the_time_left_is_told_from_the_stage_alone_and_from_slow_steps_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("rich.console.monotonic", lambda: now)
+    with Watch(100, "mix_d1", line_seconds=0) as watch:
+        for step in range(100):
+            watch.stage("finding", step, 100)
+            now += 0.001
+        for step, seconds in ((0, 100.0), (25, 0.001), (50, 100.0), (75, 0.001)):  # every other step takes no time
+            watch.stage("telling", step, 100)
+            now += seconds
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[100] == "mix_d1  telling; 0%", "nothing is known of this stage yet"
+    assert lines[-1] == "mix_d1  telling; 75%, about 51 s left"
+
+
 @pytest.mark.parametrize(
     ("loss", "short"),
     [(0, "0"), (9.9e-10, "e-10"), (0.0099, "e-3"), (0.01, ".01"), (0.994, ".99"), (0.996, "1.0"), (9.96, "10")],

@@ -22,6 +22,7 @@ from rich.text import Text
 from carrylens.terminal import print_note
 
 _LINE_SECONDS = 60.0
+_STEADY_SECONDS = 600.0  # steps come in bursts: the time left is told from so long, or from the stage if it is shorter
 
 
 class _Bar(Progress):
@@ -41,7 +42,13 @@ class Watch:
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
         self._is_plain = not sys.stderr.isatty()
-        self._progress = _Bar(*columns, TimeRemainingColumn(), console=console, disable=self._is_plain)
+        self._progress = _Bar(
+            *columns,
+            TimeRemainingColumn(),
+            console=console,
+            disable=self._is_plain,
+            speed_estimate_period=_STEADY_SECONDS,
+        )
         self._what, self._task = what, self._progress.add_task(what, total=total)
         self._hard, self._stop = "", False
         self._line_seconds, self._printed_at = line_seconds, monotonic()
@@ -74,7 +81,9 @@ class Watch:
 
     def stage(self, what: str, done: int, total: int) -> None:
         """One of several stages of the work is that far."""
-        self._progress.update(self._task, completed=done, total=total, description=f"{self._what}  {what}")
+        description = f"{self._what}  {what}"
+        move = self._progress.update if description == self._progress.tasks[0].description else self._progress.reset
+        move(self._task, completed=done, total=total, description=description)
         self._print_now_and_then(f"{self._what}  {what}")
 
     def stop_wanted(self) -> bool:
