@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from carrylens.calibration.reliability import FEW, cases_of, fit_confidence, rel
 from carrylens.calibration.results import Plain, Results
 from carrylens.calibration.scoring import Work, score_methods
 from carrylens.calibration.settings import Setting, training_settings
-from carrylens.calibration.wrong_account import RIGHT, WRONG, _verdict
+from carrylens.calibration.wrong_account import OPEN, RIGHT, WRONG, _verdict, account_records
 from carrylens.cli import app
 from carrylens.errors import CarryLensError
 from carrylens.evidence.confidence import Confidence, margin, shipped_confidence
@@ -125,6 +126,16 @@ def test_a_verdict_is_right_if_it_names_what_the_circuit_runs() -> None:
     assert _verdict("x", True, Skeleton.ABSENT)["verdict"] == WRONG
     assert _verdict("x", False, Skeleton.PRESENT)["verdict"] == WRONG
     assert _verdict("x", False, Skeleton.UNCLEAR)["verdict"] == "open"
+
+
+def test_light_work_judges_accounts_on_full_maps_and_small_work_does_not() -> None:
+    """That carries do not ripple up is seen in nobody's holding one of them, which only a full search may say."""
+    works = (Work([], [], [], quick=True), Work([], [], [], quick=True, small=True))
+    light, small = (
+        {each["account"]: each["verdict"] for each in islice(account_records(work, 3, 1), 4)} for work in works
+    )
+    assert (light["ripple add"], small["ripple add"]) == (RIGHT, OPEN)
+    assert light["left-to-right add"] == small["left-to-right add"] == RIGHT
 
 
 def test_work_that_was_stopped_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

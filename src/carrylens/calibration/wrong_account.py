@@ -8,11 +8,15 @@ Never  counts an open verdict as right or as wrong: it is counted apart.
   circuit must have none.
 - In a circuit with binary carries a fetching head holds what SC or what S9 is made from, not both: the tri-state ST is
   asked for there, and must not be given to such a head.
+
+Circuits are mapped in full even where the work is light: on less evidence the judge lets no account fall for want of a
+carrier. Only small work has small maps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
@@ -41,7 +45,7 @@ def account_records(work: Work, digits: int, n_seeds: int) -> Iterator[Plain]:
         def compute(runs: str = runs, description: CircuitDescription = description) -> Plain:
             return {"verdicts": _verdicts(work, runs, description)}
 
-        kept = work.results.once(f"accounts/{name}", work.about(circuit=name), compute)
+        kept = work.results.once(f"accounts/{name}", _about(work, circuit=name), compute)
         for verdict in kept["verdicts"]:
             yield {"part": "accounts", "circuit": name, "runs": runs, **verdict}
 
@@ -53,14 +57,18 @@ def binary_record(work: Work, digits: int) -> Plain:
         planted = plant(describe(Operation.ADD, digits, Dials(carry=Carry.BINARY, rotated=True)))
         halves = {n: v for n, v in planted.truth.roles.items() if {x.name for x in v} in ({"SC"}, {"S9"})}
         heads = sorted(node for node in halves if not node.is_mlp and any(v.digit for v in halves[node]))
-        causal, settings = algorithm(Operation.ADD, digits), MapSettings.chosen(quick=work.quick).roles
+        causal, settings = algorithm(Operation.ADD, digits), MapSettings.chosen(quick=work.small).roles
         roles = find_roles(Engine(planted.model), causal, [(head,) for head in heads], settings)
         given = sorted({f"{role.nodes[0]} {role.variable}" for role in roles if role.variable.name == "ST"})
         rates = {f"{r.nodes[0]} {r.variable} token {r.token}": r.hit.value for r in roles if r.variable.name == "ST"}
         return {"tested": len(heads), "given": given, "hits": rates}
 
-    kept = work.results.once(f"accounts/binary_d{digits}", work.about(digits=digits), compute)
+    kept = work.results.once(f"accounts/binary_d{digits}", _about(work, digits=digits), compute)
     return {"part": "tri-state asked of binary carries", **kept}
+
+
+def _about(work: Work, **more: Any) -> Plain:
+    return work.about(**more) | {"quick": work.small}
 
 
 def _circuits(digits: int, n_seeds: int) -> Iterator[tuple[str, str, CircuitDescription]]:
@@ -77,7 +85,7 @@ def _circuits(digits: int, n_seeds: int) -> Iterator[tuple[str, str, CircuitDesc
 
 def _verdicts(work: Work, runs: str, description: CircuitDescription) -> list[Plain]:
     digits = description.digits
-    settings = MapSettings.chosen(description.seed, quick=work.quick)
+    settings = MapSettings.chosen(description.seed, quick=work.small)
     found = map_model(plant(description).model, "planted", Operation.ADD, settings).map
     accounts = [left_to_right(Operation.ADD, digits), *rivals_of(Operation.ADD, digits)]
     own = _OWN[runs]

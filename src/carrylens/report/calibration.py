@@ -91,8 +91,9 @@ _NOTES = {
     "as chance goes; that a variable passes for another is no matter of chance, and what the last two rows are for. "
     "Roles of one circuit are not independent: the first interval is for those who take them as such, the second is "
     "not touched by that.",
-    "Accounts": "Planted additions of three kinds, each judged under every account on the same map. An account that "
-    "the circuit runs must be present, any other absent; open is neither.",
+    "Accounts": "Planted additions of three kinds, each judged under every account on the same map, which is made in "
+    "full unless with `--quick`: on less evidence no account falls for want of a carrier. An account that the circuit "
+    "runs must be present, any other absent; open is neither.",
     "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST. One "
     "that is given ST has a false role; how often it hits stands beside it.",
     "Stated and observed": "What `map`, `judge` and `report` call the confidence of a role: the share of true ones "
