@@ -182,8 +182,10 @@ def test_the_command_prints_records_tables_and_the_page(kept: Path) -> None:
     assert [(each["method"], each["setting"]) for each in records] == [("published", "decoys_add_d2_s0")]
     assert records[0]["result"]["decoys"]["n_found"] == 0
     assert run(*asked_for(kept))[1].strip() == calibration_text(records).strip()
-    page = run(*asked_for(kept), "--markdown")[1]
+    page = run(*asked_for(kept), "--markdown", "--svg", str(kept / "drawn.svg"))[1]
     assert page.startswith("# How right the map is")
+    assert "](drawn.svg)" in page
+    assert "<svg" in (kept / "drawn.svg").read_text()
     assert "| published | 1.000 | 1.000 |" in page
     assert "Where ours falls short" not in calibration_page(records, "x", [])
 
@@ -195,6 +197,8 @@ def test_the_command_prints_records_tables_and_the_page(kept: Path) -> None:
         (["--method", "tea leaves"], "There is no method 'tea leaves'"),
         (["--part", "lunch", "--digits", "2"], "There is no part 'lunch'. Write one of scores, nothing, accounts, "),
         (["--json", "--markdown"], "Choose one"),
+        (["--part", "accounts", "--svg", "x.svg"], "--svg draws scores and reliability"),
+        (["--fit", "--svg", "x.svg"], "--svg draws scores and reliability"),
         (["--quick", "--dial", "plain"], "--quick has circuits of its own"),
     ],
 )

@@ -8,7 +8,7 @@ Never  imports PyTorch before the command is run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,6 +39,9 @@ def calibrate_command(
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of the documentation.")] = False,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw recall, precision and confidence to this file.")
+    ] = None,
 ) -> None:
     """Measure how right circuit discovery is, on planted circuits whose truth is known, beside other methods.
 
@@ -47,8 +50,7 @@ def calibrate_command(
     from carrylens.pipeline import calibrate_circuits, calibration_work, fit_rule
     from carrylens.report.calibration import calibration_page, calibration_text
 
-    if as_json and as_markdown:
-        raise CarryLensError("--json and --markdown were given. Choose one.")
+    _check(as_json, as_markdown, svg, not fit and (not part or not {"scores", "reliability"}.isdisjoint(part)))
     with Watch(1, "calibrate") as watch:
 
         def say(what: str, done: int, total: int) -> None:
@@ -68,9 +70,27 @@ def calibrate_command(
             if as_json:
                 print_record(record)
     if as_markdown:
-        print_line(calibration_page(records, _command(), [each.name for each in work.training]).rstrip("\n"))
+        training = [each.name for each in work.training]
+        print_line(calibration_page(records, _command(), training, svg).rstrip("\n"))
     elif not as_json:
         print_line(calibration_text(records).rstrip("\n"))
+    _draw(svg, records)  # last, so that a full disk takes no table away
+
+
+def _check(as_json: bool, as_markdown: bool, svg: Path | None, drawn: bool) -> None:
+    if as_json and as_markdown:
+        raise CarryLensError("--json and --markdown were given. Choose one.")
+    if svg is not None and not drawn:
+        raise CarryLensError("--svg draws scores and reliability, and neither was asked for. Write --part scores.")
+
+
+def _draw(path: Path | None, records: list[dict[str, Any]]) -> None:
+    from carrylens.files import write_whole
+    from carrylens.report.calibration_svg import calibration_svg
+
+    if path is not None:
+        write_whole(path, calibration_svg(records).encode())
+        print_note(f"Drew {path}")
 
 
 def _command() -> str:

@@ -8,6 +8,7 @@ Never  computes more than sums and shares of counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from carrylens.report.tables import align, markdown_table
@@ -31,6 +32,11 @@ nothing of the truth.
   precision and recall by role) on training circuits, none of which is scored.
 
 {n_scored} circuits are scored, with {digits} digits. Training circuits: {training}.
+"""
+
+_PICTURE = """Intervals of recall and precision take roles as independent, which those of one circuit are not; the
+dotted line is at 0.95. On the right: roles by their stated confidence, with the number of cases; on the dotted line
+the stated is the observed.
 """
 
 
@@ -60,11 +66,19 @@ def calibration_text(records: Sequence[Record]) -> str:
     )
 
 
-def calibration_page(records: Sequence[Record], command: str, training: Sequence[str]) -> str:
-    """The page of the documentation."""
+def calibration_page(
+    records: Sequence[Record], command: str, training: Sequence[str], picture: Path | None = None
+) -> str:
+    """The page of the documentation; `picture` lies beside it."""
     scored = {record["setting"]: str(record["digits"]) for record in records if record["part"] == "scores"}
     digits, n_scored = ", ".join(dict.fromkeys(scored.values())) or "no", len(scored) or "No"
     lines = [_INTRODUCTION.format(command=command, n_scored=n_scored, digits=digits, training=", ".join(training))]
+    if picture is not None:
+        lines += [
+            f"![Recall and precision of each method by dial, and stated confidence]({picture.name})",
+            "",
+            _PICTURE,
+        ]
     for title, head, body in calibration_tables(records):
         lines += [f"## {title}", "", *([_NOTES[title], ""] if title in _NOTES else []), *markdown_table(head, body), ""]
     return "\n".join(lines).rstrip() + "\n"
