@@ -190,6 +190,15 @@ def test_the_command_prints_records_tables_and_the_page(kept: Path) -> None:
     assert "Where ours falls short" not in calibration_page(records, "x", [])
 
 
+def test_a_page_without_scores_says_what_it_is_about() -> None:
+    rows = [{"part": "reliability", **row} for row in reliability_table(Confidence(3.0, 0.0), [case(0, 1, True)])]
+    page = calibration_page(rows, "x", ["a", "b"], Path("docs/drawn.svg"))
+    assert page.startswith("# What the map finds where it should find nothing")
+    assert "fitted:\na, b." in page
+    assert "![Stated confidence](drawn.svg)" in page
+    assert "scored" not in page.splitlines()[0] + page.splitlines()[2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

@@ -34,9 +34,17 @@ nothing of the truth.
 {n_scored} circuits are scored, with {digits} digits. Training circuits: {training}.
 """
 
-_PICTURE = """Intervals of recall and precision take roles as independent, which those of one circuit are not; the
-dotted line is at 0.95. On the right: roles by their stated confidence, with the number of cases; on the dotted line
-the stated is the observed.
+_CONTROLS = """# What the map finds where it should find nothing, and how sure a role may be called
+
+Made by `{command}`. Circuits are planted: their weights were
+computed, so what each node carries is known. Training circuits, on which alone the confidence rule was fitted:
+{training}.
+"""
+
+_SCORED = """Intervals of recall and precision take roles as independent, which those of one circuit are not; the
+dotted line is at 0.95.
+"""
+_STATED = """Roles by their stated confidence, with the number of cases; on the dotted line the stated is the observed.
 """
 
 
@@ -71,14 +79,14 @@ def calibration_page(
 ) -> str:
     """The page of the documentation; `picture` lies beside it."""
     scored = {record["setting"]: str(record["digits"]) for record in records if record["part"] == "scores"}
-    digits, n_scored = ", ".join(dict.fromkeys(scored.values())) or "no", len(scored) or "No"
-    lines = [_INTRODUCTION.format(command=command, n_scored=n_scored, digits=digits, training=", ".join(training))]
+    digits = ", ".join(dict.fromkeys(scored.values()))
+    introduction = _INTRODUCTION if scored else _CONTROLS
+    lines = [introduction.format(command=command, n_scored=len(scored), digits=digits, training=", ".join(training))]
     if picture is not None:
-        lines += [
-            f"![Recall and precision of each method by dial, and stated confidence]({picture.name})",
-            "",
-            _PICTURE,
-        ]
+        has_stated = any(record["part"] == "reliability" for record in records)
+        shown = ["recall and precision of each method by dial"] * bool(scored) + ["stated confidence"] * has_stated
+        lines += [f"![{' and '.join(shown).capitalize()}]({picture.name})", ""]
+        lines += [_SCORED] * bool(scored) + [_STATED] * has_stated
     for title, head, body in calibration_tables(records):
         lines += [f"## {title}", "", *([_NOTES[title], ""] if title in _NOTES else []), *markdown_table(head, body), ""]
     return "\n".join(lines).rstrip() + "\n"
