@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation
-from carrylens.arithmetic.pairs import effect_pairs
-from carrylens.arithmetic.variables import ST, A
+from carrylens.arithmetic.pairs import effect_pairs, swapping_pairs
+from carrylens.arithmetic.variables import MB, ST, A
 from carrylens.calibration.baselines.attribution import attribute, attributions_of
 from carrylens.calibration.baselines.looking import look
 from carrylens.calibration.baselines.probing import balanced, probe, probe_gains
@@ -20,6 +20,7 @@ from carrylens.calibration.scores import score
 from carrylens.calibration.settings import Setting
 from carrylens.calibration.writes import asked_variables
 from carrylens.discovery.node_map import Role
+from carrylens.discovery.swaps import answer_tokens
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.model.config import ModelConfig
@@ -61,9 +62,11 @@ def test_a_role_of_a_set_is_every_members_role() -> None:
     assert found.groups == {frozenset(nodes)}
 
 
-def test_the_published_search_is_right_about_heads_and_silent_about_the_rest(plain: Planted) -> None:
+def test_the_published_search_finds_heads_takes_any_change_for_a_carry_and_is_silent_about_the_rest(
+    plain: Planted,
+) -> None:
     result = score(plain.truth, PLAIN.causal, search_as_published(given(plain, PLAIN)))
-    assert result.roles.precision == 1.0
+    assert set(result.wrong) == {"P7L0H0 ST[1]", "P8L0H0 ST[0]"}, "heads that fetch a column's sum change its digit"
     heads = {f"{n} {v}" for n, some in plain.truth.roles.items() for v in some if n.is_mlp or v.name in ("SV", "A")}
     assert set(result.missed) == heads
 
@@ -120,6 +123,17 @@ def test_attributions_are_zero_where_nothing_is_read() -> None:
     read = found["blocks.0.hook_mlp_out"].abs().amax((0, 2))
     assert float(read[:5].max()) == 0.0
     assert float(read[5:].max()) > 0.0
+
+
+def test_attribution_asks_for_digits_as_the_written_sign_has_them_and_leaves_out_what_shows_nothing() -> None:
+    """A source of the other sign asks for the sign alone: its digits would be those of a question read backwards."""
+    causal = Setting("plain", Operation.SUB, 2, 0).causal
+    model = Transformer(ModelConfig.of_width(2, n_layers=1, n_heads=1, width=24, seed=3)).eval().double()
+    pairs = swapping_pairs(causal, MB[1], 16, seed=0)
+    shown = (answer_tokens(pairs.base, pairs.written()) != answer_tokens(pairs.base)).any(1)
+    assert (answer_tokens(pairs.base, pairs.written()) != answer_tokens(pairs.base, pairs.expected)).any()
+    (found,) = attributions_of(model, pairs, ["blocks.0.hook_mlp_out"]).values()
+    assert len(found) == shown.sum() > 0
 
 
 @pytest.mark.parametrize("operation", Operation)

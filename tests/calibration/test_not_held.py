@@ -65,30 +65,28 @@ def test_a_search_that_errs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """One true role, and two false ones of an idle node and of a decoy."""
     decoy = next(node for node, held in plant(DECOYS.description).truth.decoys.items() if ST[1] in held)
     roles = (role("P3L0H0", ST[1], 1), role("P0L1MLP", ST[1], 1), role(str(decoy), ST[1], 1))
-    tested = frozenset((each.nodes, each.variable, each.token) for each in roles)
-    tested |= {((Node(0, 1, 0),), ST[1], 1)}
+    weighed = frozenset((each.nodes, each.variable, each.token) for each in roles)
+    tested = weighed | {((Node(0, 1, 0),), ST[1], 1)}
 
     def erring(given: Given) -> Counted:
-        return Counted(tested, roles, Rate(96, 96), 0.01)
+        return Counted(tested, tested, weighed, roles, Rate(96, 96), 0.01)
 
     monkeypatch.setattr(not_held, "count_roles", erring)
     (record,) = held_records(Work([DECOYS], [], []))
     rows = {row["kind"]: row for row in held_summary([record])}
-    assert [(kind, row["roles"]["hits"], row["roles"]["n"]) for kind, row in rows.items()] == [
-        ("idle", 1, 2),
-        ("decoys", 1, 1),
-        ("all", 2, 3),
-    ]
+    counted = [(kind, *(row[name] for name in ("tested", "weighed", "confirmed"))) for kind, row in rows.items()]
+    assert counted == [("idle", 2, 1, 1), ("decoys", 1, 1, 1), ("all", 3, 2, 2)]
+    assert (rows["all"]["roles"]["hits"], rows["all"]["roles"]["n"]) == (2, 2), "of those that could be confirmed"
     assert rows["all"]["circuits"]["hits"] == 1
     assert (rows["all"]["all_confirmed"], rows["all"]["bound"]) == (3, 0.06)
     assert [each["true"] for each in record["cases"]] == [True, False, False]
-    assert "2 of 3" in calibration_text([record, *rows.values()])
+    assert "2 of 3" in calibration_text([record, *rows.values()]), "of all roles confirmed"
 
 
 def test_a_circuit_that_answers_right_has_no_role_where_it_holds_nothing_of_the_variable() -> None:
     (record,) = held_records(Work([PLAIN], [], [], quick=True))
     assert record["right"]["hits"] == record["right"]["n"] > 50
     for name in ("idle", "other columns"):
-        assert record["kinds"][name]["tested"] > 50
+        assert record["kinds"][name]["tested"] > 50 > record["kinds"][name]["weighed"]
         assert record["kinds"][name]["found"] == []
     assert sum(each["true"] for each in record["cases"]) > 10

@@ -114,9 +114,10 @@ def test_an_untrained_model_has_no_roles_and_all_tests_are_counted() -> None:
     (record,) = empty_records(work, [Empty("untrained", "untrained_s5", Operation.ADD, 5)])
     assert record["confirmed"] == 0
     assert record["tested"] > record["of_sets"] > 1000
-    (row,) = empty_summary([record])
-    assert row["roles"]["hits"] == 0
-    assert 0 < row["roles"]["interval"][1] < 0.01
+    assert record["tested"] > record["hit"] >= record["weighed"]
+    (row,) = empty_summary([record, {**record, "weighed": 9, "confirmed": 2}])
+    assert (row["tested"], row["roles"]["hits"], row["roles"]["n"]) == (2 * record["tested"], 2, record["weighed"] + 9)
+    assert (row["models"]["hits"], row["models"]["n"]) == (1, 2)
     assert row["level"] == 0.01
     assert row["bound"] == 0.06
 
@@ -186,7 +187,7 @@ def test_the_command_prints_records_tables_and_the_page(kept: Path) -> None:
     assert page.startswith("# How right the map is")
     assert "](drawn.svg)" in page
     assert "<svg" in (kept / "drawn.svg").read_text()
-    assert "| published | 1.000 | 1.000 |" in page
+    assert "| published | 0.667 | 0.667 | 0.308 | 0.000 | 13 |" in page
     assert "Where ours falls short" not in calibration_page(records, "x", [])
 
 
@@ -194,7 +195,9 @@ def test_a_page_without_scores_says_what_it_is_about() -> None:
     rows = [{"part": "reliability", **row} for row in reliability_table(Confidence(3.0, 0.0), [case(0, 1, True)])]
     page = calibration_page(rows, "x", ["a", "b"], Path("docs/drawn.svg"))
     assert page.startswith("# What the map finds where it should find nothing")
-    assert "fitted:\na, b." in page
+    assert "others alone: a, b." in page
+    rule = {"part": "confidence", "circuits": ["c"]}
+    assert "others alone: c." in calibration_page([rule, *rows], "x", ["a", "b"])
     assert "![Stated confidence](drawn.svg)" in page
     assert "scored" not in page.splitlines()[0] + page.splitlines()[2]
 

@@ -12,7 +12,7 @@ from carrylens.arithmetic.alike import are_alike
 from carrylens.arithmetic.variables import D_PRIME, MD, MV, ND, SA, SGN, ST, SV, A, D, Variable
 from carrylens.calibration.found import Found, Scored, Tag
 from carrylens.calibration.results import Results
-from carrylens.calibration.scores import Result, operand_halves, score, total
+from carrylens.calibration.scores import Result, fetching_roles, operand_halves, score, total
 from carrylens.calibration.settings import DIALS, Setting, quick_settings, scored_settings, training_settings
 from carrylens.calibration.thresholds import Lesson, choose_threshold
 from carrylens.errors import CarryLensError
@@ -53,6 +53,14 @@ def test_a_hand_made_map_is_counted_role_by_role() -> None:
     assert result.wrong == ("P0L0H0 ST[1]", "P3L0H0 SA[1]")
     assert len(result.missed) == 12
     assert result.by_variable["ST"] == Score(4, 2, 1)
+
+
+def test_heads_that_only_bring_digits_are_counted_apart() -> None:
+    """Of 13 roles in the plain adder four are of fetching heads, two a column; what they bring is made elsewhere."""
+    truth = truth_of()
+    found = found_of(("P3L0H0", ST[1]), ("P3L0MLP", ST[1]), ("P0L0H0", ST[1]))
+    assert score(truth, ADDITION, found).made == Score(n_true=9, n_found=2, n_both=1)
+    assert {str(node) for node, _ in fetching_roles(truth)} == {"P3L0H0", "P4L0H0", "P7L0H0", "P8L0H0"}
 
 
 def test_a_variable_that_no_question_tells_from_the_planted_one_counts_as_it_once() -> None:
@@ -133,6 +141,7 @@ def test_every_setting_has_a_name_of_its_own_and_can_be_planted() -> None:
     settings = [*scored_settings(n_seeds=2), *training_settings()]
     assert len({setting.name for setting in settings}) == len(settings)
     assert {setting.dial for setting in scored_settings()} == set(DIALS)
+    assert not any(s.dial == "polysemy" and s.operation is Operation.ADD for s in settings), "that is the plain circuit"
     for setting in (*scored_settings(digits=[3]), *training_settings(quick=True)):
         assert plant(setting.description).truth.roles
 
@@ -144,6 +153,7 @@ def test_every_setting_has_a_name_of_its_own_and_can_be_planted() -> None:
         ({"operations": ["times"]}, "There is no operation 'times'. Write one of add, sub, mix."),
         ({"digits": [1]}, "1 digits cannot be calibrated on. Give 2 to 10."),
         ({"n_seeds": 0}, "0 seeds make no circuit."),
+        ({"dials": ["polysemy"], "operations": ["add"]}, "In additions the dial 'polysemy' turns nothing."),
     ],
 )
 def test_settings_that_are_not_there_are_refused(given: dict[str, object], reason: str) -> None:

@@ -2,7 +2,8 @@
 
 Takes  planted circuits, of which it is known what every node holds.
 Gives  how many false roles were tested and how many confirmed, by what the nodes hold instead, and the true ones too.
-Never  leaves out a test: every node and every pair of heads is asked, useful or not, and groups are searched for.
+Never  leaves out a test: every node and every pair of heads of one layer at one place is asked, useful or not, and
+       groups are searched for.
 
 In a model that answers right, a swap can move a token to the right place for a wrong reason, which it hardly can in
 one that answers nothing right. What a node may hold instead of the variable, from far to near:
@@ -36,6 +37,8 @@ from carrylens.planted.truth import Truth
 KINDS = ("idle", "decoys", "other columns", "same columns")
 """What nodes hold that do not hold a variable, from far to near."""
 
+_COUNTED = ("tested", "hit", "weighed", "confirmed")
+
 
 def held_records(work: Work) -> Iterator[Plain]:
     """For each circuit how many false roles were tested and confirmed, and every role confirmed as a case."""
@@ -48,16 +51,16 @@ def held_records(work: Work) -> Iterator[Plain]:
 
 
 def held_summary(records: list[Plain]) -> list[Plain]:
-    """For each kind, and all: false roles confirmed of tested, circuits with any, and the level they stand beside."""
+    """For each kind, and all: false roles confirmed of weighed, circuits with any, and the level they stand beside."""
     rows = []
     for name, kinds in (*((kind, (kind,)) for kind in KINDS), ("all", KINDS)):
-        counts = [(_sum(record, "tested", kinds), _sum(record, "confirmed", kinds)) for record in records]
-        asked = [each for each in counts if each[0]]
-        roles = Rate(sum(confirmed for _, confirmed in asked), sum(tested for tested, _ in asked))
-        circuits = Rate(sum(confirmed > 0 for _, confirmed in asked), len(asked))
+        asked = [record for record in records if _sum(record, "tested", kinds)]
+        counts = {what: sum(_sum(record, what, kinds) for record in asked) for what in _COUNTED}
+        roles = Rate(counts["confirmed"], counts["weighed"])
+        circuits = Rate(sum(_sum(record, "confirmed", kinds) > 0 for record in asked), len(asked))
         rates = {"roles": plain_rate(roles), "circuits": plain_rate(circuits)}
-        rows.append({"part": "not held, summary", "kind": name, **rates, **_all_of(records)})
-    return [row for row in rows if row["roles"]["n"]]
+        rows.append({"part": "not held, summary", "kind": name, **counts, **rates, **_all_of(records)})
+    return [row for row in rows if row["tested"]]
 
 
 def plain_rate(rate: Rate) -> Plain:
@@ -92,10 +95,12 @@ def _held(work: Work, setting: Setting) -> Plain:
     given = work.given(planted, setting, setting.name)
     counted = count_roles(given)
     work.drop_store(setting)
-    kinds: dict[str, Plain] = {kind: {"tested": 0, "confirmed": 0, "found": []} for kind in KINDS}
-    for nodes, variable, token in counted.tested:
-        if kind := kind_of(planted.truth, causal, nodes, variable, token):
+    kinds: dict[str, Plain] = {kind: {**dict.fromkeys(_COUNTED, 0), "found": []} for kind in KINDS}
+    for asked in counted.tested:
+        if kind := kind_of(planted.truth, causal, *asked):
             kinds[kind]["tested"] += 1
+            kinds[kind]["hit"] += asked in counted.hit
+            kinds[kind]["weighed"] += asked in counted.weighed
     for role in counted.roles:
         if kind := kind_of(planted.truth, causal, role.nodes, role.variable, role.token):
             kinds[kind]["confirmed"] += 1

@@ -2,10 +2,13 @@
 
 Takes  models of which it is known that no node carries anything: untrained ones, and twins with shuffled weights.
 Gives  how many roles were tested and how many confirmed, and in how many models any was, beside the stated level.
-Never  leaves out a test: every node and every pair of heads is asked, useful or not, and groups are searched for.
+Never  leaves out a test: every node and every pair of heads of one layer at one place is asked, useful or not, and
+       groups are searched for.
 
 Here no node is useful, so a map of such a model would ask nothing. The roles of sets count as those of single nodes do:
-one for each set, variable and token of the answer that was tested.
+one for each set, variable and token of the answer that was tested. Most tests end early: what hits in less than a
+quarter of the pairs is not asked further, and only what hits clearly more often than its null gets a p value, on fresh
+pairs. How many came so far is counted, since the others could not have been confirmed.
 The level is that of the correction: of all roles confirmed in one family of tests, at most that share is false on
 average. Where nothing is true, that is the chance of confirming any at all. Single nodes, pairs of heads and groups are
 corrected apart, and in each swaps apart from shifts: up to six families, so the chance of any role in a model is at
@@ -48,6 +51,10 @@ FAMILIES = 6
 _HOLD = 256 << 20  # bytes, as for a map
 
 
+Asked = tuple[Nodes, Variable, int]
+"""A set, a variable, and a token of the answer."""
+
+
 @dataclass(frozen=True)
 class Empty:
     """One model in which there is nothing to find."""
@@ -61,9 +68,14 @@ class Empty:
 
 @dataclass(frozen=True)
 class Counted:
-    """Every role that was tested in a model, and those confirmed; `right` says how many questions it answers right."""
+    """Every role that was tested in a model, and those confirmed; `right` says how many questions it answers right.
 
-    tested: frozenset[tuple[Nodes, Variable, int]]
+    `hit` are the tests that hit in as many of the finding pairs as a role must, `weighed` those that came to a p value.
+    """
+
+    tested: frozenset[Asked]
+    hit: frozenset[Asked]
+    weighed: frozenset[Asked]
     roles: tuple[Role, ...]
     right: Rate
     level: float
@@ -90,18 +102,19 @@ def empty_records(work: Work, models: list[Empty]) -> Iterator[Plain]:
 
 
 def empty_summary(records: list[Plain]) -> list[Plain]:
-    """For each kind of model: roles confirmed of roles tested, models with any of all models, and the level."""
+    """For each kind of model: roles confirmed of those weighed, models with any of all models, and the level."""
     rows = []
     for kind in dict.fromkeys(record["kind"] for record in records):
         some = [record for record in records if record["kind"] == kind]
-        roles = Rate(sum(each["confirmed"] for each in some), sum(each["tested"] for each in some))
+        roles = Rate(sum(each["confirmed"] for each in some), sum(each["weighed"] for each in some))
         models = Rate(sum(each["confirmed"] > 0 for each in some), len(some))
         rates = {
             name: {"hits": rate.hits, "n": rate.n, "interval": list(rate.interval)}
             for name, rate in (("roles", roles), ("models", models))
         }
-        n_sets, level = sum(each["of_sets"] for each in some), some[0]["level"]
-        stated = {"of_sets": n_sets, "level": level, "bound": min(1.0, FAMILIES * level)}
+        level = some[0]["level"]
+        stated: Plain = {name: sum(each[name] for each in some) for name in ("tested", "of_sets", "hit", "weighed")}
+        stated |= {"level": level, "bound": min(1.0, FAMILIES * level)}
         rows.append({"part": "nothing there, summary", "kind": kind, **stated, **rates})
     return rows
 
@@ -118,8 +131,11 @@ def count_roles(given: Given) -> Counted:
         engine, causal, given.nodes, asked, settings, store=given.store, watch=given.watch, note=facts.append
     )
     engine.close()
-    tested = {asked_about(fact) for fact in facts if fact.about.get("split") == "find"}
-    return Counted(frozenset(tested), tuple(roles), right, settings.roles.level)
+    finding = [fact for fact in facts if fact.about.get("split") == "find"]
+    tested = frozenset(map(asked_about, finding))
+    hit = frozenset(asked_about(fact) for fact in finding if fact.effect.value >= settings.roles.least_hit)
+    weighed = frozenset(asked_about(fact) for fact in facts if fact.about.get("split") == "confirm")
+    return Counted(tested, hit, weighed, tuple(roles), right, settings.roles.level)
 
 
 def _tested(work: Work, empty: Empty) -> Plain:
@@ -133,6 +149,7 @@ def _tested(work: Work, empty: Empty) -> Plain:
     found = sorted(f"{print_nodes(role.nodes)} {role.variable} token {role.token}" for role in counted.roles)
     n_sets = sum(len(nodes) > 1 for nodes, _, _ in counted.tested)
     counts = {"tested": len(counted.tested), "of_sets": n_sets, "confirmed": len(found)}
+    counts |= {"hit": len(counted.hit), "weighed": len(counted.weighed)}
     return {**counts, "found": found, "level": counted.level}
 
 

@@ -17,7 +17,7 @@ from carrylens.calibration.results import Plain
 from carrylens.calibration.scoring import Work, score_methods
 from carrylens.calibration.wrong_account import account_records, binary_record
 from carrylens.errors import CarryLensError
-from carrylens.evidence.confidence import Confidence
+from carrylens.evidence.confidence import Confidence, shipped_confidence
 
 PARTS = ("scores", "nothing", "accounts", "reliability")
 
@@ -56,7 +56,7 @@ def calibration_records(work: Work, parts: Collection[str], amounts: Amounts) ->
         yield from account_records(work, amounts.account_digits, amounts.account_seeds)
         yield binary_record(work, amounts.account_digits)
     if "reliability" in parts:
-        rule, cases = confidence_rule(work), cases_of(work, work.settings)
+        rule, cases = shipped_confidence(), cases_of(work, work.settings)
         yield {"part": "confidence", "intercept": rule.intercept, "slope": rule.slope, "most": rule.most, **rule.made}
         yield from ({"part": "reliability", **row} for row in reliability_table(rule, cases))
         if confirmed := [case for record in held for case in record["cases"]]:

@@ -131,7 +131,8 @@ def observed(stated: Sequence[tuple[float, Plain]]) -> Plain:
         by_circuit.setdefault(case["setting"], []).append(bool(case["true"]))
     shares = [sum(some) / len(some) for some in by_circuit.values()]
     true, mean = sum(map(sum, by_circuit.values())), float(np.mean([p for p, _ in stated])) if stated else None
-    counts = {"stated": mean, "hits": true, "n": len(stated), "circuits": len(shares)}
+    n_twins = sum(case["setting"].startswith(_TWIN) for _, case in stated)
+    counts = {"stated": mean, "hits": true, "n": len(stated), "of_twins": n_twins, "circuits": len(shares)}
     return counts | {"share": float(np.mean(shares)) if shares else None, "interval": list(interval_of(shares))}
 
 

@@ -13,6 +13,9 @@ without all that.
 How operand digits are counted: a head that shares the fetching of a column with another brings D[k] or D'[k] and
 nothing else, though the truth lists it under what both are fetched for. A tag that it carries that digit is true, so
 it is left out of the count, neither hit nor error; any other tag of an operand digit is an error.
+
+Heads that fetch the digits of a column hold those digits, not what is made of them, and only a swap makes the two the
+same. `made` is the score without the roles of such heads, for methods that look at what a node holds.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ class Result:
     """A method held against one planted circuit."""
 
     roles: Score
+    made: Score
     strict: Score
     nodes: Score
     groups: Score
@@ -53,7 +57,7 @@ class Result:
     def from_plain(cls, given: Mapping[str, Any]) -> Result:
         """What `plain` gave."""
         plain = dict(given)
-        for name in ("roles", "strict", "nodes", "groups", "decoys"):
+        for name in ("roles", "made", "strict", "nodes", "groups", "decoys"):
             plain[name] = Score(**plain[name])
         plain["by_variable"] = {name: Score(**score) for name, score in plain["by_variable"].items()}
         for name in ("wrong", "missed", "wrong_groups", "missed_groups"):
@@ -70,9 +74,11 @@ def score(truth: Truth, causal: CausalModel, found: Found) -> Result:
     true = {(node, variable) for node, variables in truth.roles.items() for variable in variables}
     said = {(node, variable) for node, variables in roles.items() for variable in variables}
     true_sets, said_sets = true_groups(truth), {nodes for nodes in found.groups if len(nodes) > 1}
+    fetched = fetching_roles(truth)
     only_decoys = [node for node in truth.decoys if node not in truth.roles]
     return Result(
         roles=compared.roles,
+        made=Score(len(true - fetched), len(said - fetched), len((true & said) - fetched)),
         strict=strict.roles,
         nodes=compared.nodes,
         groups=compared.groups,
@@ -94,6 +100,15 @@ def settle(truth: Truth, causal: CausalModel, tag: Tag) -> Tag:
         if are_alike(causal, tag.variable, variable, tag.token):
             return Tag(tag.node, variable, tag.token)
     return tag
+
+
+def fetching_roles(truth: Truth) -> set[tuple[Node, Variable]]:
+    """The heads that bring digits of a column, with what those are brought for."""
+    stages: dict[tuple[Node, Variable], set[str]] = {}
+    for group in truth.groups:
+        for node in group.nodes:
+            stages.setdefault((node, group.variable), set()).add(group.stage)
+    return {role for role, found in stages.items() if found == {"fetch"}}
 
 
 def operand_halves(truth: Truth) -> set[tuple[Node, Variable]]:

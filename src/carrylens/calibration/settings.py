@@ -44,6 +44,8 @@ TRAINING_DIALS = {
 }
 """What thresholds are chosen on."""
 
+_IDLE = ("polysemy", Operation.ADD)  # a head serves one operation there, so the circuit is the plain one
+
 DIGITS = (3, 4, 5, 6)
 TRAINING_DIGITS = 2
 _TRAINING_SEED = 1000
@@ -95,15 +97,18 @@ def scored_settings(
         raise CarryLensError(f"{bad[0]} digits cannot be calibrated on. Give 2 to 10.")
     if n_seeds < 1:
         raise CarryLensError(f"{n_seeds} seeds make no circuit. Give at least 1.")
-    return [
+    found = [
         Setting(dial, operation, n, seed)
         for n in sorted(set(digits) or DIGITS)
         for seed in range(n_seeds)
         for operation in Operation
         if not operations or operation.value in operations
         for dial in DIALS
-        if not dials or dial in dials
+        if (not dials or dial in dials) and (dial, operation) != _IDLE
     ]
+    if not found:
+        raise CarryLensError(f"In additions the dial {_IDLE[0]!r} turns nothing. Give another operation.")
+    return found
 
 
 def quick_settings() -> list[Setting]:

@@ -9,43 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+from carrylens.report.calibration_words import CONTROLS, INTRODUCTION, NOTES, SCORED, STATED
 from carrylens.report.tables import align, markdown_table
 
 Record = Mapping[str, Any]
 Table = tuple[str, list[str], list[list[str]]]
-
-_INTRODUCTION = """# How right the map is, where the truth is known
-
-Made by `{command}`. Every circuit here was planted: its
-weights were computed, so what each node carries is known. A role is a node and a variable. Precision is the share of
-roles found that are planted, recall the share of planted roles that were found. Every method gets the same models, and
-nothing of the truth.
-
-- Variables that no question tells apart (ST[0] and SV[0] in an addition) count as one; `strict` is precision without
-  that.
-- A head that fetches one digit of a column, for another head to complete, carries that digit; saying so is not counted.
-- A group is the set of all copies or partners that make one variable; only the whole set counts. Only `ours` looks for
-  groups.
-- `attention`, `probe` and `attribution` need a threshold. Each has the one that is best (highest harmonic mean of
-  precision and recall by role) on training circuits, none of which is scored.
-
-{n_scored} circuits are scored, with {digits} digits. Training circuits: {training}.
-"""
-
-_CONTROLS = """# What the map finds where it should find nothing, and how sure a role may be called
-
-Made by `{command}`. Circuits are planted: their weights were
-computed, so what each node carries is known. Training circuits, on which alone the confidence rule was fitted:
-{training}.
-"""
-
-_SCORED = """Intervals of recall and precision take roles as independent, which those of one circuit are not; the
-dotted line is at 0.95.
-"""
-_STATED = """Roles by their stated confidence, with the number of cases; on the dotted line the stated is the observed.
-"""
 
 
 def calibration_tables(records: Sequence[Record]) -> list[Table]:
@@ -53,6 +24,7 @@ def calibration_tables(records: Sequence[Record]) -> list[Table]:
     scores = [record for record in records if record["part"] == "scores"]
     tables = [
         ("All settings together", _SCORE_HEAD, _score_rows(scores, ("method",))),
+        ("Mean over circuits", ["method", "circuits", "precision", "recall"], _mean_rows(scores)),
         ("By dial", ["dial", *_SCORE_HEAD], _score_rows(scores, ("dial", "method"))),
         ("By operation and digits", ["operation", "digits", *_SCORE_HEAD], _score_rows(scores, _SHAPE)),
         ("Recall and precision by variable", ["variable", *_methods(scores)], _variable_rows(scores)),
@@ -62,7 +34,7 @@ def calibration_tables(records: Sequence[Record]) -> list[Table]:
         ("Where something else is", _HELD_HEAD, _held_rows(records)),
         ("Accounts", ["circuit runs", "account", "right", "wrong", "open"], _account_rows(records)),
         ("Tri-state asked of binary carries", ["heads asked", "given ST", "which"], _binary_rows(records)),
-        ("Stated and observed", _STATED_HEAD, _reliability_rows(records)),
+        ("Stated and observed", STATED_HEAD, _reliability_rows(records)),
     ]
     return [table for table in tables if table[2]]
 
@@ -80,63 +52,48 @@ def calibration_page(
     """The page of the documentation; `picture` lies beside it."""
     scored = {record["setting"]: str(record["digits"]) for record in records if record["part"] == "scores"}
     digits = ", ".join(dict.fromkeys(scored.values()))
-    introduction = _INTRODUCTION if scored else _CONTROLS
+    introduction = INTRODUCTION if scored else CONTROLS
+    fitted = next((record["circuits"] for record in records if record["part"] == "confidence"), training)
+    training = training if scored else fitted
     lines = [introduction.format(command=command, n_scored=len(scored), digits=digits, training=", ".join(training))]
     if picture is not None:
         has_stated = any(record["part"] == "reliability" for record in records)
         shown = ["recall and precision of each method by dial"] * bool(scored) + ["stated confidence"] * has_stated
         lines += [f"![{' and '.join(shown).capitalize()}]({picture.name})", ""]
-        lines += [_SCORED] * bool(scored) + [_STATED] * has_stated
+        lines += [SCORED] * bool(scored) + [STATED] * has_stated
     for title, head, body in calibration_tables(records):
-        lines += [f"## {title}", "", *([_NOTES[title], ""] if title in _NOTES else []), *markdown_table(head, body), ""]
+        lines += [f"## {title}", "", *([NOTES[title], ""] if title in NOTES else []), *markdown_table(head, body), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 _SHAPE = ("operation", "digits", "method")
-_SCORE_HEAD = ["method", "precision", "strict", "recall", "roles", "group precision", "group recall", "decoys tagged"]
-_EMPTY_HEAD = ["models", "roles confirmed of tested", "interval", "tested of sets"]
-_EMPTY_HEAD += ["models with any", "interval", "level", "bound for any"]
-_HELD_HEAD = ["what the nodes hold", "false roles confirmed of tested", "interval", "circuits with any", "interval"]
-_HELD_HEAD += ["of all roles confirmed", "level"]
-_STATED_HEAD = ["stated", "mean stated", "true", "circuits", "share by circuit", "interval"]
-_NOTES = {
-    "Where nothing is": "Untrained models, and models with the entries of every weight shuffled, asked for the roles "
-    "of every node and every pair of heads, and of every set that the search for groups comes up with. A token counts "
-    "as moved in the null where the untouched model writes another, right or wrong, so that these models can fail. The "
-    "level is that of one family of tests (Benjamini-Yekutieli): where nothing is true it bounds the chance of "
-    "confirming any role. Single nodes, pairs and groups are corrected apart, each for swaps and for shifts: up to six "
-    "families, so the chance of any role in a model is at most six times the level.",
-    "Where something else is": "The scored circuits, which answer right, asked in the same way: roles of nodes that by "
-    "truth do not hold the variable. Idle nodes hold nothing that anybody reads, decoys a right value that nobody "
-    "reads; the others hold variables of other columns, or other variables made from some of the same digits. A set is "
-    "as near as its nearest member. Of all roles confirmed in a family at most the level is false on average, as far "
-    "as chance goes; that a variable passes for another is no matter of chance, and what the last two rows are for. "
-    "Roles of one circuit are not independent: the first interval is for those who take them as such, the second is "
-    "not touched by that.",
-    "Accounts": "Planted additions of three kinds, each judged under every account on the same map, which is made in "
-    "full unless with `--quick`: on less evidence no account falls for want of a carrier. An account that the circuit "
-    "runs must be present, any other absent; open is neither.",
-    "Tri-state asked of binary carries": "Heads that fetch for SC or for S9 alone, asked whether they carry ST. One "
-    "that is given ST has a false role; how often it hits stands beside it.",
-    "Stated and observed": "What `map`, `judge` and `report` call the confidence of a role: the share of true ones "
-    "among roles with such a margin of the hit rate over the null, by a rule with two coefficients (and a ceiling) "
-    "that was fitted on the training circuits. Here it is held against the scored ones. The cases, there and here, are "
-    "the roles of single nodes that the search gives on next to no evidence, on the usual number of pairs and on 4, 8 "
-    "and 16; and of twins with shuffled weights, where none is true, those that hit most often. True and false ones "
-    "are measured alike, null included. The last row has the roles as a map confirms them, those of sets too. In the "
-    "share and its interval each circuit counts once, however many roles and numbers of pairs it was asked with. A row "
-    "without cases shows nothing, for or against the rule. The rule knows planted circuits only: of a trained model "
-    "the confidence says how such a role would fare in one of those.",
-}
+_SCORE_HEAD = ["method", "precision", "strict", "recall", "made", "roles", "group precision", "group recall"]
+_SCORE_HEAD += ["decoys tagged"]
+_ASKED_HEAD = ["tested", "hit a quarter", "weighed", "confirmed", "interval"]
+_EMPTY_HEAD = ["models", *_ASKED_HEAD, "of sets", "models with any", "interval", "level", "bound for any"]
+_HELD_HEAD = ["what the nodes hold", *_ASKED_HEAD, "circuits with any", "interval", "of all roles confirmed", "level"]
+STATED_HEAD = ["stated", "mean stated", "true", "of twins", "circuits", "share by circuit", "interval"]
 
 
 def _score_rows(scores: Sequence[Record], keys: Sequence[str]) -> list[list[str]]:
     rows = []
     for names, some in _by(scores, keys):
         roles, groups, strict, decoys = (_sum(some, kind) for kind in ("roles", "groups", "strict", "decoys"))
-        cells = [_share(roles[2], roles[1]), _share(strict[2], strict[1]), _share(roles[2], roles[0]), f"{roles[0]:,}"]
+        made = _sum(some, "made")
+        cells = [_share(roles[2], roles[1]), _share(strict[2], strict[1]), _share(roles[2], roles[0])]
+        cells += [_share(made[2], made[0]), f"{roles[0]:,}"]
         cells += [_share(groups[2], groups[1]), _share(groups[2], groups[0]), f"{decoys[1]} of {decoys[0]}"]
         rows.append([*names, *cells])
+    return rows
+
+
+def _mean_rows(scores: Sequence[Record]) -> list[list[str]]:
+    # Each circuit counts once; one in which a method finds nothing has no precision.
+    rows = []
+    for (method,), some in _by(scores, ("method",)):
+        roles = [each["result"]["roles"] for each in some]
+        shares = [[each["n_both"] / each[whole] for each in roles if each[whole]] for whole in ("n_found", "n_true")]
+        rows.append([method, str(len(some)), *(f"{fmean(each):.3f}" if each else "-" for each in shares)])
     return rows
 
 
@@ -178,8 +135,7 @@ def _empty_rows(records: Sequence[Record]) -> list[list[str]]:
     for each in records:
         if each["part"] == "nothing there, summary":
             roles, models = each["roles"], each["models"]
-            row = [each["kind"], f"{roles['hits']} of {roles['n']:,}", _interval(roles["interval"])]
-            row.append(f"{each['of_sets']:,}")
+            row = [each["kind"], *_asked_cells(each, roles), f"{each['of_sets']:,}"]
             row += [f"{models['hits']} of {models['n']}", _interval(models["interval"])]
             rows.append([*row, f"{each['level']:g}", f"{each['bound']:g}"])
     return rows
@@ -190,10 +146,15 @@ def _held_rows(records: Sequence[Record]) -> list[list[str]]:
     for each in records:
         if each["part"] == "not held, summary":
             roles, circuits = each["roles"], each["circuits"]
-            row = [each["kind"], f"{roles['hits']} of {roles['n']:,}", _interval(roles["interval"])]
+            row = [each["kind"], *_asked_cells(each, roles)]
             row += [f"{circuits['hits']} of {circuits['n']}", _interval(circuits["interval"])]
             rows.append([*row, f"{roles['hits']} of {each['all_confirmed']:,}", f"{each['level']:g}"])
     return rows
+
+
+def _asked_cells(record: Record, roles: Record) -> list[str]:
+    cells = [f"{record[name]:,}" for name in ("tested", "hit", "weighed")]
+    return [*cells, f"{roles['hits']:,}", _interval(roles["interval"]) if roles["n"] else "-"]
 
 
 def _account_rows(records: Sequence[Record]) -> list[list[str]]:
@@ -220,9 +181,10 @@ def _reliability_rows(records: Sequence[Record]) -> list[list[str]]:
     for each in records:
         if each["part"] == "reliability":
             name = "as a map confirms" if each["low"] is None else f"{each['low']:g} to {each['high']:g}"
-            seen = ["-", "no case", "0", "-", "-"]
+            seen = ["-", "no case", "0", "0", "-", "-"]
             if each["n"]:
-                seen = [f"{each['stated']:.3f}", f"{each['hits']:,} of {each['n']:,}", str(each["circuits"])]
+                seen = [f"{each['stated']:.3f}", f"{each['hits']:,} of {each['n']:,}", f"{each['of_twins']:,}"]
+                seen += [str(each["circuits"])]
                 seen += [f"{each['share']:.3f}", _interval(each["interval"])]
             rows.append([name, *seen])
     return rows

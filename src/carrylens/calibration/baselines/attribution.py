@@ -4,7 +4,7 @@ Takes  a model and an algorithm.
 Gives  for every node and variable: what its change from base to source would do to the logits that must change.
 Never  makes that change: gradients stand for it.
 
-1. Draw effect pairs of the variable: in the counterfactual answer some tokens differ from the base's.
+1. Draw pairs of the variable as swaps do: what must be written then, with the base's sign, differs in some tokens.
 2. The goal is the logit of the counterfactual token less that of the base's, over those tokens.
 3. Run inputs between base and source (their embeddings, in equal steps), and average the goal's gradient at each
    node's output over them.
@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic.pairs import Pairs, effect_pairs
+from carrylens.arithmetic.pairs import Pairs, swapping_pairs
 from carrylens.calibration.found import Given, Scored
 from carrylens.calibration.writes import asked_variables, knows, output_of, point_of, tokens_of
 from carrylens.discovery.swaps import answer_tokens
@@ -35,7 +35,7 @@ def attribute(given: Given) -> Scored:
     points = sorted({point_of(node) for node in given.nodes})
     for variable in asked_variables(causal):
         try:
-            pairs = effect_pairs(causal, variable, _PAIRS, given.seed)
+            pairs = swapping_pairs(causal, variable, _PAIRS, given.seed)
         except CarryLensError:  # a variable whose value no question can show
             continue
         attributions = attributions_of(given.model, pairs, points)
@@ -46,9 +46,11 @@ def attribute(given: Given) -> Scored:
 
 
 def attributions_of(model: Transformer, pairs: Pairs, points: list[str]) -> dict[str, Tensor]:
-    """Gradient times change at every point, for each pair, over how far its base is from the goal."""
-    base, source = (tokens_of(model, side) for side in (pairs.base, pairs.source))
-    ours, theirs = (torch.from_numpy(answer_tokens(pairs.base, side)).long() for side in (pairs.expected, None))
+    """Gradient times change at every point, for each pair that shows, over how far its base is from the goal."""
+    ours, theirs = (torch.from_numpy(answer_tokens(pairs.base, side)).long() for side in (pairs.written(), None))
+    shown = (ours != theirs).any(-1)
+    base, source = (tokens_of(model, side)[shown] for side in (pairs.base, pairs.source))
+    ours, theirs = ours[shown], theirs[shown]
     with torch.no_grad():
         logits, before = model.run_with_cache(base, [*points, "hook_embed"])
         _, after = model.run_with_cache(source, [*points, "hook_embed"])

@@ -27,7 +27,7 @@ from carrylens.nodes import Node
 
 _PER_SPLIT = 160
 _DRAWN = 8192
-_COMPONENTS = 12
+_COMPONENTS = 48  # an MLP may hold three digits of ten values beside each other
 _STEPS, _RATE, _PENALTY = 60, 0.3, 1e-3
 _STILL = 1e-4
 

@@ -8,7 +8,7 @@ Never  looks at MLPs, at resolved carries or at answer digits, for which that se
 2. Of the useful heads, those are asked about digit k that look at D[k] and D'[k] (both among the places they look at
    most) and stand where both have been read.
 3. SA, MD, ND: the head is swapped on matched pairs. It passes if answer digit k changes in any of them.
-   ST, MB, NB (or their binary forms): it passes if any answer digit above k changes.
+   ST, MB, NB (or their binary forms): it passes if any token of the answer changes.
 4. OPR and SGN pass on attention alone: a useful head that looks at that token most.
 The structure test (clusters) is left out, because in the published code it is always true.
 """
@@ -37,7 +37,7 @@ from carrylens.tokens import place_names
 _QUESTIONS = 128
 _PAIRS = 16
 _OWN_DIGIT = ("SA", "MD", "ND")
-_ABOVE = ("ST", "MB", "NB", "SC", "S9", "MC", "NC")
+_CARRIES = ("ST", "MB", "NB", "SC", "S9", "MC", "NC")
 
 
 def search_as_published(given: Given) -> Found:
@@ -55,7 +55,7 @@ def search_as_published(given: Given) -> Found:
         if variable in (OPR, SGN):
             at = position_of(variable, causal.digits)
             tags |= {Tag(head, variable) for head in useful if looks[head][:1] == [at]}
-        elif variable.name in _OWN_DIGIT + _ABOVE:
+        elif variable.name in _OWN_DIGIT + _CARRIES:
             tags |= {Tag(head, variable) for head in _passing(given, engine, variable, looks)}
     return Found(frozenset(tags))
 
@@ -77,6 +77,6 @@ def _passing(given: Given, engine: Engine, variable: Variable, looks: Mapping[No
         return []
     outcomes = engine.run([swap([head]) for head in heads], pairs.base, pairs.source)
     own = causal.digits + 1 - k  # the token of A[k], counted from the sign
-    tokens = [own] if variable.name in _OWN_DIGIT else list(range(1, own))
+    tokens = [own] if variable.name in _OWN_DIGIT else list(range(causal.digits + 2))
     changed = np.asarray(outcomes.changed[:, :, tokens].any((1, 2)))
     return [head for head, passes in zip(heads, changed, strict=True) if passes]
