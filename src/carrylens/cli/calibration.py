@@ -30,7 +30,7 @@ def calibrate_command(
     dial: Dial = None,
     operation: Operation = None,
     digits: Digits = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds of each circuit.")] = 2,
+    seeds: Annotated[int, typer.Option(help="How many seeds of noise, rotation and questions.")] = 2,
     method: Method = None,
     part: Part = None,
     light: Annotated[bool, typer.Option("--light", help="Less evidence for each map, as map --quick.")] = False,
