@@ -11,8 +11,8 @@ Made by `{command}`. Every circuit here was planted: its
 weights were computed, so what each node carries is known. A role is a node and a variable. Precision is the share of
 roles found that are planted, recall the share of planted roles that were found, pooled over all roles of all circuits
 unless it says otherwise. Every method gets the same models and is told which algorithm they run (also that carries
-are binary, where they are: asked for ST, such a circuit gets false roles, see `Tri-state asked of binary carries`), and
-nothing of where.
+are binary, where they are: asked for ST, such a circuit gets false roles, which `--part accounts` counts), and nothing
+of where.
 
 - A node has a role if swapping what it writes, alone or with its copies and partners, does what swapping the variable
   would. That is our method's own question, and it counts heads that only bring the digits of a column: those hold the
@@ -48,6 +48,11 @@ _ASKED = (
     "and the interval is of them. "
 )
 NOTES = {
+    "Where ours falls short": (
+        "Most wrong roles are of sets whose members hold all that a resolved carry is made from: swapped together they "
+        "do what the carry would. A group is missed where the orders in which nodes were left out came upon only some "
+        "of the sets that suffice; with `--light` or `--quick` three orders are tried, else four."
+    ),
     "Where nothing is": (
         "Untrained models, and models with the entries of every weight shuffled, asked for the roles of every node, "
         "of every pair of heads of one layer at one place, and of every set that the search for groups comes up with. "
