@@ -27,6 +27,8 @@ from carrylens.discovery.node_map import Fallen, NodeMap, Role
 from carrylens.errors import CarryLensError
 from carrylens.hypothesis.structure import value_keys
 
+_MOST_ASKED = 1_000_000  # questions that are drawn again to see what an algorithm answers
+
 
 @dataclass(frozen=True, eq=False)
 class Search:
@@ -49,6 +51,14 @@ class Search:
         """The kind of questions that the untouched model was asked."""
         said = self._said.get("stream", StreamKind.ENRICHED.value)
         return next((kind for kind in StreamKind if kind.value == said), StreamKind.ENRICHED)
+
+    @property
+    def asked(self) -> tuple[int, int] | None:
+        """The seed and number of the questions that the untouched model was asked; None if the map does not say."""
+        seed, count = self._said.get("seed"), self._said.get("n_questions")
+        if type(seed) is not int or type(count) is not int:
+            return None
+        return (seed, count) if seed >= 0 and 0 < count <= _MOST_ASKED else None
 
     @property
     def n_confirm(self) -> int:
