@@ -103,17 +103,18 @@ def _draw_stated(panel: Axes, rows: Sequence[Record]) -> None:
             [row["stated"]], [row["share"]], yerr=[[below], [over]],
             color=colour, marker=marker, markersize=size, linestyle="none", elinewidth=0.9, capsize=1.5,
         )  # fmt: skip
+        aside = 6 if row is rows[-1] else -6  # the two highest lie side by side
         panel.annotate(
             f"{row['n']:,}",
             (row["stated"], row["share"]),
-            (-6, -2),
+            (aside, -3),
             textcoords="offset points",
-            ha="right",
+            ha="left" if aside > 0 else "right",
             fontsize=6.5,
         )
     panel.set_xlabel("stated confidence")
     panel.set_ylabel("share of true roles, each circuit once")
-    panel.set_xlim(-0.04, 1.1)
+    panel.set_xlim(-0.04, 1.18)
     panel.set_ylim(-0.04, 1.04)
     panel.xaxis.set_major_locator(MultipleLocator(0.25))
     panel.yaxis.set_major_locator(MultipleLocator(0.25))

@@ -92,9 +92,9 @@ NOTES = {
         "true, those that hit at all (most twins have none, so the rule knows little of chance: it is of use for "
         "roles that a map grants). True and false ones are measured alike, null included. The last row has the roles "
         "as a map confirms them, those of sets too. In the share and its interval each circuit counts once, however "
-        "many roles and numbers of pairs it was asked with. A row without cases shows nothing, for or against the "
-        "rule. The rule knows planted circuits only: of a trained model the confidence says how such a role would "
-        "fare in one of those."
+        "many roles and numbers of pairs it was asked with. Where the interval lies below what is stated, the "
+        "rule states too much; a row without cases shows nothing, for or against it. The rule knows planted circuits "
+        "only: of a trained model the confidence says how such a role would fare in one of those."
     ),
 }
 """By the title of a table."""
