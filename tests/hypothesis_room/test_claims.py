@@ -238,6 +238,26 @@ def test_an_algorithm_that_errs_is_held_against_the_very_questions_that_the_mode
     assert ("9.4% of the same questions" if known else "16.0% of enriched questions") in answers.why
 
 
+@pytest.mark.parametrize(
+    ("n_wrong", "expected"),
+    [
+        (24, Verdict.SUPPORTED),
+        (23, Verdict.SUPPORTED),
+        (20, Verdict.REFUTED),
+        (0, Verdict.REFUTED),
+        (40, Verdict.REFUTED),
+    ],
+)
+def test_on_the_same_questions_a_few_right_answers_refute_an_algorithm_that_errs(
+    n_wrong: int, expected: Verdict
+) -> None:
+    """Four right answers of 24 that it fails are too many for one that errs now and then; one is not."""
+    found = map_of(dials.one_layer(3))
+    nodes = tuple(replace(each, clean=Rate(n_wrong, 256)) for each in found.nodes)
+    asked = replace(found, nodes=nodes, stimuli={**SEARCHED, "seed": 2, "n_questions": 256})
+    assert verdict(judge(asked, one_layer(3)), "answers") is expected
+
+
 def test_what_nothing_could_refute_is_no_claim(addition: NodeMap) -> None:
     names = {claim.name for claim in claims_of(left_to_right(Operation.ADD, 4))}
     assert "timely SV[2]" in names
