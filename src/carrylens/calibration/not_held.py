@@ -22,7 +22,7 @@ from functools import partial
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.variables import OPR, Variable
 from carrylens.calibration.found import Tag
-from carrylens.calibration.nothing_there import FAMILIES, count_roles
+from carrylens.calibration.nothing_there import FAMILIES, count_roles, plain_rate
 from carrylens.calibration.reliability import case_of, is_half, is_true
 from carrylens.calibration.results import Plain
 from carrylens.calibration.scores import operand_halves, settle
@@ -61,11 +61,6 @@ def held_summary(records: list[Plain]) -> list[Plain]:
         rates = {"roles": plain_rate(roles), "circuits": plain_rate(circuits)}
         rows.append({"part": "not held, summary", "kind": name, **counts, **rates, **_all_of(records)})
     return [row for row in rows if row["tested"]]
-
-
-def plain_rate(rate: Rate) -> Plain:
-    """A rate as JSON has it, with its exact interval."""
-    return {"hits": rate.hits, "n": rate.n, "interval": list(rate.interval)}
 
 
 def kind_of(truth: Truth, causal: CausalModel, nodes: Nodes, variable: Variable, token: int) -> str | None:

@@ -108,15 +108,17 @@ def empty_summary(records: list[Plain]) -> list[Plain]:
         some = [record for record in records if record["kind"] == kind]
         roles = Rate(sum(each["confirmed"] for each in some), sum(each["weighed"] for each in some))
         models = Rate(sum(each["confirmed"] > 0 for each in some), len(some))
-        rates = {
-            name: {"hits": rate.hits, "n": rate.n, "interval": list(rate.interval)}
-            for name, rate in (("roles", roles), ("models", models))
-        }
+        rates = {"roles": plain_rate(roles), "models": plain_rate(models)}
         level = some[0]["level"]
         stated: Plain = {name: sum(each[name] for each in some) for name in ("tested", "of_sets", "hit", "weighed")}
         stated |= {"level": level, "bound": min(1.0, FAMILIES * level)}
         rows.append({"part": "nothing there, summary", "kind": kind, **stated, **rates})
     return rows
+
+
+def plain_rate(rate: Rate) -> Plain:
+    """A rate as JSON has it, with its exact interval."""
+    return {"hits": rate.hits, "n": rate.n, "interval": list(rate.interval)}
 
 
 def count_roles(given: Given) -> Counted:

@@ -23,7 +23,7 @@ class Thresholds:
     | `level` | the corrected p of a role; the map's search has its own, stricter one, and this one guards other maps |
     | `least_searched` | pairs that could have shown a role that was not found: of a carrier that hits in 3 of 4, at least 3 of 12 hits come with probability above 0.999, which the search's own level lets through |
     | `least_confirmed` | pairs on which the search confirmed what it had found, for a role that was not found to be absent: trained models spread a value over several nodes, and a quick search (48) lost such a set in an eight-digit addition that the full one (128) has |
-    | `answers_apart` | how far the share of wrong answers may be from what the algorithm predicts before it is refuted: trained models miss a few |
+    | `answers_apart` | how far the share of wrong answers may be from what the algorithm predicts before it is refuted: trained models miss a few. On the very same questions: in what share of those that the algorithm fails, or of the others, the model may differ from it |
     | `answers_near` | how near it must surely be to be supported: 0 of 36 is near 0, and so is 20 of 96 to 0.2 |
     """  # noqa: E501
 

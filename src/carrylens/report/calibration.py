@@ -34,7 +34,7 @@ def calibration_tables(records: Sequence[Record]) -> list[Table]:
         ("Where something else is", _HELD_HEAD, _held_rows(records)),
         ("Accounts", ["circuit runs", "account", "right", "wrong", "open"], _account_rows(records)),
         ("Tri-state asked of binary carries", ["heads asked", "given ST", "which"], _binary_rows(records)),
-        ("Stated and observed", STATED_HEAD, _reliability_rows(records)),
+        ("Stated and observed", _STATED_HEAD, _reliability_rows(records)),
     ]
     return [table for table in tables if table[2]]
 
@@ -72,7 +72,7 @@ _SCORE_HEAD += ["decoys tagged"]
 _ASKED_HEAD = ["tested", "hit a quarter", "weighed", "confirmed", "interval"]
 _EMPTY_HEAD = ["models", *_ASKED_HEAD, "of sets", "models with any", "interval", "level", "bound for any"]
 _HELD_HEAD = ["what the nodes hold", *_ASKED_HEAD, "circuits with any", "interval", "of all roles confirmed", "level"]
-STATED_HEAD = ["stated", "mean stated", "true", "of twins", "circuits", "share by circuit", "interval"]
+_STATED_HEAD = ["stated", "mean stated", "true", "of twins", "circuits", "share by circuit", "interval"]
 
 
 def _score_rows(scores: Sequence[Record], keys: Sequence[str]) -> list[list[str]]:

@@ -49,9 +49,10 @@ _ASKED = (
 )
 NOTES = {
     "Where ours falls short": (
-        "Most wrong roles are of sets whose members hold all that a resolved carry is made from: swapped together they "
-        "do what the carry would. A group is missed where the orders in which nodes were left out came upon only some "
-        "of the sets that suffice; with `--light` or `--quick` three orders are tried, else four."
+        "Wrong roles of resolved carries (SV, MV, NV) are of sets whose members hold all that the carry is made from: "
+        "swapped together they do what the carry would. A group is missed where the orders in which nodes were left "
+        "out came upon only some of the sets that suffice; with `--light` or `--quick` three orders are tried, else "
+        "four."
     ),
     "Where nothing is": (
         "Untrained models, and models with the entries of every weight shuffled, asked for the roles of every node, "
