@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from carrylens.arithmetic import Operation
-from carrylens.arithmetic.pairs import effect_pairs, swapping_pairs
-from carrylens.arithmetic.variables import MB, ST, A
+from carrylens.arithmetic.pairs import Pairs, effect_pairs, swapping_pairs
+from carrylens.arithmetic.variables import MD, NB, ST, A
+from carrylens.calibration.baselines import attribution
 from carrylens.calibration.baselines.attribution import attribute, attributions_of
 from carrylens.calibration.baselines.looking import look
-from carrylens.calibration.baselines.probing import balanced, probe, probe_gains
+from carrylens.calibration.baselines.probing import balanced, components, probe, probe_gains
 from carrylens.calibration.baselines.published import search_as_published
 from carrylens.calibration.found import Found, Given
 from carrylens.calibration.methods import METHODS, chosen_methods
@@ -129,11 +132,35 @@ def test_attribution_asks_for_digits_as_the_written_sign_has_them_and_leaves_out
     """A source of the other sign asks for the sign alone: its digits would be those of a question read backwards."""
     causal = Setting("plain", Operation.SUB, 2, 0).causal
     model = Transformer(ModelConfig.of_width(2, n_layers=1, n_heads=1, width=24, seed=3)).eval().double()
-    pairs = swapping_pairs(causal, MB[1], 16, seed=0)
+    pairs = effect_pairs(causal, NB[0], 64, seed=0)
     shown = (answer_tokens(pairs.base, pairs.written()) != answer_tokens(pairs.base)).any(1)
-    assert (answer_tokens(pairs.base, pairs.written()) != answer_tokens(pairs.base, pairs.expected)).any()
     (found,) = attributions_of(model, pairs, ["blocks.0.hook_mlp_out"]).values()
-    assert len(found) == shown.sum() > 0
+    assert len(found) == shown.sum() < len(pairs)
+    other = replace(pairs, expected=causal.answers(pairs.source))
+    (same,) = attributions_of(model, other, ["blocks.0.hook_mlp_out"]).values()
+    assert torch.equal(found, same), "what a pair says is expected is not asked"
+
+
+def test_attribution_has_the_pairs_that_our_swaps_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    setting, drawn = Setting("plain", Operation.SUB, 2, 0), list[Pairs]()
+
+    def draw(model: Transformer, pairs: Pairs, points: list[str]) -> dict[str, torch.Tensor]:
+        drawn.append(pairs)
+        return attributions_of(model, pairs, points)
+
+    monkeypatch.setattr(attribution, "attributions_of", draw)
+    attribute(given(plant(setting.description), setting))
+    digits = next(pairs for pairs in drawn if pairs.variable == MD[1])
+    ours = swapping_pairs(setting.causal, MD[1], 32, 0)
+    assert digits.base.text() == ours.base.text()
+    assert digits.source.text() == ours.source.text()
+
+
+def test_a_probe_reads_one_of_three_digits_that_are_written_beside_each_other() -> None:
+    digits = torch.randint(0, 10, (3, 320), generator=torch.Generator().manual_seed(0))
+    written = torch.cat([torch.nn.functional.one_hot(each, 10).double() for each in digits], -1)
+    gains = probe_gains(torch.stack([components(written)]), digits[2], seed=0)
+    assert float(gains[0]) > 0.95
 
 
 @pytest.mark.parametrize("operation", Operation)

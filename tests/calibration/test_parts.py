@@ -15,6 +15,7 @@ from carrylens.arithmetic import Operation
 from carrylens.calibration import scoring
 from carrylens.calibration.found import Found, Given
 from carrylens.calibration.nothing_there import Empty, empty_records, empty_summary
+from carrylens.calibration.parts import QUICK_AMOUNTS, calibration_records
 from carrylens.calibration.reliability import FEW, cases_of, fit_confidence, reliability_table
 from carrylens.calibration.results import Plain, Results
 from carrylens.calibration.scoring import Work, score_methods
@@ -25,7 +26,7 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.confidence import Confidence, margin, shipped_confidence
 from carrylens.evidence.rates import Rate
 from carrylens.hypothesis.verdicts import Skeleton
-from carrylens.report.calibration import calibration_page, calibration_text
+from carrylens.report.calibration import calibration_page, calibration_tables, calibration_text
 from carrylens.terminal import Stopped
 
 SETTINGS = [Setting(dial, Operation.ADD, 2, 0) for dial in ("plain", "decoys")]
@@ -69,6 +70,44 @@ def test_a_circuit_that_is_asked_often_counts_once() -> None:
     assert one["interval"] == list(Rate(1, 1).interval)
     assert many["interval"] == list(Rate(40, 40).interval)
     assert (one["n"], one["circuits"], many["circuits"]) == (40, 1, 40)
+
+
+def test_cases_of_twins_are_counted() -> None:
+    some = [case(0, 128, True), case(1, 128, False, "twin of c1"), case(2, 128, False, "twin of c2")]
+    (row,) = (row for row in reliability_table(Confidence(3.0, 0.0), some) if row["n"])
+    assert (row["n"], row["of_twins"]) == (3, 2)
+
+
+def test_it_is_the_shipped_rule_that_is_held_against_the_circuits() -> None:
+    rule, *_ = calibration_records(Work([], [], []), ["reliability"], QUICK_AMOUNTS)
+    shipped = shipped_confidence()
+    assert (rule["intercept"], rule["slope"], rule["most"]) == (shipped.intercept, shipped.slope, shipped.most)
+
+
+def test_shares_are_of_what_they_say_and_means_are_over_circuits() -> None:
+    none = {"n_true": 0, "n_found": 0, "n_both": 0}
+    records = [
+        {
+            "part": "scores",
+            "setting": str(n),
+            "dial": "plain",
+            "operation": "add",
+            "digits": 2,
+            "method": "probe",
+            "threshold": None,
+            "result": {
+                "roles": {"n_true": 10, "n_found": n, "n_both": 2},
+                "made": {"n_true": 4, "n_found": 9, "n_both": 1},
+                **dict.fromkeys(("strict", "groups", "decoys"), none),
+                "by_variable": {},
+                **dict.fromkeys(("wrong", "missed", "wrong_groups", "missed_groups"), ()),
+            },
+        }
+        for n in (4, 16)
+    ]
+    rows = {title: body for title, _, body in calibration_tables(records)}
+    assert rows["All settings together"][0][:6] == ["probe", "0.200", "-", "0.200", "0.250", "20"]
+    assert rows["Mean over circuits"] == [["probe", "2", "0.312", "0.200"]]
 
 
 def test_empty_bins_are_shown_as_empty() -> None:
