@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 
 from carrylens.arithmetic import Operation, algorithm
+from carrylens.arithmetic.planted.dials import describe
+from carrylens.arithmetic.planted.planting import plant
 from carrylens.discovery.roles import Settings, find_roles
 from carrylens.interventions import Engine
 from carrylens.nodes import print_nodes
-from carrylens.planted.dials import describe
-from carrylens.planted.plant import plant
 
 
 def main(digits: int = 2) -> list[str]:

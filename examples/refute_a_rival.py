@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from carrylens.arithmetic.hypotheses import left_to_right, one_layer
+from carrylens.claims.judgement import judge
+from carrylens.claims.verdicts import Verdict
 from carrylens.discovery.node_map import MAP, NodeMap
-from carrylens.hypothesis.known import left_to_right, one_layer
-from carrylens.hypothesis.skeleton import judge
-from carrylens.hypothesis.verdicts import Verdict
 
 
 def main(folder: str = "maps/add_d6_l2_h3_w96_t2K_s1") -> list[str]:

@@ -14,8 +14,8 @@ from pathlib import Path
 import carrylens as cl
 from carrylens.arithmetic import algorithm
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.interchange import draw_stimuli, swap_rates
 from carrylens.discovery.node_map import MAP, NodeMap
-from carrylens.discovery.swaps import draw_stimuli, swap_rates
 from carrylens.interventions import Engine
 from carrylens.nodes import print_nodes
 

@@ -16,6 +16,6 @@ __version__ = "0.1.0"
 
 def load(name: str) -> Transformer:
     """The model called `name`: a shipped model, a model folder, or `hf:owner/repository`."""
-    from carrylens.zoo import find  # PyTorch is imported only once a model is wanted
+    from carrylens.arithmetic.zoo import shipped  # PyTorch is imported only once a model is wanted
 
-    return find.load(name)
+    return shipped.load(name)

@@ -22,11 +22,11 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.pipeline import battery_source, judge_map, map_source, start_exam
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
+    from carrylens.arithmetic.family.members import Member
     from carrylens.arithmetic.variables import Variable
     from carrylens.discovery.behaviours import Clusters
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.settings import Watch
-    from carrylens.family.members import Member
     from carrylens.nodes import Node
     from carrylens.report.figures.clouds import Cloud
     from carrylens.report.figures.collect import Drawn
@@ -41,13 +41,13 @@ def explain_source(
     source: str, out: Path | None, device: str, threads: int, watch: Watch, *, quick: bool, seed: int
 ) -> tuple[Path, Saved]:
     """The whole route for one model: test, map, judge, battery, worked questions, page; only what is not there yet."""
+    from carrylens.arithmetic.zoo.model_facts import model_name
+    from carrylens.arithmetic.zoo.shipped import find_model, load
+    from carrylens.claims.judgement import CLAIMS
     from carrylens.discovery.map_folder import folder_for, store_of
-    from carrylens.discovery.worked import WORKED, example_questions, work_questions
-    from carrylens.hypothesis.skeleton import CLAIMS
+    from carrylens.discovery.worked_examples import WORKED, example_questions, work_questions
     from carrylens.model.hub import HUB
     from carrylens.model.steps import finish, is_done
-    from carrylens.zoo.about import model_name
-    from carrylens.zoo.find import find_model, load
 
     name = model_name(source if source.startswith(HUB) else find_model(source))
     folder = folder_for(source, str(name), out)
@@ -85,12 +85,12 @@ def explain_source(
 
 def read_source(source: str, folder: Path | None) -> tuple[Path, Saved]:
     """The folder of a model's map, and everything that was saved there and beside the model."""
+    from carrylens.arithmetic.zoo.model_facts import model_name
+    from carrylens.arithmetic.zoo.shipped import SHIPPED, find_model
     from carrylens.discovery.map_folder import folder_for
     from carrylens.discovery.node_map import MAP
     from carrylens.model.hub import HUB
     from carrylens.report.page.saved import read_saved
-    from carrylens.zoo.about import model_name
-    from carrylens.zoo.find import SHIPPED, find_model
 
     own = None if source.startswith(HUB) else find_model(source)
     if folder is None:
@@ -104,12 +104,12 @@ def read_source(source: str, folder: Path | None) -> tuple[Path, Saved]:
 
 def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Member]:
     """What was saved about each model: in its folder or maps/NAME, or, with `shipped`, only what came with it."""
+    from carrylens.arithmetic.family.members import read_member
+    from carrylens.arithmetic.zoo.exams import hash_of
+    from carrylens.arithmetic.zoo.model_facts import model_name, saved_test
+    from carrylens.arithmetic.zoo.shipped import find_model, load
     from carrylens.discovery.map_folder import folder_for
-    from carrylens.family.members import read_member
     from carrylens.model.hub import HUB
-    from carrylens.zoo.about import model_name, saved_test
-    from carrylens.zoo.exams import hash_of
-    from carrylens.zoo.find import find_model, load
 
     members = []
     for source in sources:
@@ -124,7 +124,7 @@ def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Membe
 
 def page_of_saved(saved: Saved) -> bytes:
     """The page about a model, with the questions behind its facts drawn again."""
-    from carrylens.discovery.asked import asked_pairs, asked_questions
+    from carrylens.discovery.stimulus_texts import asked_pairs, asked_questions
     from carrylens.report.page.render import page_of
 
     return page_of(saved, asked_pairs(saved.map, saved.facts), asked_questions(saved.map, saved.facts)).encode()
@@ -132,7 +132,7 @@ def page_of_saved(saved: Saved) -> bytes:
 
 def draw_figures(source: str, saved: Saved) -> Drawn:
     """Every figure for print: from what was saved, and what nodes write from the model itself."""
-    from carrylens.discovery.worked import example_questions
+    from carrylens.discovery.worked_examples import example_questions
     from carrylens.report.figures.collect import figures_of
 
     examples = example_questions(Operation.MIX, saved.map.digits)  # both algorithm figures, whatever the model does
@@ -141,10 +141,10 @@ def draw_figures(source: str, saved: Saved) -> Drawn:
 
 def _seeds(model: str) -> list[SeedRun]:
     # The shipped models whose names differ in the seed alone, this one among them.
-    from carrylens.names import ModelName
+    from carrylens.arithmetic.model_names import ModelName
+    from carrylens.arithmetic.zoo.model_facts import history, saved_test
+    from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
     from carrylens.report.figures.seeds import SeedRun
-    from carrylens.zoo.about import history, saved_test
-    from carrylens.zoo.find import find_model, shipped_names
 
     shape = model.rpartition("_s")[0]
     names = [name for name in shipped_names() if name.rpartition("_s")[0] == shape]
@@ -154,9 +154,9 @@ def _seeds(model: str) -> list[SeedRun]:
 
 
 def _clouds(source: str, found: NodeMap) -> list[Cloud]:
+    from carrylens.arithmetic.zoo.shipped import load
     from carrylens.discovery.clusters import cluster_points
     from carrylens.report.figures.clouds import Cloud
-    from carrylens.zoo.find import load
 
     settings = found.stimuli.get("settings")
     if not isinstance(settings, Mapping):
@@ -180,7 +180,7 @@ def _map_there(
 ) -> tuple[Path, NodeMap] | None:
     # A map of these weights in one of the places. One with more evidence than was asked for will do.
     from carrylens.discovery.map_folder import saved_map
-    from carrylens.discovery.mapping import MapSettings
+    from carrylens.discovery.node_search import MapSettings
 
     for settings in (MapSettings.chosen(seed), *([MapSettings.chosen(seed, quick=True)] if quick else [])):
         for place in places:
@@ -191,10 +191,10 @@ def _map_there(
 
 def _test_if_untested(source: str, folder: Path, device: str, threads: int, watch: Watch, *, quick: bool) -> str:
     # Gives the hash of the weights.
+    from carrylens.arithmetic.zoo.model_facts import TEST, saved_test
+    from carrylens.arithmetic.zoo.shipped import find_model
     from carrylens.files import write_whole
     from carrylens.model.hub import HUB
-    from carrylens.zoo.about import TEST, saved_test
-    from carrylens.zoo.find import find_model
 
     exam = start_exam(source, *((10_000, 200) if quick else (100_000, 2_000)), device, threads)
     for where in (folder, *([] if source.startswith(HUB) else [find_model(source)])):

@@ -17,28 +17,28 @@ from carrylens import __version__
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation, Questions, split_question
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.errors import CarryLensError
-from carrylens.names import ModelName
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
-    from carrylens.battery.outcome import Outcome
-    from carrylens.battery.subject import Inserted, Subject
-    from carrylens.calibration.scoring import Work
+    from carrylens.arithmetic.battery.outcome import Outcome
+    from carrylens.arithmetic.battery.subject import Inserted, Subject
+    from carrylens.arithmetic.planted.description import CircuitDescription
+    from carrylens.arithmetic.planted.planting import Planted
+    from carrylens.arithmetic.zoo.exams import Exam
+    from carrylens.benchmark.method_runs import Work
+    from carrylens.claims.judgement import Judgement
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.settings import Watch
     from carrylens.evidence.confidence import Confidence
-    from carrylens.hypothesis.skeleton import Judgement
     from carrylens.model.transformer import Transformer
-    from carrylens.planted.description import CircuitDescription
-    from carrylens.planted.plant import Planted
     from carrylens.training.exam import Result
     from carrylens.training.run import Plan, Run, Watcher
-    from carrylens.zoo.exams import Exam
 
 Record = dict[str, Any]
-_SHIPPED = Path(__file__).parent / "zoo" / "models"  # as in zoo/find.py, which would import PyTorch
+_SHIPPED = Path(__file__).parent / "arithmetic" / "zoo" / "models"  # as in zoo/shipped.py, which would import PyTorch
 Choice = TypeVar("Choice", bound=Enum)
 
 
@@ -88,12 +88,12 @@ def frequency_records(widths: Sequence[int], count: int, seed: int) -> Iterator[
 
 def training_plan(name: str, recipe: str, insert: str | None, placement: str) -> Plan:
     """What the train command was asked to train."""
+    from carrylens.arithmetic.zoo.model_facts import model_name
+    from carrylens.arithmetic.zoo.shipped import find_model, load
     from carrylens.model.hub import HUB
     from carrylens.training.insertion import Placement
     from carrylens.training.recipes import RecipeKind
     from carrylens.training.run import Plan
-    from carrylens.zoo.about import model_name
-    from carrylens.zoo.find import find_model, load
 
     if ModelName.parse(name).planted:
         raise CarryLensError(f"{name} is planted, so nothing is trained. Write carrylens plant.")
@@ -129,16 +129,16 @@ def train_model(
 
 def start_exam(source: str, per_stream: int, per_class: int, device: str, threads: int, of: Sequence[str] = ()) -> Exam:
     """The test of a model, from where it was stopped if it was."""
+    from carrylens.arithmetic.zoo.exams import Exam
     from carrylens.training.devices import device_called
-    from carrylens.zoo.exams import Exam
 
     return Exam.start(source, per_stream, per_class, device_called(device, threads).type, of)
 
 
 def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any]) -> CircuitDescription:
     """The circuit description that the command line's dials ask for."""
-    from carrylens.planted import description
-    from carrylens.planted import dials as dial
+    from carrylens.arithmetic.planted import description
+    from carrylens.arithmetic.planted import dials as dial
 
     chosen = dict(dials)
     for name, kind in (("copies", dial.Copies), ("timing", dial.Timing), ("carry", dial.Carry)):
@@ -181,13 +181,13 @@ def map_source(
     restart: bool,
 ) -> tuple[Path, NodeMap]:
     """The map of a model and its folder: the one that is there if it was made this way, else one made now."""
+    from carrylens.arithmetic.zoo.exams import hash_of
+    from carrylens.arithmetic.zoo.model_facts import model_name
+    from carrylens.arithmetic.zoo.shipped import find_model, load
     from carrylens.discovery import map_folder
-    from carrylens.discovery.mapping import MapSettings, map_model
+    from carrylens.discovery.node_search import MapSettings, map_model
     from carrylens.model.hub import HUB
     from carrylens.training.devices import device_called
-    from carrylens.zoo.about import model_name
-    from carrylens.zoo.exams import hash_of
-    from carrylens.zoo.find import find_model, load
 
     model = load(source).to(device_called(device, threads))
     name = model_name(source if source.startswith(HUB) else find_model(source))
@@ -219,10 +219,10 @@ def calibration_work(
     threads: int,
 ) -> Work:
     """What the calibrate command was asked to do."""
-    from carrylens.calibration.methods import chosen_methods
-    from carrylens.calibration.results import Results
-    from carrylens.calibration.scoring import Work
-    from carrylens.calibration.settings import quick_settings, scored_settings, training_settings
+    from carrylens.benchmark.circuits import quick_settings, scored_settings, training_settings
+    from carrylens.benchmark.method_runs import Work
+    from carrylens.benchmark.methods import chosen_methods
+    from carrylens.benchmark.saved_results import Results
     from carrylens.training.devices import device_called
 
     if quick and any(chosen[name] for name in ("dials", "operations", "digits")):
@@ -236,14 +236,14 @@ def calibration_work(
 
 def calibrate_circuits(work: Work, parts: Sequence[str]) -> Iterator[Record]:
     """The records of a calibration, one after another."""
-    from carrylens.calibration.parts import QUICK_AMOUNTS, Amounts, calibration_records, chosen_parts
+    from carrylens.benchmark.sections import QUICK_AMOUNTS, Amounts, calibration_records, chosen_parts
 
     return calibration_records(work, chosen_parts(parts), QUICK_AMOUNTS if work.small else Amounts())
 
 
 def fit_rule(work: Work, out: Path | None) -> tuple[Path, Confidence]:
     """The confidence rule, fitted anew and written: into `out`, or where the package reads it."""
-    from carrylens.calibration.parts import confidence_rule
+    from carrylens.benchmark.sections import confidence_rule
     from carrylens.evidence.confidence import FILE
     from carrylens.files import write_whole
 
@@ -265,16 +265,16 @@ def battery_source(
     restart: bool,
 ) -> tuple[Path, list[Outcome]]:
     """The outcomes of all experiments on a model, or of one, and their folder; each is kept as soon as it is there."""
-    from carrylens.battery.battery_folder import save_outcomes, saved_map, saved_outcomes
-    from carrylens.battery.registry import experiments_called
-    from carrylens.battery.running import run_experiments
-    from carrylens.battery.subject import Settings, Subject
+    from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map, saved_outcomes
+    from carrylens.arithmetic.battery.registry import experiments_called
+    from carrylens.arithmetic.battery.running import run_experiments
+    from carrylens.arithmetic.battery.subject import Settings, Subject
+    from carrylens.arithmetic.zoo.exams import hash_of
+    from carrylens.arithmetic.zoo.model_facts import model_name
+    from carrylens.arithmetic.zoo.shipped import find_model, load
     from carrylens.discovery.map_folder import folder_for
     from carrylens.model.hub import HUB
     from carrylens.training.devices import device_called
-    from carrylens.zoo.about import model_name
-    from carrylens.zoo.exams import hash_of
-    from carrylens.zoo.find import find_model, load
 
     experiments = experiments_called(only)
     model = load(source).to(device_called(device, threads))
@@ -302,10 +302,10 @@ def battery_source(
 
 def _inserted(folder: Path, name: ModelName) -> Inserted | None:
     # The addition model that was put into the one in the folder, if its history names one that can be found.
-    from carrylens.battery.subject import Inserted
+    from carrylens.arithmetic.battery.subject import Inserted
+    from carrylens.arithmetic.zoo.model_facts import training_run
+    from carrylens.arithmetic.zoo.shipped import load
     from carrylens.training.insertion import Placement
-    from carrylens.zoo.about import training_run
-    from carrylens.zoo.find import load
 
     run = training_run(folder)
     try:
@@ -318,8 +318,8 @@ def _inserted(folder: Path, name: ModelName) -> Inserted | None:
 
 def _from_scratch(name: ModelName) -> Subject | None:
     # The first shipped model of the same operation and shape into which nothing was put.
-    from carrylens.battery.subject import Subject
-    from carrylens.zoo.find import load, shipped_names
+    from carrylens.arithmetic.battery.subject import Subject
+    from carrylens.arithmetic.zoo.shipped import load, shipped_names
 
     shape = ("operation", "digits", "n_layers", "n_heads", "width", "planted")
     for other in map(ModelName.parse, shipped_names()):
@@ -351,23 +351,27 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLe
 
 def judge_map(where: Path, own: Path | None) -> Judgement:
     """A saved map, judged by the left-to-right account or by the user's own, with every rival beside it."""
+    from carrylens.arithmetic import hypotheses
+    from carrylens.claims import judgement
+    from carrylens.claims.hypothesis_file import own_hypothesis
     from carrylens.discovery.saved_map import read_map
-    from carrylens.hypothesis import known, skeleton
-    from carrylens.hypothesis.own import own_hypothesis
 
     found = read_map(_map_at(where))
-    usual, rivals = known.left_to_right(found.operation, found.digits), known.rivals_of(found.operation, found.digits)
+    usual, rivals = (
+        hypotheses.left_to_right(found.operation, found.digits),
+        hypotheses.rivals_of(found.operation, found.digits),
+    )
     if own is None:
-        return skeleton.judge(found, usual, rivals)
+        return judgement.judge(found, usual, rivals)
     stated = own_hypothesis(own, found.operation, found.digits)
     if stated.name == usual.name:
         raise CarryLensError(f"{own} calls its hypothesis {usual.name!r}, as the usual one is. Give it another name.")
-    return skeleton.judge(found, stated, (usual, *rivals))
+    return judgement.judge(found, stated, (usual, *rivals))
 
 
 def claims_beside(where: Path, own: str | None) -> Path:
     """Where claims about a map go: beside it, or in `maps/NAME` if it came with carrylens; `own` names a user's own."""
-    from carrylens.hypothesis.skeleton import claims_file
+    from carrylens.claims.judgement import claims_file
 
     folder = _map_at(where).parent
     return (Path("maps", where) if folder == _SHIPPED / where else folder) / claims_file(own)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.bench import growth
 from carrylens.bench.growth import MIDDLE, Size, bench_growth, sizes
 from carrylens.bench.peak import answer_pass_flops, training_step_flops
-from carrylens.names import ModelName
 from carrylens.training.run import Plan
 
 

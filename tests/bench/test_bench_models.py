@@ -8,13 +8,13 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from carrylens.arithmetic import Operation
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.bench import training
 from carrylens.bench.exam import ExamBench, bench_exam
 from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_flops
 from carrylens.bench.training import PublishedStep, TrainingBench, bench_training
 from carrylens.model import ModelConfig, Transformer
 from carrylens.model.answer_pass import answer_logits
-from carrylens.names import ModelName
 from carrylens.training.exam import Result, sit
 from carrylens.training.optimiser import Optimiser
 from carrylens.training.run import Plan, train

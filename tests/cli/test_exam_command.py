@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.cli import app, models
 from carrylens.errors import CarryLensError
 from carrylens.model import ModelConfig, Transformer, save_model
-from carrylens.zoo.exams import Exam
 
 COMMAND = ["test", "--per-class", "0", "--questions", "300", "--threads", "1"]
 
@@ -67,7 +67,7 @@ def test_a_folder_that_cannot_take_the_test_is_refused_before_the_first_question
 
     monkeypatch.setattr(Exam, "sit", no_question)
     if what == "manifest":
-        monkeypatch.setattr("carrylens.zoo.exams.MANIFEST", "no-such-file.json")
+        monkeypatch.setattr("carrylens.arithmetic.zoo.exams.MANIFEST", "no-such-file.json")
     elif what == "seal":
         sealed = json.loads((folder / "manifest.json").read_text())
         sealed["sha256"]["map.json"] = "0" * 64
@@ -92,7 +92,7 @@ def test_when_saving_fails_the_results_are_shown_and_kept(folder: Path, monkeypa
         raise CarryLensError("No room.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("carrylens.zoo.exams.write_sealed", full)
+        patch.setattr("carrylens.arithmetic.zoo.exams.write_sealed", full)
         result = CliRunner().invoke(app, [*COMMAND, str(folder), "--save", "--json"])
     shown = json.loads(result.stdout)
     assert shown["parts"][0]["asked"] == 300

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from carrylens.arithmetic.algorithms import subtasks
+from carrylens.arithmetic.planted.dials import Dials, describe
+from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.tokens import place_position
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.ablations import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
 from carrylens.discovery.attention import average_pattern, overlap, top_places
 from carrylens.discovery.behaviours import Clusters, StandIns
 from carrylens.discovery.clusters import balanced_questions, measure_clusters, principal_components, silhouettes
-from carrylens.discovery.usefulness import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
-from carrylens.planted.dials import Dials, describe
-from carrylens.planted.plant import Planted, plant
-from carrylens.tokens import place_position
 
 DIGITS = 2
 STREAM = Stream(StreamKind.ENRICHED, Operation.ADD, DIGITS, seed=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from carrylens.discovery.duels import Duel, duel_facts
+from carrylens.discovery.disambiguation import Duel, duel_facts
 from carrylens.discovery.settings import Settings
 from carrylens.evidence.rates import Rate
 

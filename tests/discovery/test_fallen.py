@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from carrylens.arithmetic.battery.running import hash_of_map
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import ST, SV
-from carrylens.battery.running import hash_of_map
-from carrylens.discovery.fallen import find_fallen
+from carrylens.discovery.near_misses import find_fallen
 from carrylens.discovery.node_map import Fallen, NodeMap, Role
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.planted.dials import Copies, Dials, describe
+from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import A, Variable
 from carrylens.discovery.groups import GroupSettings, _climbed, _writers, find_groups, proven_groups
-from carrylens.discovery.mapping import MapSettings, asked_questions, find_carried, map_model
+from carrylens.discovery.interchange import draw_stimuli
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
-from carrylens.discovery.swaps import draw_stimuli
+from carrylens.discovery.node_search import MapSettings, asked_questions, find_carried, map_model
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes
-from carrylens.planted.dials import Copies, Dials, describe
-from carrylens.planted.plant import plant
-from carrylens.report.map_text import map_text
+from carrylens.report.terminal.map import map_text
 
 DIGITS = 2
 

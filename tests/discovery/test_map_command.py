@@ -10,17 +10,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from carrylens.arithmetic.planted.dials import Dials, describe
+from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
+from carrylens.arithmetic.zoo.shipped import SHIPPED, shipped_names
 from carrylens.cli import app
 from carrylens.cli.watch import Watch
-from carrylens.discovery import mapping
+from carrylens.discovery import node_search
+from carrylens.discovery.ablations import measure_usefulness
 from carrylens.discovery.map_folder import RESTART, STORE, drop_store, folder_for, save_mapped, saved_map
-from carrylens.discovery.mapping import Mapped, MapSettings, map_model
 from carrylens.discovery.node_map import MAP, NodeMap, Role
+from carrylens.discovery.node_search import Mapped, MapSettings, map_model
 from carrylens.discovery.settings import Settings
-from carrylens.discovery.usefulness import measure_usefulness
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, read_facts
 from carrylens.evidence.rates import Rate
@@ -28,10 +31,7 @@ from carrylens.interventions.engine import Engine
 from carrylens.model.folder import load_model
 from carrylens.model.manifest import check_sealed
 from carrylens.nodes import Node, all_nodes
-from carrylens.planted.dials import Dials, describe
-from carrylens.planted.plant import Planted, plant
-from carrylens.report.map_text import map_text, shown_roles
-from carrylens.zoo.find import SHIPPED, shipped_names
+from carrylens.report.terminal.map import map_text, shown_roles
 
 SMALL = MapSettings(48, 48, 16, 16, 99, roles=Settings(n_find=16, n_confirm=24, n_compete=8, level=0.01))
 
@@ -114,7 +114,7 @@ def test_what_is_there_is_printed_and_not_measured_again(
     found: NodeMap, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MapSettings, "chosen", classmethod(small))
-    monkeypatch.setattr(mapping, "map_model", None)
+    monkeypatch.setattr(node_search, "map_model", None)
     record = json.loads(CliRunner().invoke(app, ["map", str(folder), "--json"]).stdout)
     assert record["folder"] == str(folder.resolve())
     assert {role["variable"] for role in record["roles"]} == {str(role.variable) for role in found.roles}
@@ -139,7 +139,7 @@ def test_a_restart_that_was_stopped_goes_on_without_the_option_and_not_to_the_ol
     done, total = stages[-1].removeprefix("ablating nodes ").split("/")
     assert done == total, "what was ablated before is not ablated again"
     drop_store(tmp_path / "model")
-    monkeypatch.setattr(mapping, "map_model", None)
+    monkeypatch.setattr(node_search, "map_model", None)
     assert CliRunner().invoke(app, command).exit_code == 0, "with nothing under way, what is there is printed"
 
 

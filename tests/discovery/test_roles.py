@@ -7,22 +7,22 @@ from dataclasses import replace
 import pytest
 
 from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.planted.dials import Dials, describe
+from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.ablations import measure_usefulness
+from carrylens.discovery.interchange import draw_stimuli, swap_rates
 from carrylens.discovery.joint_roles import without_misfits
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
 from carrylens.discovery.roles import able_sets, find_roles, readable_variables
 from carrylens.discovery.settings import Settings
-from carrylens.discovery.swaps import draw_stimuli, swap_rates
-from carrylens.discovery.usefulness import measure_usefulness
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
-from carrylens.planted.dials import Dials, describe
-from carrylens.planted.plant import Planted, plant
 
 DIGITS = 3
 QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)

@@ -7,7 +7,10 @@ import json
 import pytest
 
 from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.planted.dials import Dials, describe
+from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.tokens import answer_positions
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.joint_roles import _does_better, _has_parts, without_misfits
 from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
@@ -17,9 +20,6 @@ from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
-from carrylens.planted.dials import Dials, describe
-from carrylens.planted.plant import Planted, plant
-from carrylens.tokens import answer_positions
 
 DIGITS = 4
 QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)

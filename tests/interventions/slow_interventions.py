@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic import Answers, Questions, answers, classify
+from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Norm, Replace, Shift
 from carrylens.interventions.sites import Input, Receiver, Residual, Site
 from carrylens.model import Cache, Transformer
 from carrylens.nodes import Node, all_nodes
-from carrylens.tokens import answer_positions, encode
 
 
 @dataclass

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind
+from carrylens.arithmetic.zoo import load, shipped_names
 from carrylens.interventions import Edit, Engine, Outcomes, ablate, edge, swap
 from carrylens.interventions.records import CLOSE
 from carrylens.model import Transformer
 from carrylens.nodes import all_nodes
-from carrylens.zoo import load, shipped_names
 
 PLACES = (1, 64, 2048, 10**6)
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind, answers, classify
+from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.interventions import (
     Edit,
     Engine,
@@ -30,7 +31,6 @@ from carrylens.interventions.parts import LayerParts, Parts
 from carrylens.interventions.sequences import Sequences
 from carrylens.model import ModelConfig, Transformer
 from carrylens.nodes import Node, all_nodes
-from carrylens.tokens import answer_positions, encode
 from interventions.random_edits import RandomEdits, random_model
 from interventions.slow_interventions import Asked, can_read, hooked_logits
 

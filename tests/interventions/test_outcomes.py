@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic.tokens import VOCABULARY, encode
+from carrylens.arithmetic.zoo import load
 from carrylens.errors import CarryLensError
 from carrylens.interventions import Edit, Engine, ablate, add_direction, edge, interpolate, keep_only, project, swap
 from carrylens.interventions.records import CLOSE
 from carrylens.model import ModelConfig, Transformer
-from carrylens.tokens import VOCABULARY, encode
-from carrylens.zoo import load
 from interventions.random_edits import random_model
 from interventions.slow_interventions import Asked, hooked_cache
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation, Stream, StreamKind, answers
+from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.model import ModelConfig, Transformer
 from carrylens.model.answer_pass import answer_logits, many_answer_logits, shared_places
-from carrylens.tokens import answer_positions, encode
 
 
 def a_model(n_layers: int, n_heads: int, digits: int) -> tuple[Transformer, torch.Tensor]:

@@ -3,10 +3,10 @@
 import torch
 
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic.tokens import decode, encode
 from carrylens.model import ModelConfig, Transformer
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.decoding import decode_answers
-from carrylens.tokens import decode, encode
 
 
 def test_decoding_agrees_with_writing_one_token_at_a_time_by_hand() -> None:

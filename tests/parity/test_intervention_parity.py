@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic.tokens import answer_positions, encode
+from carrylens.arithmetic.zoo import load
 from carrylens.interventions import Edit, Engine, ablate, swap
 from carrylens.interventions.records import CLOSE
 from carrylens.model import Transformer, to_transformer_lens
 from carrylens.nodes import Node, all_nodes
-from carrylens.tokens import answer_positions, encode
-from carrylens.zoo import load
 
 MODELS = {"add_d6_l2_h3_w96_t3K_s1": Operation.ADD, "mix_d6_l3_h4_w96_t4K_s1": Operation.MIX}
 # Both precisions are held against TransformerLens in float64. In float32 it is itself 1.3e-4 away from that, so the

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from carrylens.arithmetic.planted.dials import describe
+from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.cli import app
 from carrylens.discovery.groups import GroupSettings
-from carrylens.discovery.mapping import MapSettings
+from carrylens.discovery.node_search import MapSettings
 from carrylens.discovery.settings import Settings
-from carrylens.planted.dials import describe
-from carrylens.planted.plant import plant
 
 SMALL = MapSettings(
     *(48, 48, 16, 16, 99),

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 
 from carrylens.evidence.rates import Rate
-from carrylens.report.calibration_svg import calibration_figure, calibration_svg
+from carrylens.report.figures.benchmark import calibration_figure, calibration_svg
 
 Plain = dict[str, Any]
 

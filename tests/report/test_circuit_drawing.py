@@ -2,11 +2,11 @@
 
 from xml.etree import ElementTree
 
+from carrylens.arithmetic.planted.dials import Dials, describe
+from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.questions import Operation
-from carrylens.planted.dials import Dials, describe
-from carrylens.planted.plant import plant
-from carrylens.planted.truth import Truth
-from carrylens.report.circuit_svg import circuit_svg
+from carrylens.report.figures.planted_circuit import circuit_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from carrylens import explain as explaining
+from carrylens.arithmetic.zoo.shipped import find_model
 from carrylens.cli import app
-from carrylens.discovery import mapping
-from carrylens.discovery.mapping import MapSettings
+from carrylens.discovery import node_search
+from carrylens.discovery.node_search import MapSettings
 from carrylens.model.folder import load_model
 from carrylens.model.manifest import write_sealed
 from carrylens.model.steps import STEPS, finish, is_done
-from carrylens.zoo.find import find_model
 from report.explained import SMALL, small
 
 
@@ -49,7 +49,7 @@ def test_explain_ends_with_five_lines_and_the_page(explained: tuple[Path, str]) 
 
 def test_what_is_there_is_not_done_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    for room, name in ((mapping, "map_model"), (explaining, "judge_map"), (explaining, "page_of_saved")):
+    for room, name in ((node_search, "map_model"), (explaining, "judge_map"), (explaining, "page_of_saved")):
         monkeypatch.setattr(room, name, None)
     record = json.loads(explain(folder, "--json"))
     assert record["page"].endswith("report.html")
@@ -130,6 +130,6 @@ def test_a_better_map_is_not_replaced_by_a_quick_one(folder: Path, monkeypatch: 
         return quicker if quick else SMALL
 
     monkeypatch.setattr(MapSettings, "chosen", classmethod(choose))
-    monkeypatch.setattr(mapping, "map_model", None)
+    monkeypatch.setattr(node_search, "map_model", None)
     explain(folder)
     assert json.loads((folder / "map.json").read_text())["stimuli"]["settings"]["n_questions"] == SMALL.n_questions

@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from carrylens.report.growth import growth_lines, growth_svg
+from carrylens.report.figures.growth import growth_lines, growth_svg
 
 MIDDLE = {"digits": 6, "width": 96, "batch": 128}
 TIMES = {

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from carrylens.report.exam import exam_lines
-from carrylens.report.losses import all_losses_svg, losses_svg
-from carrylens.report.models import model_lines, models_page
+from carrylens.report.figures.losses import all_losses_svg, losses_svg
+from carrylens.report.terminal.exam import exam_lines
+from carrylens.report.terminal.models import model_lines, models_page
 
 NOTES: list[dict[str, Any]] = [
     {"run": {"name": "mix_d1_l1_h3_w24_t40_s1"}},

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.asked import asked_pairs, asked_questions
 from carrylens.discovery.node_map import Group, NodeMap, Way
+from carrylens.discovery.stimulus_texts import asked_pairs, asked_questions
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.explain import page_of_saved

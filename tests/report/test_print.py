@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from carrylens.arithmetic.family.experiments import MIXED_ONLY
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import Variable
 from carrylens.cli import app
@@ -22,15 +23,14 @@ from carrylens.discovery.behaviours import Clusters
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.explain import read_source
-from carrylens.family.experiments import MIXED_ONLY
 from carrylens.nodes import Node
 from carrylens.report.figures.clouds import Cloud, clouds_figure
 from carrylens.report.figures.collect import figures_of
 from carrylens.report.figures.node_tables import failure_map, impact_map, purpose_map, reuse_map
+from carrylens.report.figures.print_tables import Table, location_map, tables_of
 from carrylens.report.figures.seeds import SeedRun, seeds_figure
 from carrylens.report.page.comparison import comparison_page, differing_claims, experiment_lines
 from carrylens.report.page.saved import Saved
-from carrylens.report.print_tables import Table, location_map, tables_of
 
 
 @pytest.fixture(scope="module")

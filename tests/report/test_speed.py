@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from carrylens.report.speed import training_line, training_summary
+from carrylens.report.terminal.speed import training_line, training_summary
 
 
 def a_record(meets: bool | None, seconds: float = 60.0) -> dict[str, Any]:

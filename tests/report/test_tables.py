@@ -1,6 +1,6 @@
 """Tables of records."""
 
-from carrylens.report.tables import align, class_line, frequency_table
+from carrylens.report.terminal.tables import align, class_line, frequency_table
 
 RECORDS = [
     {"operation": "add", "stream": "natural", "digits": 5, "questions": 200, "counts": {"S0": 100, "S1": 99, "S2": 1}},

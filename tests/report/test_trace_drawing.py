@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from carrylens.arithmetic import Questions, answers
 from carrylens.arithmetic.traces import trace
-from carrylens.report.trace_rows import Look, trace_blocks
-from carrylens.report.trace_svg import trace_svg
-from carrylens.report.trace_text import trace_record, trace_text
+from carrylens.report.figures.trace import trace_svg
+from carrylens.report.terminal.trace import trace_record, trace_text
+from carrylens.report.terminal.trace_rows import Look, trace_blocks
 
 QUESTIONS = st.builds(
     lambda a, op, b: f"{a}{op}{b}", st.integers(0, 10**40 - 1), st.sampled_from("+-"), st.integers(0, 10**40 - 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.errors import CarryLensError
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
-from carrylens.names import ModelName
 from carrylens.training.averaging import TailAverage
 from carrylens.training.recipes import RecipeKind, recipe_for
 

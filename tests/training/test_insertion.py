@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import carrylens as cl
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.errors import CarryLensError
 from carrylens.model import ModelConfig, Transformer
-from carrylens.names import ModelName
 from carrylens.pipeline import training_plan
 from carrylens.training.identity import hash_of
 from carrylens.training.insertion import Placement, insert, put_back

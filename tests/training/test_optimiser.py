@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.model import ModelConfig, Transformer
-from carrylens.names import ModelName
 from carrylens.training.optimiser import Muon, Optimiser, _as_weight, _orthogonal, _tall
 from carrylens.training.recipes import RecipeKind, recipe_for
 

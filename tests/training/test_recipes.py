@@ -5,7 +5,7 @@ import math
 import pytest
 
 from carrylens.arithmetic import Operation, StreamKind
-from carrylens.names import ModelName
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.training.recipes import RecipeKind, recipe_for
 
 

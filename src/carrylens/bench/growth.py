@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_flops
@@ -21,7 +22,6 @@ from carrylens.model.answer_pass import answer_logits, many_answer_logits, share
 from carrylens.model.config import ModelConfig
 from carrylens.model.pieces import ROWS
 from carrylens.model.transformer import Transformer
-from carrylens.names import ModelName
 from carrylens.training.batches import sequences
 from carrylens.training.losses import token_losses
 from carrylens.training.optimiser import Optimiser

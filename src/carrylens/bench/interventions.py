@@ -27,6 +27,7 @@ from torch import Tensor
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.bench.peak import peak_flops
 from carrylens.interventions.edits import Edit, ablate
 from carrylens.interventions.engine import Engine
@@ -35,7 +36,6 @@ from carrylens.model.config import ModelConfig
 from carrylens.model.exchange import to_transformer_lens
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
-from carrylens.tokens import answer_positions, encode
 
 _ROUNDS = 3
 _LENS_ROWS = (32, 64, 128, 256, 512)

@@ -23,16 +23,16 @@ from time import perf_counter
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.zoo.exams import BAR_STREAMS, meets_bar
 from carrylens.bench.peak import peak_flops, training_step_flops
 from carrylens.model.config import ModelConfig
 from carrylens.model.exchange import to_transformer_lens
 from carrylens.model.transformer import Transformer
-from carrylens.names import ModelName
 from carrylens.training.batches import sequences
 from carrylens.training.exam import Result, blank_results, exam_parts, sit
 from carrylens.training.run import Plan, start, train
-from carrylens.zoo.exams import BAR_STREAMS, meets_bar
 
 PUBLISHED_STEPS = 15_000
 _TIMED_STEPS = 3

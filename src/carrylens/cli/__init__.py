@@ -18,7 +18,7 @@ from carrylens import __version__
 from carrylens.cli.arithmetic import add_commands as add_arithmetic_commands
 from carrylens.cli.battery import add_commands as add_battery_commands
 from carrylens.cli.bench import bench_commands
-from carrylens.cli.calibration import add_commands as add_calibration_commands
+from carrylens.cli.benchmark import add_commands as add_calibration_commands
 from carrylens.cli.discovery import add_commands as add_discovery_commands
 from carrylens.cli.family import add_commands as add_family_commands
 from carrylens.cli.judge import add_commands as add_judge_commands

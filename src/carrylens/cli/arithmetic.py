@@ -42,8 +42,8 @@ def trace_command(
     JSON a resolved carry, borrow or sign that is not settled yet is U, any other value not known yet is null.
     """
     from carrylens.arithmetic.traces import trace
-    from carrylens.report.trace_svg import trace_svg
-    from carrylens.report.trace_text import trace_record, trace_text
+    from carrylens.report.figures.trace import trace_svg
+    from carrylens.report.terminal.trace import trace_record, trace_text
 
     if svg is not None and len(questions or []) != 1:
         given = f"{len(questions)} were given" if questions else "none was given as an argument"
@@ -74,7 +74,7 @@ def classify_command(
     Classes are S0-S5 for additions, M0-M4 and N1-N4 for subtractions with a positive and a negative answer.
     """
     from carrylens.pipeline import classify_texts
-    from carrylens.report.tables import class_line
+    from carrylens.report.terminal.tables import class_line
 
     failed = False
     for batch in question_batches(questions, digits):
@@ -104,7 +104,7 @@ def frequencies_command(
     Counts the classes in the natural, paper and enriched streams, for additions and subtractions apart.
     """
     from carrylens.pipeline import frequency_records
-    from carrylens.report.tables import frequency_table
+    from carrylens.report.terminal.tables import frequency_table
 
     records = frequency_records(digits or [5, 10, 15, 20], count, seed)
     if as_json:
@@ -120,7 +120,7 @@ def prove_command(as_json: JsonOption = False) -> None:
     Checks the base, the step and the top of an induction over the columns, on every case there is.
     """
     from carrylens.arithmetic.proof import prove
-    from carrylens.report.tables import align
+    from carrylens.report.terminal.tables import align
 
     lemmas = prove()
     if as_json:

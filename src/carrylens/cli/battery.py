@@ -43,8 +43,8 @@ def battery_command(
     """
     from carrylens.files import write_whole
     from carrylens.pipeline import battery_source
-    from carrylens.report.battery_figure import outcome_svg
-    from carrylens.report.battery_text import outcome_lines, summary_lines
+    from carrylens.report.figures.battery import outcome_svg
+    from carrylens.report.terminal.battery import outcome_lines, summary_lines
 
     with Watch(1, model) as watch:
 

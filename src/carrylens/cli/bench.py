@@ -64,9 +64,9 @@ def bench_train_command(
     Trains with three seeds and tests each on natural and enriched questions. Steps of the published recipe are timed
     before and after each training. A run is judged at its end: its steps are the steps to the bar, if it meets it.
     """
+    from carrylens.arithmetic.model_names import ModelName
     from carrylens.bench.training import bench_training
-    from carrylens.names import ModelName
-    from carrylens.report.speed import training_line, training_summary
+    from carrylens.report.terminal.speed import training_line, training_summary
     from carrylens.training.devices import device_called
 
     device_called("cpu", threads)
@@ -92,10 +92,10 @@ def bench_test_command(
     Where TransformerLens is installed, it tests the same questions with the same weights in the same run, with
     the number of questions a pass and the way of using threads that suit it best.
     """
+    from carrylens.arithmetic.zoo import find_model, load
+    from carrylens.arithmetic.zoo.model_facts import model_name
     from carrylens.bench.exam import bench_exam
     from carrylens.training.devices import device_called
-    from carrylens.zoo import find_model, load
-    from carrylens.zoo.about import model_name
 
     device_called("cpu", threads)
     measured = bench_exam(load(model), model_name(find_model(model)).operation, count)
@@ -128,10 +128,10 @@ def bench_interventions_command(
     Where TransformerLens is installed, its hooks ablate the same nodes on the same questions in the same run. Then all
     pairs of useful nodes are ablated, and fewer nodes on fewer questions, to show how time grows.
     """
+    from carrylens.arithmetic.zoo import find_model, load
+    from carrylens.arithmetic.zoo.model_facts import model_name
     from carrylens.bench.interventions import bench_interventions, intervention_lines
     from carrylens.training.devices import device_called
-    from carrylens.zoo import find_model, load
-    from carrylens.zoo.about import model_name
 
     device_called("cpu", threads)
     measured = bench_interventions(load(model), model_name(find_model(model)).operation, count, pair_count)
@@ -159,7 +159,7 @@ def bench_growth_command(
     a time; the others stay at 6 digits, width 96 and a batch of 128.
     """
     from carrylens.bench.growth import MIDDLE, bench_growth, sizes
-    from carrylens.report.growth import growth_lines, growth_svg
+    from carrylens.report.figures.growth import growth_lines, growth_svg
     from carrylens.training.devices import device_called
 
     device_called("cpu", threads)

@@ -46,7 +46,7 @@ def map_command(
     shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed.
     """
     from carrylens.pipeline import map_source
-    from carrylens.report.map_text import behaviour_lines, map_record, map_text
+    from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
 
     with Watch(1, model) as watch:
 

@@ -36,12 +36,12 @@ def family_command(
     Measures nothing: all comes from the experiments, maps and claims that were saved. What was not run is listed, with
     the command that runs it.
     """
+    from carrylens.arithmetic.family.table import family_table
+    from carrylens.arithmetic.zoo.failure_table import accurate_names
     from carrylens.explain import read_members
-    from carrylens.family.table import family_table
     from carrylens.files import write_whole
-    from carrylens.report.family_svg import family_svg
-    from carrylens.report.family_text import family_lines, family_page
-    from carrylens.zoo.figures import accurate_names
+    from carrylens.report.figures.family import family_svg
+    from carrylens.report.terminal.family import family_lines, family_page
 
     if markdown and as_json:
         raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")

@@ -29,7 +29,7 @@ from carrylens.files import write_whole
 from carrylens.terminal import Stopped, print_error, print_line, print_note, print_record
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
-    from carrylens.zoo.exams import Exam
+    from carrylens.arithmetic.zoo.exams import Exam
 
 _KEEP_SECONDS = 30.0
 
@@ -96,7 +96,7 @@ def exam_command(
     was asked is kept every half minute and on Ctrl-C; the same command goes on from there.
     """
     from carrylens.pipeline import start_exam
-    from carrylens.report.exam import exam_lines
+    from carrylens.report.terminal.exam import exam_lines
 
     exam = start_exam(model, questions, per_class, device, threads, of or ())
     if save:
@@ -154,8 +154,8 @@ def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_js
 
     Exit status 1 if an answer is wrong.
     """
+    from carrylens.arithmetic.zoo import load
     from carrylens.pipeline import ask_texts
-    from carrylens.zoo import load
 
     asked, failed, wrong = load(model), False, False
     for batch in question_batches(questions):
@@ -185,8 +185,8 @@ def models_command(
 
     Failures per million questions stand beside those of the paper's models of the same shape.
     """
-    from carrylens.report.models import model_lines, models_page
-    from carrylens.zoo.figures import shipped_figures, tried_figures
+    from carrylens.arithmetic.zoo.failure_table import shipped_figures, tried_figures
+    from carrylens.report.terminal.models import model_lines, models_page
 
     records = list(shipped_figures())
     if as_json:
@@ -209,9 +209,9 @@ def losses_command(
 
     Of one model: a curve for each answer token, a panel for each operation. Of all shipped models: a panel for each.
     """
-    from carrylens.report.losses import all_losses_svg, losses_svg
-    from carrylens.zoo import find_model, shipped_names
-    from carrylens.zoo.about import history, model_name
+    from carrylens.arithmetic.zoo import find_model, shipped_names
+    from carrylens.arithmetic.zoo.model_facts import history, model_name
+    from carrylens.report.figures.losses import all_losses_svg, losses_svg
 
     if model is None:
         picture = all_losses_svg({name: history(find_model(name)) for name in shipped_names()})

@@ -18,7 +18,7 @@ from carrylens.files import write_whole
 from carrylens.terminal import print_line, print_note, print_record
 
 if TYPE_CHECKING:  # PyTorch is imported only when the command is run
-    from carrylens.planted.description import CircuitDescription
+    from carrylens.arithmetic.planted.description import CircuitDescription
 
 
 Operation = Annotated[str, typer.Argument(metavar="OPERATION", help="add, sub or mix.")]
@@ -68,8 +68,8 @@ def plant_command(
 
     Writes a model folder with truth.json, which says what every node is for. Exit status 1 if --check finds a failure.
     """
+    from carrylens.arithmetic.planted.description import CircuitDescription
     from carrylens.pipeline import planting
-    from carrylens.planted.description import CircuitDescription
 
     dials: dict[str, object] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
     dials |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing}
@@ -85,9 +85,9 @@ def plant_command(
 
 
 def _plant(wanted: CircuitDescription, out: Path | None, svg: Path | None, check: int, as_json: bool) -> None:
+    from carrylens.arithmetic.planted.planting import plant
     from carrylens.pipeline import plant_exam
-    from carrylens.planted.plant import plant
-    from carrylens.report.circuit_svg import circuit_svg
+    from carrylens.report.figures.planted_circuit import circuit_svg
 
     planted = plant(wanted)
     truth, folder = planted.truth, out or Path("models") / planted.truth.name

@@ -79,7 +79,7 @@ def _draw(model: str, saved: Saved, folder: Path | None) -> list[str]:
 def _tabulate(saved: Sequence[Saved], folder: Path | None) -> list[str]:
     if folder is None:
         return []
-    from carrylens.report.print_tables import files_of, tables_of
+    from carrylens.report.figures.print_tables import files_of, tables_of
 
     return _write_files(folder, dict(files_of(tables_of(saved))))
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.tokens import encode, place_names
 from carrylens.discovery.behaviours import Attention, Look
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
-from carrylens.tokens import encode, place_names
 
 Pattern = NDArray[np.float64]
 """Axes [layer, head, query, key]."""

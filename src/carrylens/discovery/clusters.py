@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.algorithms import algorithm, answers
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.timeline import first_computable
+from carrylens.arithmetic.tokens import encode
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.attention import operations_of
 from carrylens.discovery.behaviours import Clusters
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
-from carrylens.tokens import encode
 
 Points = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -37,14 +37,14 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.interchange import Stimuli, draw_stimuli, swap_hits, swap_rates
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.roles import able_sets
-from carrylens.discovery.swaps import Stimuli, draw_stimuli, swap_hits, swap_rates
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
-from carrylens.tokens import answer_positions, encode
 
 _RESPONSE = 1e-3  # of a node's own spread: below that a difference is rounding
 _FOLLOWS = 0.9  # of what the whole pool reaches

@@ -26,18 +26,18 @@ import numpy as np
 
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.tokens import answer_positions
 from carrylens.arithmetic.variables import Variable
+from carrylens.discovery.ablations import ablate_sets
+from carrylens.discovery.difference_patching import confirming_triples, shift_hits
+from carrylens.discovery.interchange import swap_hits
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.roles import confirming_stimuli, find_roles
 from carrylens.discovery.settings import CLEARLY, Note, Settings, Watch
-from carrylens.discovery.shifts import confirming_triples, shift_hits
-from carrylens.discovery.swaps import swap_hits
-from carrylens.discovery.usefulness import ablate_sets
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node, print_nodes, reaches
-from carrylens.tokens import answer_positions
 
 _WHOLE = 0.9  # of what another set reaches: below that it is a part
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look

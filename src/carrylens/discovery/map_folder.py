@@ -12,8 +12,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from carrylens.discovery.mapping import Mapped, MapSettings
+from carrylens.arithmetic.zoo.shipped import SHIPPED, find_model
 from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.node_search import Mapped, MapSettings
 from carrylens.discovery.published_map import BEHAVIORS, FEATURES, behaviors_json, features_json
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
@@ -21,7 +22,6 @@ from carrylens.files import write_whole
 from carrylens.model.folder import WEIGHTS
 from carrylens.model.hub import HUB
 from carrylens.model.manifest import MANIFEST, check_sealed, read_sealed, write_sealed
-from carrylens.zoo.find import SHIPPED, find_model
 
 MAPS = Path("maps")
 """Where maps of models go whose folders are not to be changed."""

@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from carrylens.arithmetic.tokens import answer_positions, place_names, place_position
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
-from carrylens.tokens import answer_positions, place_names, place_position
 
 BEHAVIORS, FEATURES = "behaviors.json", "features.json"
 _EXTRA = "carrylens"

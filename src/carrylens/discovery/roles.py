@@ -31,11 +31,11 @@ from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.pairs import Pairs, swapping_pairs
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.variables import Variable
-from carrylens.discovery.duels import Duel, duel_facts
+from carrylens.discovery.difference_patching import Place, roles_beside
+from carrylens.discovery.disambiguation import Duel, duel_facts
+from carrylens.discovery.interchange import Stimuli, SwapRates, answer_tokens, draw_stimuli, swap_rates
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.settings import Note, Settings, Watch
-from carrylens.discovery.shifts import Place, roles_beside
-from carrylens.discovery.swaps import Stimuli, SwapRates, answer_tokens, draw_stimuli, swap_rates
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact

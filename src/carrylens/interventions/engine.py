@@ -26,19 +26,19 @@ from torch import Tensor
 from carrylens.arithmetic.classes import classify
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.errors import CarryLensError
+from carrylens.interventions.call_cache import Given, Holding
 from carrylens.interventions.checks import check_edit
 from carrylens.interventions.clean import Book, Means, clean_book, reference_means, sequence_bytes
 from carrylens.interventions.edited_pass import EditedPass, Segment
 from carrylens.interventions.edits import Edit, Fill
 from carrylens.interventions.fills import Origin, Rows
-from carrylens.interventions.holding import Given, Holding
 from carrylens.interventions.keys import clean_keys, row_keys
 from carrylens.interventions.outcomes import Outcomes
 from carrylens.interventions.parts import Parts
 from carrylens.interventions.plan import EditPlan, plan_edit, route
 from carrylens.interventions.records import Records, Request
 from carrylens.interventions.sequences import Index, Sequences, fills_of, origins_of
-from carrylens.interventions.shelf import Shelf
+from carrylens.interventions.stored_rows import Shelf
 from carrylens.model.pieces import by_threads
 from carrylens.model.transformer import Transformer
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.tokens import decode
 from carrylens.errors import CarryLensError
-from carrylens.tokens import decode
 
 Tokens = NDArray[np.int8]
 Numbers = NDArray[np.floating]

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from carrylens.arithmetic.tokens import answer_positions
 from carrylens.interventions.checks import outside
 from carrylens.interventions.edits import Add, Edge, Edit, KeepOnly, Replace, Shift
 from carrylens.interventions.sites import Input, Residual, Site
 from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node
-from carrylens.tokens import answer_positions
 
 Places = tuple[int, ...]
 

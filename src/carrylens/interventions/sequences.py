@@ -19,10 +19,10 @@ from torch import Tensor
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import classify
 from carrylens.arithmetic.questions import Answers, Questions
+from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.errors import CarryLensError
 from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Replace, Shift, slots_of
 from carrylens.interventions.fills import Origin
-from carrylens.tokens import answer_positions, encode
 
 Index = NDArray[np.int64]
 

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import ClassVar, Self
 
 from carrylens.arithmetic.layout import sequence_length
+from carrylens.arithmetic.model_names import PUBLISHED_WIDTH
 from carrylens.errors import CarryLensError
-from carrylens.names import PUBLISHED_WIDTH
 
 HEADS_PER_WIDTH = 3
 MLP_RATIO = 4

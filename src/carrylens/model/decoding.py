@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from carrylens.arithmetic.questions import Questions
-from carrylens.tokens import decode, encode
+from carrylens.arithmetic.tokens import decode, encode
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer

@@ -13,7 +13,7 @@ from torch import Tensor
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.streams import Stream
 from carrylens.arithmetic.targets import TargetStream
-from carrylens.tokens import encode
+from carrylens.arithmetic.tokens import encode
 
 _QUESTIONS_AHEAD = 1 << 14
 

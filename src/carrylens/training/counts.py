@@ -14,10 +14,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import StreamKind
 from carrylens.errors import CarryLensError, quote
-from carrylens.names import ModelName
 
 Given = Mapping[tuple[StreamKind, Operation | None], int]
 """What was written; with None for the operation, for both."""

@@ -24,9 +24,9 @@ from carrylens.arithmetic.classes import QuestionClass
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.targets import Chain, Target, TargetStream, is_possible
+from carrylens.arithmetic.tokens import decode, encode
 from carrylens.model.answer_pass import many_answer_logits
 from carrylens.model.transformer import Transformer
-from carrylens.tokens import decode, encode
 from carrylens.training.counts import Given, single_operations, stream_counts
 from carrylens.training.losses import answered_right
 

@@ -8,9 +8,9 @@ Never  trains on them.
 from __future__ import annotations
 
 from carrylens.arithmetic.classes import QuestionClass
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.targets import Target, TargetStream, is_possible
-from carrylens.names import ModelName
 
 _SEED = 271828  # apart from every training seed's stream, which has another key anyway
 

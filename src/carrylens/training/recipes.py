@@ -24,9 +24,9 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.names import ModelName
 
 
 class RecipeKind(Enum):

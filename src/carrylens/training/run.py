@@ -28,7 +28,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.tokens import MINUS
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
 from carrylens.model.answer_pass import answer_logits
@@ -36,8 +38,6 @@ from carrylens.model.config import ModelConfig
 from carrylens.model.folder import save_model
 from carrylens.model.manifest import MANIFEST
 from carrylens.model.transformer import Transformer
-from carrylens.names import ModelName
-from carrylens.tokens import MINUS
 from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Batches, sequences
 from carrylens.training.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint, save_checkpoint

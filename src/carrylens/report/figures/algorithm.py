@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from carrylens.arithmetic.traces import Trace
-from carrylens.report.kinds import ANSWER, COLUMN, DIGIT, INPUT, RESOLVED
-from carrylens.report.trace_rows import Block, Look, trace_blocks, trace_summary
+from carrylens.report.terminal.trace_rows import Block, Look, trace_blocks, trace_summary
+from carrylens.report.variable_kinds import ANSWER, COLUMN, DIGIT, INPUT, RESOLVED
 
 _LOOKS = {
     Look.DIGIT: INPUT.light,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.variables import label
 from carrylens.discovery.behaviours import Clusters
 from carrylens.nodes import Node
-from carrylens.report.map_text import short
+from carrylens.report.terminal.map import short
 
 _COLOURS, _MARKS = ("#0072b2", "#d55e00", "#8a7000"), ("o", "s", "^")
 _COLUMNS = 3

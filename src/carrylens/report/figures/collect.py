@@ -18,11 +18,11 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.traces import trace
 from carrylens.report.figures.algorithm import algorithm_figure
 from carrylens.report.figures.clouds import Cloud, clouds_figure
+from carrylens.report.figures.losses import losses_figure
 from carrylens.report.figures.node_tables import attention_map, failure_map, impact_map, purpose_map, reuse_map
 from carrylens.report.figures.seeds import SeedRun, seeds_figure
-from carrylens.report.losses import losses_figure
+from carrylens.report.figures.svg import FIXED, as_svg
 from carrylens.report.page.saved import Saved
-from carrylens.report.svg import FIXED, as_svg
 
 
 @dataclass(frozen=True)

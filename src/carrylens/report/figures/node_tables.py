@@ -15,12 +15,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from carrylens.arithmetic.tokens import place_names
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.published_map import hit_places
 from carrylens.nodes import Node
-from carrylens.report.kinds import KINDS, kind_of
-from carrylens.report.map_text import short, shown_roles
-from carrylens.tokens import place_names
+from carrylens.report.terminal.map import short, shown_roles
+from carrylens.report.variable_kinds import KINDS, kind_of
 
 WIDTH = 7.0
 """Inches: the width of a page of text."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any
 
-from carrylens.report.tables import short
+from carrylens.report.terminal.tables import short
 
 _TITLES = {"add": "Addition", "sub": "Subtraction"}
 _CLASSES = {

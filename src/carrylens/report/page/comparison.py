@@ -13,23 +13,23 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.family.cells import Cell, State
+from carrylens.arithmetic.family.members import Member
+from carrylens.arithmetic.family.table import VERDICT, experiment_rows
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.tokens import place_names
 from carrylens.arithmetic.variables import Variable
-from carrylens.battery.outcome import Outcome
 from carrylens.errors import CarryLensError
-from carrylens.family.cells import Cell, State
-from carrylens.family.members import Member
-from carrylens.family.table import VERDICT, experiment_rows
-from carrylens.names import ModelName
 from carrylens.nodes import Node
-from carrylens.report.claims import grouped
-from carrylens.report.kinds import KINDS
+from carrylens.report.figures.print_tables import coverage_table, model_table
 from carrylens.report.page import effects
 from carrylens.report.page.circuit import Box, Circuit, circuit_drawing, circuit_of
 from carrylens.report.page.headline import headline_of, summary_lines
 from carrylens.report.page.render import environment
 from carrylens.report.page.saved import Saved
-from carrylens.report.print_tables import coverage_table, model_table
-from carrylens.tokens import place_names
+from carrylens.report.terminal.claims import grouped
+from carrylens.report.variable_kinds import KINDS
 
 _NO_CLAIM = "no such claim"
 

@@ -14,7 +14,7 @@ from typing import Any
 from carrylens.evidence.rates import Rate
 from carrylens.report.page.effects import percent, rate_of_record
 from carrylens.report.page.saved import Saved
-from carrylens.report.tables import short
+from carrylens.report.terminal.tables import short
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
 _WORDS = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from carrylens.arithmetic.tokens import place_names
 from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour, Clusters
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness, Way
@@ -17,11 +18,10 @@ from carrylens.discovery.published_map import answer_places, hit_classes, hit_pl
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.nodes import Node, print_nodes
-from carrylens.report.kinds import kind_of
-from carrylens.report.map_text import short, shown_roles
 from carrylens.report.page.effects import Effect, effect_of_role
 from carrylens.report.page.saved import Saved
-from carrylens.tokens import place_names
+from carrylens.report.terminal.map import short, shown_roles
+from carrylens.report.variable_kinds import kind_of
 
 _MOST_CHIPS = 3
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from carrylens.names import ModelName
+from carrylens.arithmetic.model_names import ModelName
 from carrylens.report.page.saved import Saved
 from carrylens.training.counts import asked_options
 

@@ -16,11 +16,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from carrylens.discovery.asked import AskedPairs
+from carrylens.discovery.stimulus_texts import AskedPairs
 from carrylens.evidence.rates import Rate
-from carrylens.report.claims import beyond_sentences, confidence_said, grouped
-from carrylens.report.kinds import KINDS
-from carrylens.report.map_text import short
 from carrylens.report.page import (
     accuracy,
     circuit,
@@ -34,7 +31,10 @@ from carrylens.report.page import (
 )
 from carrylens.report.page.chart import chart
 from carrylens.report.page.saved import Saved
-from carrylens.report.trace_rows import Look
+from carrylens.report.terminal.claims import beyond_sentences, confidence_said, grouped
+from carrylens.report.terminal.map import short
+from carrylens.report.terminal.trace_rows import Look
+from carrylens.report.variable_kinds import KINDS
 
 _LOOKS = {
     Look.EMPTY: "",

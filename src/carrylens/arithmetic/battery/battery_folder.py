@@ -1,0 +1,67 @@
+"""Battery folder: where outcomes are kept, whole or not at all, and what need not be done again.
+
+Takes  a folder and outcomes.
+Gives  `battery.json` and their facts in `facts.jsonl`, sealed; the outcomes that are there already.
+Never  drops a fact that another command wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.saved_form import BATTERY, battery_bytes, battery_record
+from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.errors import CarryLensError
+from carrylens.evidence.facts import FACTS, Fact, read_facts
+from carrylens.model.manifest import MANIFEST, check_sealed, read_sealed, write_sealed
+
+_KIND = "battery "
+
+
+def saved_outcomes(folder: Path, about: Mapping[str, object]) -> list[Outcome]:
+    """The outcomes in the folder, if they are of this very model; none if there are none."""
+    found, outcomes = saved_battery(folder)
+    return outcomes if found == dict(about) else []
+
+
+def saved_battery(folder: Path) -> tuple[Mapping[str, object], list[Outcome]]:
+    """What the outcomes in the folder are of, and they themselves; nothing if there are none."""
+    if BATTERY not in _sealed(folder):
+        return {}, []
+    try:
+        given = battery_record(read_sealed(folder, BATTERY))
+        return given["about"], [Outcome.from_record(each) for each in given["outcomes"]]
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise CarryLensError(
+            f"{folder / BATTERY} has no outcomes ({error}). Run the battery with --restart."
+        ) from error
+
+
+def save_outcomes(folder: Path, about: Mapping[str, object], outcomes: Sequence[Outcome]) -> None:
+    """Put the outcomes and their facts into the folder, and seal them with what was sealed there."""
+    sealed = _sealed(folder)
+    others = [fact for fact in _facts(folder, sealed) if not fact.kind.startswith(_KIND)]
+    facts = [*others, *(fact for outcome in outcomes for fact in outcome.facts)]
+    contents = {
+        BATTERY: battery_bytes(about, outcomes),
+        FACTS: "".join(fact.to_json() + "\n" for fact in facts).encode(),
+    }
+    write_sealed(folder, contents, also=[name for name in sealed if name not in contents])
+
+
+def saved_map(folder: Path, sha256: str) -> NodeMap | None:
+    """The node map in the folder, if it is of a model with these weights."""
+    if MAP not in _sealed(folder):
+        return None
+    found = NodeMap.from_json(read_sealed(folder, MAP))
+    return found if found.stimuli.get("sha256") == sha256 else None
+
+
+def _sealed(folder: Path) -> tuple[str, ...]:
+    return check_sealed(folder) if (folder / MANIFEST).exists() else ()
+
+
+def _facts(folder: Path, sealed: Sequence[str]) -> list[Fact]:
+    return read_facts(folder / FACTS) if FACTS in sealed else []

@@ -1,0 +1,288 @@
+"""Probes: where and when is the resolved carry linearly present?
+
+Takes  a subject.
+Gives  for every branch and column the first place and level where a linear probe reads the carry out of it, how long
+       after the last digit of the question that is, and whether the probe holds at other depths and places.
+Never  scores a probe on questions it was fitted on, nor asks for the carry of the units: it needs no resolving.
+
+1. Questions in which columns k to k-d+1 are uncertain and the one below decides, both ways alike; d from 0 to k, each
+   as often, so that no single column's own carry tells the resolved one.
+2. At every place from D'0 to the one that reads SV[k], behind the heads and the MLP of every layer, fit a ridge probe.
+3. Score it on other questions, beside a probe fitted to shuffled labels, and beside one of an untrained twin.
+4. The onset is the first place where it is surely right in nine of ten, and surely more often than the twin's. Its lag
+   after D'0 has an interval from resampled questions.
+5. Fit at depths 0 and 1, score at greater ones; score each question at one column's reader with a probe of another's.
+   Both beside probes of shuffled labels, and those of the twin. `carry_probes.py` does all this.
+6. Where the onset is before the reader, swap what the probe reads there: does the digit follow? `early_readings.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from carrylens.arithmetic.battery.carry_probes import (
+    LEAST,
+    NO_TRANSFER,
+    Asked,
+    CarryRead,
+    Grid,
+    Transfer,
+    across,
+    fit_probe,
+    pooled_separation,
+    read_carry,
+)
+from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs, own_carry
+from carrylens.arithmetic.battery.early_readings import EarlyReading, early_reading, early_sentence
+from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
+from carrylens.arithmetic.battery.states import level_name, levels_of
+from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.weighing import overall
+from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.claims.thresholds import THRESHOLDS
+from carrylens.claims.verdicts import Verdict
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate
+from carrylens.model.transformer import Transformer
+
+__all__ = ["CARD", "fit_probe", "run"]
+
+CARD = Card(
+    name="probes",
+    title="Where the resolved carry can be read",
+    question="Is the resolved carry first linearly present at the place that reads it, and not before?",
+    method=(
+        "Questions whose carry must pass uncertain columns, both outcomes alike.",
+        "A ridge probe at every place from D'0 to the reader and every level; fitted on some, scored on others.",
+        "Beside it probes fitted to shuffled labels, and those of an untrained twin.",
+        "Onset: the first place surely right in nine of ten, and more often than the twin; resampled for its interval.",
+        "Transfer: fitted at depths 0 and 1 and scored deeper; fitted at one reader and scored at another, each "
+        "question once; beside shuffled labels and the twin.",
+        "Where the onset is before the reader, swap what the probe reads there, and the whole stream: does the digit "
+        "follow?",
+        "The paper's lags are of additions; one that is later than the place that reads the carry cannot be met.",
+    ),
+    refuted_if="for some column the onset is before the place that reads the carry, or there is none.",
+    paper="present lazily, at the answer read: 2 tokens after D'0 (d5, d6), 3 (d8); carry-axis separation "
+    "32.3/28.5/5.3/6.1/6.0 (d5/6/8/10/13)",
+    where="Table of family invariants; one figure each",
+)
+_LAGS = {5: 2, 6: 2, 8: 3}
+"""The paper's lags of an addition's top carry, by digits."""
+
+
+def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+    """The experiment."""
+    wanted = [(b, k) for b in branches_of(subject.operation) for k in range(1, b.top(subject.digits))]
+    twin = untrained_twin(subject, settings)
+    found, early = list[CarryRead](), list[EarlyReading]()
+    for at, (branch, column) in enumerate(wanted):
+        watch(CARD.title, at, len(wanted))
+        asked = asked_for(subject, branch, column, settings)
+        if _answers(subject, asked[1]):
+            found.append(read_carry(subject, twin, branch, column, asked, settings))
+            if reading := early_reading(subject, found[-1], asked, settings):
+                early.append(reading)
+    verdicts = [_verdict(carry) for carry in found]
+    moved = {branch: across([c for c in found if c.branch is branch]) for branch in branches_of(subject.operation)}
+    return Outcome(
+        card=CARD,
+        settings=settings.plain(),
+        verdict=overall(verdicts),
+        says=_says(subject, found, verdicts, sum(moved.values(), NO_TRANSFER), early),
+        facts=(
+            *_transfer_facts(found, moved, settings),
+            *(fact for reading in early for fact in reading.facts(settings)),
+            *(fact for carry in found for fact in _facts(carry, settings)),
+        ),
+        estimates=(*_separations(subject, found), *(carry.lag for carry in found)),
+        figure=_figure(subject, found) if found else None,
+        headers=(
+            *("carry", "onset", "level", "lag after D'0", "reader", "at the reader, shuffled, twin"),
+            *("deeper", "deeper, shuffled", "interval of the lag"),
+        ),
+        rows=tuple(_row(subject, carry) for carry in found),
+        beside_paper=_beside(subject, found),
+    )
+
+
+def untrained_twin(subject: Subject, settings: Settings) -> Transformer:
+    """A model of the same shape with the weights it might have begun with."""
+    return Transformer(replace(subject.model.config, seed=settings.seed_of(CARD.name, "twin"))).eval()
+
+
+def asked_for(subject: Subject, branch: Branch, column: int, settings: Settings) -> tuple[Asked, Asked]:
+    """Questions to fit on and questions to score on: step 1."""
+    return (
+        _ask(subject, branch, column, settings, "train"),
+        _ask(subject, branch, column, settings, "test"),
+    )
+
+
+def _answers(subject: Subject, test: Asked) -> bool:
+    good = subject.right(test.questions) if len(test.labels) else np.zeros(0, dtype=np.bool_)
+    return bool(good.sum() >= max(2 * THRESHOLDS.least_searched, 0.5 * len(good)))
+
+
+def _ask(subject: Subject, branch: Branch, column: int, settings: Settings, split: str) -> Asked:
+    n = (settings.n_train if split == "train" else settings.n_questions) // (2 * column + 2)
+    drawn: list[ColumnPairs] = []
+    for depth in range(column + 1):
+        seed = settings.seed_of(CARD.name, branch, column, depth, split)
+        drawn.append(deciding_pairs(branch, subject.digits, column + 1, depth, n, seed))
+    sides = [side for pairs in drawn for side in (pairs.base, pairs.source)]
+    questions = Questions(
+        *(np.concatenate([getattr(side, name) for side in sides]) for name in ("first", "second", "minus"))
+    )
+    depths = np.concatenate([np.full(2 * len(pairs), depth) for depth, pairs in enumerate(drawn)])
+    values = [own_carry(pairs, side) for pairs in drawn for side in (pairs.base, pairs.source)]
+    return Asked(questions, np.where(np.concatenate(values) == 1, 1.0, -1.0), depths)
+
+
+def _verdict(carry: CarryRead) -> Verdict:
+    if carry.onset is None:
+        return Verdict.REFUTED if max(rate.interval[1] for rate in carry.rates[-1]) < LEAST else Verdict.INCONCLUSIVE
+    return Verdict.SUPPORTED if carry.onset[0] == len(carry.places) - 1 else Verdict.REFUTED
+
+
+def _facts(carry: CarryRead, settings: Settings) -> list[Fact]:
+    stimuli, facts = _stimuli(carry, settings), []
+    for place, row in enumerate(carry.rates):
+        for level, rate in enumerate(row):
+            about = {"carry": carry.name, "position": carry.places[place], "level": level}
+            for null, other in (("shuffled labels", carry.shuffled), ("untrained twin", carry.twin)):
+                fact = Fact(f"battery {CARD.name}", {**about, "null": null}, rate, other[place][level], stimuli)
+                facts.append(fact)
+    return facts
+
+
+def _transfer_facts(found: Sequence[CarryRead], moved: Mapping[Branch, Transfer], settings: Settings) -> list[Fact]:
+    facts = []
+    for branch, each in moved.items():
+        about = {"transfer": "to another column's reader", "branch": branch.value}
+        mine = [carry for carry in found if carry.branch is branch]
+        if each.effect.n:
+            facts += _beside_nulls({"probe": "of another column's reader", **about}, each, _stimuli(mine[0], settings))
+    for carry in found:
+        about = {"transfer": "from depths 0 and 1 to greater ones", "carry": carry.name}
+        if carry.deeper.effect.n:
+            facts += _beside_nulls(about, carry.deeper, _stimuli(carry, settings))
+    return facts
+
+
+def _beside_nulls(about: Mapping[str, object], each: Transfer, stimuli: Mapping[str, object]) -> list[Fact]:
+    # `probe` stands in one of the two, so that nobody who adds up such facts counts a question twice.
+    other = {key: value for key, value in about.items() if key != "probe"}
+    return [
+        Fact(f"battery {CARD.name}", {**about, "null": "shuffled labels"}, each.effect, each.shuffled, stimuli),
+        Fact(f"battery {CARD.name}", {**other, "null": "untrained twin"}, each.effect, each.twin, stimuli),
+    ]
+
+
+def _stimuli(carry: CarryRead, settings: Settings) -> dict[str, object]:
+    return {"n": carry.rates[0][0].n, "n_train": settings.n_train, "seed": settings.seed}
+
+
+def _separations(subject: Subject, found: Sequence[CarryRead]) -> list[Estimate]:
+    # One for each branch of a model of so many digits, and those of its columns.
+    estimates = []
+    for branch in dict.fromkeys(carry.branch for carry in found):
+        mine = [carry for carry in found if carry.branch is branch]
+        name = f"carry-axis separation at {subject.digits} digits, {branch.value}"
+        estimates.append(pooled_separation(name, mine))
+        estimates += [pooled_separation(f"separation of {carry.name}", [carry]) for carry in mine]
+    return estimates
+
+
+def _says(
+    subject: Subject,
+    found: Sequence[CarryRead],
+    verdicts: Sequence[Verdict],
+    moved: Transfer,
+    early: Sequence[EarlyReading],
+) -> str:
+    if not found:
+        return "No carry could be asked for: there are too few columns, or the model answers too few questions."
+    lazy, n_other = (verdicts.count(verdict) for verdict in (Verdict.SUPPORTED, Verdict.REFUTED))
+    none = [carry.name for carry in found if carry.onset is None]
+    early_ones = [(carry, carry.onset[0]) for carry in found if carry.onset and carry.onset[0] < len(carry.places) - 1]
+    soon = [f"{carry.name} at {subject.place(carry.places[at])}" for carry, at in early_ones]
+    text = "The paper says that a resolved carry is first present at the place that reads it. "
+    text += f"Of {len(found)} resolved carries {lazy} are first read there and {n_other} are not"
+    text += f" (before: {', '.join(soon)})" if soon else ""
+    text += f" (nowhere: {', '.join(none)})" if none else ""
+    deeper = sum((carry.deeper for carry in found), NO_TRANSFER)
+    parts = [early_sentence(early, len(early_ones))] if early_ones else []
+    if deeper.effect.n:
+        parts.append(f"probes fitted at depths 0 and 1 read deeper carries in {_shown(deeper)}")
+    if moved.effect.n:
+        parts.append(f"probes of one column's reader read another's carry in {_shown(moved)}")
+    return "; ".join([text, *parts]) + "."
+
+
+def _shown(each: Transfer) -> str:
+    nulls = f"shuffled labels {each.shuffled.value:.2f}, untrained twin {each.twin.value:.2f}"
+    return f"{each.effect.value:.2f} ({nulls})"
+
+
+def _beside(subject: Subject, found: Sequence[CarryRead]) -> tuple[BesidePaper, ...]:
+    top = [c for c in found if c.column == c.branch.top(subject.digits) - 1 and c.branch is found[0].branch]
+    if not top:
+        return ()
+    (carry,) = top
+    adds = carry.branch is Branch.ADD
+    rows = []
+    if carry.onset is not None:
+        lag, paper = carry.lag, _LAGS.get(subject.digits) if subject.operation is Operation.ADD else None
+        reader = subject.predicting(carry.column + 1) - subject.position("D'0")
+        ours = f"{_tokens(lag.value)} [{lag.low:.0f}, {lag.high:.0f}]"
+        shown = "2 tokens (d5, d6), 3 (d8)" if adds else "given for addition's carry only"
+        # Beyond the place that reads it, no onset is looked for: a longer lag cannot be met.
+        agrees = None if paper is None or paper > reader else lag.low <= paper <= lag.high
+        rows.append(BesidePaper(f"lag of {carry.name} after D'0", shown, ours, agrees))
+    each = _separations(subject, [c for c in found if c.branch is carry.branch])[0]
+    ours = f"{each.value:.1f} [{each.low:.1f}, {each.high:.1f}], untrained twin {each.null:.1f}"
+    shown = "32.3/28.5/5.3/6.1/6.0 (d5/6/8/10/13), addition, in units not stated"
+    return (*rows, BesidePaper(each.name, shown, ours, None))
+
+
+def _tokens(n: float) -> str:
+    return f"{n:.0f} token" if n == 1 else f"{n:.0f} tokens"
+
+
+def _figure(subject: Subject, found: Sequence[CarryRead]) -> Figure:
+    names = tuple(carry.name for carry in found)
+    x = range(len(found))
+
+    def best(rows: Grid, place: int) -> Rate:
+        return max(rows[place], key=lambda rate: rate.value)
+
+    return Figure(
+        "resolved carry",
+        "share read rightly by the best level",
+        (
+            Series.of_rates("at the place that reads it", Kind.EFFECT, x, [best(c.rates, -1) for c in found]),
+            Series.of_rates("one place before", Kind.RIVAL, x, [best(c.rates, -2) for c in found]),
+            Series.of_rates(
+                f"at {subject.place(found[0].places[1])}", Kind.RIVAL, x, [best(c.rates, 1) for c in found]
+            ),
+            Series.of_rates("null: shuffled labels", Kind.NULL, x, [best(c.shuffled, -1) for c in found]),
+            Series.of_rates("null: untrained twin", Kind.NULL, x, [best(c.twin, -1) for c in found]),
+        ),
+        names,
+    )
+
+
+def _row(subject: Subject, carry: CarryRead) -> tuple[str, ...]:
+    levels, best = levels_of(subject.last_layer + 1), carry.reader.level
+    at_reader = ", ".join(f"{rows[-1][best].value:.2f}" for rows in (carry.rates, carry.shuffled, carry.twin))
+    onset = ("none", "-", "-")
+    if carry.onset is not None:
+        place, level = carry.onset
+        onset = (subject.place(carry.places[place]), level_name(levels[level]), str(place))
+    effect, null = (f"{rate.hits}/{rate.n}" if rate.n else "-" for rate in (carry.deeper.effect, carry.deeper.shuffled))
+    interval = f"[{carry.lag.low:.0f}, {carry.lag.high:.0f}]"
+    return (carry.name, *onset, subject.place(carry.places[-1]), at_reader, effect, null, interval)

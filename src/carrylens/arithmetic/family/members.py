@@ -1,0 +1,126 @@
+"""Members: what was saved about each model of the family.
+
+Takes  a model's name, the hash of its weights, and the folders that may hold something about it.
+Gives  `Member`: its outcomes, its map, the claims about it; a note for what is not used, or would be made anew.
+Never  takes what was made from other weights.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from carrylens.arithmetic.battery.battery_folder import saved_battery, saved_map
+from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.registry import EXPERIMENTS
+from carrylens.arithmetic.battery.running import hash_of_map
+from carrylens.arithmetic.battery.saved_form import BATTERY
+from carrylens.arithmetic.hypotheses import left_to_right
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.claims.judgement import CLAIMS, judge
+from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.errors import CarryLensError
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One model. `outcomes` is by experiment, empty if the battery was not run; `meets_bar` is what its test says."""
+
+    source: str
+    name: ModelName
+    meets_bar: bool | None
+    outcomes: Mapping[str, Outcome]
+    map: NodeMap | None = None
+    claims: Record | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def evidence(self) -> str:
+        """How much evidence its outcomes rest on: quick or full, and the pairs of questions behind a rate."""
+        amounts = {(bool(each.settings.get("quick")), each.settings.get("n_pairs")) for each in self.outcomes.values()}
+        said = [f"{'quick' if quick else 'full'}, {n} pairs" for quick, n in sorted(amounts, key=str)]
+        return "; ".join(said) or "not run"
+
+    @property
+    def missing(self) -> list[str]:
+        """The experiments that were not run on it."""
+        return [each.card.name for each in EXPERIMENTS if each.card.name not in self.outcomes]
+
+    @property
+    def mapped(self) -> str:
+        """How much evidence its map rests on."""
+        settings = None if self.map is None else self.map.stimuli.get("settings")
+        roles = settings.get("roles") if isinstance(settings, Mapping) else None
+        if self.map is None:
+            return "not mapped"
+        return f"{roles['n_confirm']} pairs" if isinstance(roles, Mapping) else "mapped"
+
+
+def read_member(
+    source: str, name: ModelName, sha256: str, places: Sequence[Path], meets_bar: bool | None = None
+) -> Member:
+    """What is known of a model, each thing from the first of the places that has it, made from these weights."""
+    outcomes: list[Outcome] = []
+    notes = []
+    for place in places:
+        about, found = saved_battery(place)
+        if found and about.get("sha256") != sha256:
+            notes.append(f"{place / BATTERY} is of other weights, so it is not used")
+        elif found:
+            outcomes = found
+            break
+    mapped = next(((place, mine) for place in places if (mine := saved_map(place, sha256))), None)
+    notes += [f"{place / MAP} is of other weights, so it is not used" for place in _others(places, mapped, sha256)]
+    outcomes, old = _as_now(outcomes)
+    notes += [f"made by an earlier form of the experiment, so not used: {', '.join(old)}"] if old else []
+    notes += _of_another_map(outcomes, None if mapped is None else mapped[1])
+    return Member(
+        source=source,
+        name=name,
+        meets_bar=meets_bar,
+        outcomes={outcome.card.name: outcome for outcome in outcomes},
+        map=None if mapped is None else mapped[1],
+        claims=None if mapped is None else _claims(*mapped),
+        notes=tuple(notes),
+    )
+
+
+def _others(places: Sequence[Path], mapped: tuple[Path, NodeMap] | None, sha256: str) -> list[Path]:
+    # Places passed over on the way to the map that is used.
+    passed = places if mapped is None else places[: places.index(mapped[0])]
+    return [place for place in passed if (place / MAP).exists() and saved_map(place, sha256) is None]
+
+
+def _as_now(outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[str]]:
+    # Those made by the experiment as it stands, and the names of the others: what those say is no longer what is asked.
+    cards = {each.card.name: each.card for each in EXPERIMENTS}
+    same = [outcome for outcome in outcomes if outcome.card == cards.get(outcome.card.name)]
+    return same, [outcome.card.name for outcome in outcomes if outcome not in same]
+
+
+def _of_another_map(outcomes: Sequence[Outcome], found: NodeMap | None) -> list[str]:
+    if found is None:
+        return []
+    now, reading = hash_of_map(found), {each.card.name for each in EXPERIMENTS if each.reads_map}
+    read = [outcome for outcome in outcomes if outcome.card.name in reading]
+    other = [outcome.card.name for outcome in read if outcome.settings.get("map") != now]
+    return [f"made with another map than the one here: {', '.join(other)}"] if other else []
+
+
+def _claims(place: Path, found: NodeMap) -> Record:
+    # As they were judged beside the map; where nobody did, or by another hypothesis, judged now from the map alone,
+    # without rivals.
+    path, usual = place / CLAIMS, left_to_right(found.operation, found.digits)
+    if path.is_file():
+        try:
+            claims: Record = json.loads(path.read_bytes())
+            if (claims["model"], claims["hypothesis"]) == (found.model, usual.name):
+                return claims
+        except (ValueError, KeyError, TypeError) as error:
+            raise CarryLensError(f"{path} cannot be read ({error}). Judge the map again.") from error
+    return judge(found, usual).record()

@@ -1,0 +1,217 @@
+"""The table: every finding on every model, and how it stands.
+
+Takes  members of the family.
+Gives  `FamilyTable`: rows in sections, each with a cell for every model; what holds in all, what varies, what is open.
+Never  says that something holds in all where a model it applies to was not asked, or could not be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from carrylens.arithmetic.battery.outcome import BesidePaper, Outcome
+from carrylens.arithmetic.battery.registry import EXPERIMENTS
+from carrylens.arithmetic.family.cells import APART, NOT_RUN, Cell, State, span, verdict_cell
+from carrylens.arithmetic.family.circuits import CIRCUIT
+from carrylens.arithmetic.family.experiments import FINDINGS, Finding, applies
+from carrylens.arithmetic.family.members import Member
+from carrylens.arithmetic.family.trends import trend_of
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.errors import CarryLensError
+
+VERDICT, CIRCUIT_SECTION = "verdict", "Map and claims"
+
+
+class Standing(Enum):
+    """How a finding stands in the family."""
+
+    HOLDS = "holds in all"
+    SO_FAR = "same where told"
+    VARIES = "varies"
+    MEASURED = "measured"
+    OPEN = "could not be told"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One finding: a cell for each model, in the order of the members; the paper's figure, and how many agree.
+
+    `trend` is how the number goes as additions get longer.
+    """
+
+    section: str
+    name: str
+    cells: tuple[Cell, ...]
+    paper: str = ""
+    agree: int = 0
+    compared: int = 0
+    trend: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The different words, the commonest first."""
+        told = [cell.word for cell in self.cells if cell.state is State.TOLD]
+        return tuple(sorted(dict.fromkeys(told), key=lambda word: (-told.count(word), told.index(word))))
+
+    @property
+    def standing(self) -> Standing:
+        """Whether it holds in all, varies, or could not be told everywhere."""
+        concerned = [cell for cell in self.cells if cell.state is not State.APART]
+        if any(cell.state is State.MEASURED for cell in concerned):
+            return Standing.MEASURED
+        if not self.words:
+            return Standing.OPEN
+        if len(self.words) > 1:
+            return Standing.VARIES
+        everywhere = len(concerned) > 1 and all(cell.state is State.TOLD for cell in concerned)
+        return Standing.HOLDS if everywhere else Standing.SO_FAR
+
+    def count(self, *states: State) -> int:
+        """How many cells are in one of these states."""
+        return sum(cell.state in states for cell in self.cells)
+
+    @property
+    def says(self) -> str:
+        """How it stands, in a few words."""
+        told = self.count(State.TOLD, State.MEASURED)
+        if self.standing is Standing.HOLDS:
+            first = [f"holds in all {told}" if told == len(self.cells) else f"holds in all {told} it applies to"]
+        elif self.standing is Standing.VARIES:
+            first = [f"varies: {self._commonest()} of {told} {self.words[0]}"]
+        elif self.standing is Standing.SO_FAR:
+            first = [f"same in the {told} told" if told > 1 else "told in 1"]
+        elif self.standing is Standing.MEASURED:
+            first = [span([cell.value for cell in self.cells if cell.value is not None])]
+            first += [self.trend] if self.trend else []
+        else:
+            first = []
+        return "; ".join([*first, *self.rest]) or State.APART.value
+
+    @property
+    def rest(self) -> list[str]:
+        """In how many models it is open, and in how many untested."""
+        n_open, untested = self.count(State.OPEN), self.count(State.UNTESTED, State.NOT_RUN)
+        return [f"open in {n_open}"] * bool(n_open) + [f"untested in {untested}"] * bool(untested)
+
+    def _commonest(self) -> int:
+        return sum(cell.state is State.TOLD and cell.word == self.words[0] for cell in self.cells)
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTable:
+    """Members and rows; `titles` says in full what each section asks."""
+
+    members: tuple[Member, ...]
+    rows: tuple[Row, ...]
+    titles: Mapping[str, str]
+
+    def standing(self, standing: Standing) -> list[Row]:
+        """The rows that stand so."""
+        return [row for row in self.rows if row.standing is standing]
+
+    def models(self, row: Row, word: str) -> list[Member]:
+        """The models that have this word in a row."""
+        cells = zip(self.members, row.cells, strict=True)
+        return [member for member, cell in cells if cell.state is State.TOLD and cell.word == word]
+
+    def record(self) -> dict[str, Any]:
+        """The table as plain data."""
+        return {
+            "models": [_member_record(member) for member in self.members],
+            "rows": [_row_record(row, self.members) for row in self.rows],
+            **{
+                key: [f"{row.section}: {row.name}" for row in self.standing(standing)]
+                for key, standing in (("holds", Standing.HOLDS), ("varies", Standing.VARIES))
+            },
+        }
+
+
+def family_table(members: Sequence[Member]) -> FamilyTable:
+    """The table of these models."""
+    if not members:
+        raise CarryLensError("There is no model to compare. Give the names of some, such as those of carrylens models.")
+    rows = [Row(CIRCUIT_SECTION, asked.name, tuple(asked.read(member) for member in members)) for asked in CIRCUIT]
+    titles = {CIRCUIT_SECTION: "What the map holds, and what claims say of it"}
+    titles |= {each.card.name: each.card.title for each in EXPERIMENTS}
+    return FamilyTable(tuple(members), (*rows, *experiment_rows(members)), titles)
+
+
+def experiment_rows(members: Sequence[Member]) -> Iterator[Row]:
+    """For each experiment its verdict on each model, then what hides behind it where any model has an outcome."""
+    for experiment in EXPERIMENTS:
+        verdict = Finding(experiment.card.name, VERDICT, _verdict)
+        yield replace(_row(verdict, members), paper=experiment.card.paper)
+        for finding in FINDINGS:
+            if finding.experiment == experiment.card.name:
+                row = _row(finding, members)
+                if row.count(State.NOT_RUN, State.APART) < len(members):
+                    yield row
+
+
+def _verdict(outcome: Outcome, _name: ModelName) -> Cell:
+    return verdict_cell(outcome.verdict)
+
+
+def _read(finding: Finding, member: Member) -> Cell:
+    if not applies(finding.experiment, member.name):
+        return APART
+    outcome = member.outcomes.get(finding.experiment)
+    return NOT_RUN if outcome is None else finding.read(outcome, member.name)
+
+
+def _row(finding: Finding, members: Sequence[Member]) -> Row:
+    cells = tuple(_read(finding, member) for member in members)
+    beside = [found for member in members if (found := _beside(finding, member)) is not None]
+    told = [each.agrees for each in beside if each.agrees is not None]
+    paper = "; ".join(dict.fromkeys(each.paper for each in beside))
+    row = Row(finding.experiment, finding.name, cells, paper, sum(told), len(told))
+    trend = trend_of([(member.name, cell.value) for member, cell in zip(members, cells, strict=True)])
+    if not finding.trend or trend is None:
+        return row
+    said = f"{finding.trend} with digits"
+    shown = "; ".join(filter(None, (paper, said)))
+    return replace(
+        row, paper=shown, agree=row.agree + trend.goes(finding.trend), compared=row.compared + 1, trend=str(trend)
+    )
+
+
+def _beside(finding: Finding, member: Member) -> BesidePaper | None:
+    outcome = member.outcomes.get(finding.experiment)
+    if outcome is None or not finding.paper:
+        return None
+    return next((each for each in outcome.beside_paper if each.what.startswith(finding.paper)), None)
+
+
+def _member_record(member: Member) -> dict[str, Any]:
+    return {
+        "model": str(member.name),
+        "source": member.source,
+        "meets_bar": member.meets_bar,
+        "battery": member.evidence,
+        "map": member.mapped,
+        "notes": list(member.notes),
+    }
+
+
+def _row_record(row: Row, members: Sequence[Member]) -> dict[str, Any]:
+    return {
+        "section": row.section,
+        "finding": row.name,
+        "stands": row.standing.value,
+        "says": row.says,
+        "paper": row.paper or None,
+        "trend": row.trend or None,
+        "agree_with_paper": [row.agree, row.compared] if row.compared else None,
+        "cells": {
+            member.source: {
+                "state": cell.state.value,
+                "word": cell.word or None,
+                "figure": cell.figure or None,
+                "value": cell.value,
+            }
+            for member, cell in zip(members, row.cells, strict=True)
+        },
+    }

@@ -1,0 +1,67 @@
+"""The known hypotheses: the left-to-right algorithms and their rivals, each declared once.
+
+Takes  an operation and a number of digits.
+Gives  a `Hypothesis` each.
+Never  says where a paper found a variable: places follow from the causal model.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from carrylens.arithmetic import rivals
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.questions import Operation
+from carrylens.claims.hypothesis import Hypothesis
+
+_ADDITION, _SUBTRACTION = ("SA", "ST", "SV"), ("MD", "MB", "MV", "ND", "NB", "NV", "SGN")
+_INPUTS = ("OPR", "D", "D'")  # tokens that whoever needs them may read, with whatever else stands there
+_SEEN_TOO = ("SC", "MC", "NC", *_INPUTS)
+
+
+@cache
+def left_to_right(operation: Operation, digits: int) -> Hypothesis:
+    """The paper's account: column values first, then TriAdd, then each answer digit from its column and one carry."""
+    return _state(
+        algorithm(operation, digits),
+        required=(*_ADDITION, *_SUBTRACTION, "A"),
+        optional=_SEEN_TOO,
+        folded=("SV", "MV", "NV"),
+    )
+
+
+@cache
+def one_layer(digits: int) -> Hypothesis:
+    """The one-layer rival: the column's own digit, and the binary carry of the column below it alone."""
+    return _state(rivals.one_layer(digits), required=("SA", "SC", "A"), optional=_INPUTS)
+
+
+@cache
+def one_layer_through_nine(digits: int) -> Hypothesis:
+    """The one-layer rival that looks through one column that sums to 9."""
+    return _state(rivals.one_layer(digits, sum_nine=True), required=("SA", "SC", "SU", "A"), optional=_INPUTS)
+
+
+@cache
+def ripple(operation: Operation, digits: int) -> Hypothesis:
+    """The schoolbook rival: every carry from the one below it, so all of them stand somewhere, one after another."""
+    model = rivals.ripple(operation, digits)
+    return _state(model, required=("C", "B", "R", "Z", "SGN", "A"), optional=_INPUTS)
+
+
+def rivals_of(operation: Operation, digits: int) -> tuple[Hypothesis, ...]:
+    """Every known rival of the left-to-right account."""
+    adding = (one_layer(digits), one_layer_through_nine(digits)) if operation is Operation.ADD else ()
+    return (*adding, ripple(operation, digits))
+
+
+def _state(
+    model: CausalModel, required: tuple[str, ...], optional: tuple[str, ...], folded: tuple[str, ...] = ()
+) -> Hypothesis:
+    # The families that this operation has; OPR is the operator, which says nothing where there is only one.
+    known = {variable.name for variable in model.by_variable} | {"D", "D'"}
+    if model.operation is Operation.MIX:
+        known.add("OPR")
+    mine = [tuple(name for name in names if name in known) for names in (required, optional, folded)]
+    return Hypothesis(model.name, model, required=mine[0], optional=mine[1], folded=mine[2])

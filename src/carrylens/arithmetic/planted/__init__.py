@@ -1,0 +1,24 @@
+"""Planted circuits: models whose weights were computed, so that what they do, and where, is known.
+
+Takes  a circuit description.
+Gives  an ordinary model that carries it out, and the truth about it.
+Never  guesses, and never trains.
+"""
+
+from carrylens.arithmetic.planted.comparison import compare
+from carrylens.arithmetic.planted.description import CircuitDescription, Role
+from carrylens.arithmetic.planted.dials import Dials, describe
+from carrylens.arithmetic.planted.planting import load_truth, permuted_twin, plant
+from carrylens.arithmetic.planted.truth import Truth
+
+__all__ = [
+    "CircuitDescription",
+    "Dials",
+    "Role",
+    "Truth",
+    "compare",
+    "describe",
+    "load_truth",
+    "permuted_twin",
+    "plant",
+]

@@ -1,0 +1,82 @@
+"""What a planted model computes, as a causal model: the paper's, or the same with binary carries.
+
+Takes  an operation and a number of digits, or a description.
+Gives  the causal model whose counterfactuals the planted nodes must show.
+Never  says where anything is computed.
+
+With binary carries a column says two binary things instead of one of three values: SC and S9 for an addition, MC and
+NC (D<D' and D'<D) for a subtraction. Resolving is as before: a column that passes on takes what comes from below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from carrylens.arithmetic import rivals
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.causal import CausalModel, Mechanism
+from carrylens.arithmetic.planted.description import CircuitDescription, Method
+from carrylens.arithmetic.questions import Column, Operation
+from carrylens.arithmetic.subtasks import same, sums_to_nine
+from carrylens.arithmetic.variables import D_PRIME, MC, MV, NC, NV, S9, SC, SV, D
+
+TRI_STATE, BINARY = ("ST", "MB", "NB"), ("SC", "S9", "MC", "NC")
+"""What a column says about its carry, held in one value or in two."""
+
+DIGITS, RESOLVED = ("SA", "MD", "ND"), ("SV", "MV", "NV")
+"""The digit of a column before any carry, and the carry out of it."""
+
+
+@cache
+def causal_model(operation: Operation, digits: int, binary: bool = False) -> CausalModel:
+    """The left-to-right algorithm, with tri-state or with binary carries."""
+    model = algorithm(operation, digits)
+    if not binary:
+        return model
+    return CausalModel(f"{model.name} with binary carries", operation, digits, tuple(_binary(model)))
+
+
+def model_of(description: CircuitDescription) -> CausalModel:
+    """The causal model that a description states."""
+    if description.method is Method.ONE_LAYER:
+        return rivals.one_layer(description.digits)
+    if description.method is Method.RIGHT_TO_LEFT:
+        return rivals.ripple(description.operation, description.digits)
+    binary = any(role.variable.name in BINARY for role in description.roles)
+    return causal_model(description.operation, description.digits, binary)
+
+
+def uses_binary_carry(model: CausalModel) -> bool:
+    """Whether the carries of columns are binary."""
+    return not any(variable.name in ("ST", "MB") for variable in model.by_variable)
+
+
+def carry_or_pass(carry: Column, nine: Column, below: Column) -> Column:
+    """SV of binary carries: what comes from below where the column sums to 9, else its own carry."""
+    return np.where(nine == 1, below, carry)
+
+
+def borrow_or_pass(borrow: Column, other: Column, below: Column) -> Column:
+    """MV of (MC, NC), NV of (NC, MC): what comes from below where neither digit is the smaller one."""
+    return np.where((borrow == 0) & (other == 0), below, borrow)
+
+
+def _binary(model: CausalModel) -> Iterator[Mechanism]:
+    # Columns first, because MV is made of NC too.
+    resolved = [mechanism for mechanism in model.mechanisms if mechanism.variable.name in RESOLVED]
+    answers = [mechanism for mechanism in model.mechanisms if mechanism.variable in model.answer_variables]
+    for mechanism in model.mechanisms:
+        if mechanism not in resolved and mechanism not in answers and mechanism.variable.name not in TRI_STATE:
+            yield mechanism
+        if mechanism.variable.name == "SC" and (k := mechanism.variable.digit):
+            yield Mechanism(S9[k], (D[k], D_PRIME[k]), sums_to_nine)
+    for mechanism in resolved:
+        name, digit = mechanism.variable.name, mechanism.variable.digit or 0
+        own, other, family = {"SV": (SC, S9, SV), "MV": (MC, NC, MV), "NV": (NC, MC, NV)}[name]
+        rule = carry_or_pass if name == "SV" else borrow_or_pass
+        parents = (own[digit], other[digit], family[digit - 1]) if digit else (own[0],)
+        yield Mechanism(family[digit], parents, rule if digit else same)
+    yield from answers

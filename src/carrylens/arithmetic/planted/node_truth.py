@@ -1,0 +1,138 @@
+"""The account: the truth about a wiring, node by node and edge by edge.
+
+Takes  a `Wiring`.
+Gives  the groups and the edges of its `Truth`.
+Never  leaves out a node that is read: a test swaps every node of small models and compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from carrylens.arithmetic.planted.algorithm_of import DIGITS, RESOLVED
+from carrylens.arithmetic.planted.description import Role
+from carrylens.arithmetic.planted.truth import Edge, Group
+from carrylens.arithmetic.planted.wiring import Wiring
+from carrylens.arithmetic.variables import OPR, SGN, Variable
+from carrylens.nodes import Node
+
+
+def account_of(wiring: Wiring) -> tuple[tuple[Group, ...], tuple[Edge, ...]]:
+    """Every group and every edge."""
+    groups = [*_column_groups(wiring), *_resolver_groups(wiring)]
+    edges = [*_column_edges(wiring), *_tail_edges(wiring)]
+    for token in wiring.tokens:
+        groups += _token_groups(wiring, token)
+        edges += _token_edges(wiring, token)
+    return tuple(dict.fromkeys(groups)), tuple(dict.fromkeys(edges))
+
+
+def group(variable: Variable, stage: str, serves: Sequence[Variable], copies: Sequence[Sequence[Node]]) -> Group:
+    """A group with every copy once, in order."""
+    return Group(variable, stage, tuple(serves), tuple(sorted({tuple(sorted(copy)) for copy in copies})))
+
+
+def _served(wiring: Wiring, letter: str, k: int) -> list[Variable]:
+    # The tokens that a carry out of column k, or above it, goes into.
+    return [
+        token
+        for token in wiring.tokens
+        if any(parent.name[0] == letter and (parent.digit or 0) >= k for parent in wiring.parents(token, RESOLVED))
+    ]
+
+
+def _columns(wiring: Wiring) -> Iterator[tuple[Variable, list[Variable], list[Role]]]:
+    # Each variable a column holds its carry in, the tokens it serves, and its copies.
+    serves: dict[Variable, set[Variable]] = {}
+    for letter, columns in wiring.columns.items():
+        for k in columns:
+            for variable in wiring.column_variables(letter, k):
+                serves.setdefault(variable, set()).update(_served(wiring, letter, k))
+    for variable, tokens in serves.items():
+        yield variable, [token for token in wiring.tokens if token in tokens], list(wiring.description.of(variable))
+
+
+def _column_groups(wiring: Wiring) -> Iterator[Group]:
+    for variable, serves, roles in _columns(wiring):
+        yield group(variable, "fetch", serves, [role.heads for role in roles])
+        yield group(variable, "table", serves, [role.mlps[:1] for role in roles])
+        if wiring.resolver:
+            yield group(variable, "sort", serves, [role.mlps[1:] for role in roles])
+
+
+def _resolver_groups(wiring: Wiring) -> Iterator[Group]:
+    for role in wiring.description.roles:
+        if wiring.resolver and role.variable.name in RESOLVED and role.mlps:
+            serves = [token for token in wiring.tokens if role.variable in wiring.parents(token, RESOLVED)]
+            yield group(role.variable, "gather", serves, [role.heads])
+            yield group(role.variable, "resolve", serves, [role.mlps])
+
+
+def _token_groups(wiring: Wiring, token: Variable) -> Iterator[Group]:
+    for variable in wiring.parents(token, DIGITS):
+        roles = wiring.description.of(variable)
+        yield group(variable, "fetch", [token], [role.heads for role in roles])
+        if roles[0].mlps:
+            yield group(variable, "table", [token], [role.mlps for role in roles])
+    for variable in wiring.parents(token, (str(OPR), str(SGN))):
+        yield group(variable, "select", [token], [[_known(wiring.selector(token, variable))]])
+    for variable in wiring.parents(token, RESOLVED):
+        yield group(variable, "bring", [token], [role.heads for role in wiring.carriers(token, variable)])
+    yield group(token, "combine", [token], [[_known(wiring.combiner(token))]])
+
+
+def _column_edges(wiring: Wiring) -> Iterator[Edge]:
+    for variable, _, roles in _columns(wiring):
+        for role in roles:
+            yield from (Edge(head, role.mlps[0], "mlp", variable) for head in role.heads)
+    for token in wiring.tokens if wiring.resolver is None else ():
+        for resolved in wiring.parents(token, RESOLVED):
+            for lane, carrier in enumerate(wiring.carriers(token, resolved)):
+                for k in range((resolved.digit or 0) + 1):
+                    for role in wiring.lanes(resolved.name[0], k)[lane].values():
+                        for side in _sides(role.variable, resolved):
+                            yield Edge(role.mlps[0], carrier.heads[0], side, role.variable)
+
+
+def _sides(variable: Variable, resolved: Variable) -> str:
+    # A key says whether the column passes on, which the units never do; a value says what it carries.
+    if variable.name == "S9":
+        return "k"
+    if variable.name[0] != resolved.name[0]:
+        return "k"
+    return "v" if variable.digit == 0 or variable.name == "SC" else "kv"
+
+
+def _tail_edges(wiring: Wiring) -> Iterator[Edge]:
+    resolver = wiring.resolver
+    if resolver is None:
+        return
+    for variable, _, roles in _columns(wiring):
+        for role in roles:
+            yield Edge(role.mlps[0], role.mlps[1], "mlp", variable)
+            yield Edge(role.mlps[1], resolver.heads[0], "v", variable)
+    for role in wiring.description.roles:
+        if role.variable.name in RESOLVED and role.mlps:
+            yield Edge(resolver.heads[0], resolver.mlps[0], "mlp", role.variable)
+    for token in wiring.tokens:
+        for resolved in wiring.parents(token, RESOLVED):
+            for carrier in wiring.carriers(token, resolved):
+                yield Edge(resolver.mlps[0], carrier.heads[0], "k", resolved)
+
+
+def _token_edges(wiring: Wiring, token: Variable) -> Iterator[Edge]:
+    combiner = _known(wiring.combiner(token))
+    for variable in wiring.parents(token, DIGITS):
+        for role in wiring.description.of(variable):
+            yield from (Edge(head, role.mlps[0] if role.mlps else combiner, "mlp", variable) for head in role.heads)
+            yield from (Edge(mlp, combiner, "mlp", variable) for mlp in role.mlps)
+    for variable in wiring.parents(token, (str(OPR), str(SGN))):
+        yield Edge(_known(wiring.selector(token, variable)), combiner, "mlp", variable)
+    for variable in wiring.parents(token, RESOLVED):
+        yield from (Edge(r.heads[0], combiner, "mlp", variable) for r in wiring.carriers(token, variable))
+    yield Edge(combiner, None, "logits", token)
+
+
+def _known(node: Node | None) -> Node:
+    assert node is not None, "the wiring was checked"
+    return node

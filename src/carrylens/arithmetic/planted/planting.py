@@ -1,0 +1,109 @@
+"""Planting: from a circuit description to a model and the truth about it.
+
+Takes  a `CircuitDescription`.
+Gives  `Planted`, the model and its truth; a model folder; a twin in which no circuit is left.
+Never  trains, and never plants what cannot work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.planted.answer_mlps import add_combiners
+from carrylens.arithmetic.planted.assembly import Finish, assemble
+from carrylens.arithmetic.planted.circuit import sketch_circuit
+from carrylens.arithmetic.planted.description import CircuitDescription, Method
+from carrylens.arithmetic.planted.node_truth import account_of
+from carrylens.arithmetic.planted.rivals import (
+    one_layer_account,
+    place_value_account,
+    sketch_one_layer,
+    sketch_place_value,
+)
+from carrylens.arithmetic.planted.sketch import Sketch
+from carrylens.arithmetic.planted.truth import Edge, Group, Truth
+from carrylens.arithmetic.planted.wiring import wire
+from carrylens.arithmetic.zoo.model_facts import TRUTH
+from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
+from carrylens.model.folder import save_model
+from carrylens.model.manifest import read_sealed
+from carrylens.model.transformer import Transformer
+from carrylens.model.weights import model_from_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """A planted model and what is true of it."""
+
+    model: Transformer
+    truth: Truth
+
+    def save(self, folder: str | Path) -> None:
+        """Write an ordinary model folder, with the truth sealed in it."""
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / TRUTH, self.truth.to_json().encode())
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CarryLensError(f"{folder} cannot be written ({reason}). Give another folder.") from error
+        save_model(self.model, folder, also=(TRUTH,))
+
+
+def plant(description: CircuitDescription) -> Planted:
+    """The model that the description states, or an error that says why there can be none."""
+    sketch, groups, edges = _sketch(description)
+    real = description.n_heads - description.noise
+    finish = Finish(
+        noise_heads=tuple(range(real, description.n_heads)),
+        rotated=description.rotated,
+        seed=description.seed,
+        width=description.width,
+    )
+    model = assemble(sketch, description.digits, finish)
+    return Planted(model, Truth(str(planted_name(description, model)), description, groups, edges))
+
+
+def planted_name(description: CircuitDescription, model: Transformer) -> ModelName:
+    """What the planted model is called: a name as all models have, with `planted` and without steps."""
+    return ModelName(
+        operation=description.operation,
+        digits=description.digits,
+        n_layers=description.n_layers,
+        n_heads=description.n_heads,
+        n_steps=0,
+        seed=description.seed,
+        width=model.config.d_model,
+        planted=True,
+    )
+
+
+def load_truth(folder: str | Path) -> Truth:
+    """The truth that was saved with a planted model."""
+    return Truth.from_json(read_sealed(Path(folder), TRUTH), source=str(Path(folder) / TRUTH))
+
+
+def permuted_twin(model: Transformer, seed: int) -> Transformer:
+    """A model whose every weight matrix has the same entries, shuffled: the same numbers and no circuit."""
+    generator = torch.Generator().manual_seed(seed)
+    shuffled = {
+        name: weight.flatten()[torch.randperm(weight.numel(), generator=generator)].view(weight.shape)
+        for name, weight in model.state_dict().items()
+    }
+    return model_from_weights(model.config, shuffled, "The twin").eval()
+
+
+def _sketch(description: CircuitDescription) -> tuple[Sketch, tuple[Group, ...], tuple[Edge, ...]]:
+    if description.method is Method.ONE_LAYER:
+        return sketch_one_layer(description), *one_layer_account(description)
+    if description.method is Method.PLACE_VALUE:
+        return sketch_place_value(description), *place_value_account(description)
+    wiring = wire(description)
+    sketch = sketch_circuit(wiring)
+    add_combiners(sketch, wiring)
+    return sketch, *account_of(wiring)

@@ -1,0 +1,103 @@
+"""Model cards: what a person wants to know before using a model.
+
+Takes  a model's name, its folder and its test.
+Gives  the text of its `README.md`.
+Never  states a figure that is not in the saved files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.zoo.model_facts import history, training_run
+from carrylens.training.counts import asked_options
+from carrylens.training.recipes import RecipeKind, recipe_for
+
+_DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
+
+_RECIPE_WORDS = {
+    "batch": "batch",
+    "adam_rate": "AdamW's rate",
+    "muon_rate": "Muon's rate",
+    "tail": "share of the steps averaged over",
+    "silent_start": "output matrices start at zero",
+    "steady": "share of the steps at full rate",
+}
+
+
+def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
+    """The card of the model in `folder`."""
+    bar = {True: "meets", False: "misses", None: "was not asked enough to be held to"}[test["meets_bar"]]
+    layers = f"{name.n_layers} layer{'s' if name.n_layers > 1 else ''}"
+    lines = [
+        f"# {name}",
+        "",
+        f"A transformer that {_DOES[name.operation.value]} numbers of {name.digits} digits: {layers}, "
+        f"{name.n_heads} heads, width {name.width}, seed {name.seed}. Made by carrylens; Apache-2.0.",
+        "",
+        *_training_lines(name, folder),
+        "## Test",
+        "",
+        f"It {bar} the bar of fewer than 10 failures per million natural and enriched questions for each operation. "
+        f"Made by `carrylens test {name} {asked_options(name, test)} --save`; weights {test['sha256'][:16]}.",
+        "",
+        "| questions | operation | asked | failed | failures per million, 95% interval |",
+        "|---|---|---:|---:|---|",
+        *(_test_line(part) for part in test["parts"]),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def per_million(part: dict[str, Any]) -> str:
+    """The exact interval of a part's failure rate, per million.
+
+    >>> per_million({"interval": [0.0, 3.69e-06]})
+    '0 to 3.69'
+    """
+    low, high = (1e6 * bound for bound in part["interval"])
+    return " to ".join(f"{bound:,.0f}" if bound >= 1000 else f"{bound:.3g}" for bound in (low, high))
+
+
+def _training_lines(name: ModelName, folder: Path) -> list[str]:
+    run, lines = training_run(folder), history(folder)
+    if not run:
+        return []
+    inserted = f" --insert {run['inserted_from']} --placement {run['placement']}" if "inserted_from" in run else ""
+    recipe = "" if run["kind"] == "compact" else f" --recipe {run['kind']}"
+    device = f" --device {run['device']}" if run.get("device", "cpu") != "cpu" else ""
+    threads = f" --threads {run['threads']}" if run.get("threads", 1) != 1 else ""
+    last = lines[-1]
+    return [
+        "## Training",
+        "",
+        f"    carrylens train {name}{recipe}{inserted}{device}{threads}",
+        "",
+        f"{last['step']:,} steps of {run['batch']} {run['stream']} questions took {last['seconds']:.0f} s "
+        f"on a machine that did other work too; last loss {last['loss']:.2g}.",
+        *([f"Weights of the inserted model: {run['inserted_sha256'][:16]}."] if "inserted_sha256" in run else []),
+        *_other_recipe(name, run),
+        "",
+    ]
+
+
+def _other_recipe(name: ModelName, run: dict[str, Any]) -> list[str]:
+    # A model may be older than the recipe in force: then its command no longer makes it.
+    now = asdict(recipe_for(name, RecipeKind(run["kind"])))
+    kept = {"tail": 0.0, "silent_start": False, "steady": 0.0} | run
+    differs = [field for field in _RECIPE_WORDS if kept[field] != now[field]]
+    if not differs:
+        return []
+    then = ", ".join(f"{_RECIPE_WORDS[field]}: {_said(kept[field])}, now {_said(now[field])}" for field in differs)
+    return ["", f"The recipe has changed since ({then}), so the command above now makes another model."]
+
+
+def _said(value: float | bool) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}"
+
+
+def _test_line(part: dict[str, Any]) -> str:
+    return f"| {part['name']} | {part['operation']} | {part['asked']:,} | {part['failed']:,} | {per_million(part)} |"

@@ -1,0 +1,165 @@
+"""Exams: a model's test that can be stopped, gone on with, and saved beside the model.
+
+Takes  a model's name and how many questions to ask.
+Gives  the results, the model card that shows them, and a place to go on from.
+Never  mixes results of two models or two exams: what is kept carries the hash of both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.zoo.cards import model_card
+from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH, model_name
+from carrylens.arithmetic.zoo.shipped import find_model, load
+from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
+from carrylens.model.folder import CONFIG, WEIGHTS
+from carrylens.model.hub import HUB
+from carrylens.model.manifest import MANIFEST, check_sealed, write_sealed
+from carrylens.model.transformer import Transformer
+from carrylens.training.counts import parse_counts
+from carrylens.training.exam import EXAM_SEED, MOST_KEPT, Part, Result, blank_results, exam_parts, sit
+from carrylens.training.identity import hash_of as hash_of
+
+BAR_PER_MILLION = 10
+BAR_STREAMS = ("natural", "enriched")
+
+
+@dataclass
+class Exam:
+    """One model's test under way."""
+
+    source: str
+    name: ModelName
+    model: Transformer
+    model_hash: str
+    parts: list[Part]
+    results: list[Result]
+
+    @classmethod
+    def start(cls, source: str, per_stream: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
+        """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
+        given = parse_counts(of)
+        model = load(source).to(device)
+        name = model_name(source if source.startswith(HUB) else find_model(source))
+        parts = exam_parts(name.operation, model.config.digits, per_stream, per_class, of=given)
+        if not parts:
+            raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
+        exam = cls(source, name, model, hash_of(model), parts, blank_results(parts))
+        exam._take_up()
+        return exam
+
+    @property
+    def total(self) -> int:
+        """How many questions there are to ask."""
+        return sum(part.count for part in self.parts)
+
+    @property
+    def asked(self) -> int:
+        """How many were asked so far."""
+        return sum(result.asked for result in self.results)
+
+    @property
+    def done(self) -> bool:
+        """Whether all were asked."""
+        return self.asked >= self.total
+
+    def sit(self) -> Iterator[int]:
+        """Ask on; how many more were asked, after each chunk."""
+        before = self.asked
+        for _ in sit(self.model, self.parts, self.results):
+            yield self.asked - before
+            before = self.asked
+
+    def record(self) -> dict[str, Any]:
+        """The results as plain data."""
+        return {
+            "model": str(self.name),
+            "sha256": self.model_hash,
+            "seed": EXAM_SEED,
+            "meets_bar": meets_bar(self.results),
+            "most_failures_kept": MOST_KEPT,
+            "parts": [result.record() for result in self.results],
+        }
+
+    def keep(self) -> None:
+        """Keep what was asked so far, for the next call to go on from."""
+        try:
+            self._kept.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CarryLensError(
+                f"{self._kept.parent} cannot be made: {reason}. Set XDG_CACHE_HOME to a folder that can be written."
+            ) from error
+        write_whole(self._kept, json.dumps([vars(result) for result in self.results]).encode())
+
+    def forget(self) -> None:
+        """Drop what was kept."""
+        self._kept.unlink(missing_ok=True)
+
+    def folder_to_save(self) -> Path:
+        """The folder that `save` writes into, or a clear error if it cannot."""
+        if self.source.startswith(HUB):
+            raise CarryLensError(f"{self.source} is no folder here, so no test can be saved in it. Leave --save out.")
+        folder = find_model(self.source)
+        if not (folder / MANIFEST).exists():
+            raise CarryLensError(
+                f"{folder} was not saved by carrylens, so no test can be saved in it. Leave --save out."
+            )
+        check_sealed(folder)
+        if not os.access(folder, os.W_OK):
+            raise CarryLensError(f"{folder} cannot be written, so no test can be saved in it. Leave --save out.")
+        return folder
+
+    def save(self) -> Path:
+        """Write the test and the model card into the model's folder, and seal it again."""
+        folder, record = self.folder_to_save(), self.record()
+        contents = {
+            TEST: (json.dumps(record, indent=1) + "\n").encode(),
+            CARD: model_card(self.name, folder, record).encode(),
+        }
+        own = [name for name in (CONFIG, WEIGHTS, HISTORY, TRUTH) if (folder / name).exists()]
+        others = [name for name in check_sealed(folder) if name not in contents]  # such as a map
+        write_sealed(folder, contents, also=list(dict.fromkeys((*own, *others))))
+        return folder / TEST
+
+    @property
+    def _kept(self) -> Path:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        asked = json.dumps(
+            [self.model_hash, EXAM_SEED, [[part.name, part.operation.value, part.count] for part in self.parts]]
+        )
+        return home / "carrylens" / "exams" / f"{hashlib.sha256(asked.encode()).hexdigest()[:32]}.json"
+
+    def _take_up(self) -> None:
+        if self._kept.exists():
+            try:
+                self.results = [Result(**result) for result in json.loads(self._kept.read_text(encoding="utf-8"))]
+            except (OSError, ValueError, TypeError):
+                self.results = blank_results(self.parts)
+
+
+def meets_bar(results: list[Result]) -> bool | None:
+    """Fewer than 10 failures per million, natural and enriched, for each operation.
+
+    With fewer than a million asked of either, None, unless the exact interval lies all below the bar or all above.
+    """
+    verdicts = [_meets_bar(result) for result in results if result.name in BAR_STREAMS]
+    if False in verdicts:
+        return False
+    return None if None in verdicts or not verdicts else True
+
+
+def _meets_bar(result: Result) -> bool | None:
+    if result.asked >= 1_000_000:
+        return result.failed * 1_000_000 < BAR_PER_MILLION * result.asked
+    low, high = (end * 1_000_000 for end in result.interval())
+    return True if high < BAR_PER_MILLION else False if low > BAR_PER_MILLION else None

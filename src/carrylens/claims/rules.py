@@ -1,0 +1,287 @@
+"""Judging: a verdict for each claim.
+
+Takes  claims, a search and thresholds.
+Gives  a `Finding` for each.
+Never  calls a claim supported that nothing could have refuted, or a value absent while stand-ins were not looked for,
+       or a token of the answer, which somebody must write.
+
+What counts: a role is sure if its hit rate is surely above `least_hit` and above its null, and its corrected p is at
+most `level`. A set of nodes reaches another if what each of its nodes writes can be read by one of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.variables import Variable
+from carrylens.claims.claims import Claim, Kind, behind
+from carrylens.claims.hypothesis import Hypothesis
+from carrylens.claims.search_record import Search
+from carrylens.claims.structure import follows
+from carrylens.claims.thresholds import Thresholds
+from carrylens.claims.verdicts import Finding, Verdict
+from carrylens.discovery.node_map import Fallen, Nodes, Role, Way
+from carrylens.evidence.rates import Rate
+from carrylens.nodes import Node, print_nodes, reaches
+
+_SHOWN = 3  # roles kept as evidence for a claim
+_ASKED = 20_000  # questions on which an algorithm's own share of wrong answers is counted
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """One hypothesis, judged on one search."""
+
+    hypothesis: Hypothesis
+    search: Search
+    thresholds: Thresholds
+
+    def find(self, claim: Claim) -> Finding:
+        """The verdict of one claim."""
+        judged = {
+            Kind.CARRIED: self._carried,
+            Kind.ORDER: self._order,
+            Kind.TIMELY: self._timely,
+            Kind.ROOM: self._room,
+            Kind.APART: self._apart,
+            Kind.ANSWERS: self._answers,
+        }
+        return judged[claim.kind](claim)
+
+    def is_sure(self, role: Role) -> bool:
+        """Whether a role is more than a few lucky hits, and of this variable rather than of what comes with it."""
+        return self._is_apart(role) and role.p <= self.thresholds.level
+
+    def _is_apart(self, found: Role | Fallen) -> bool:
+        low, moved = found.hit.interval[0], found.null.interval[1]
+        return low > self.thresholds.least_hit and low - moved >= self.thresholds.least_margin
+
+    def _carried(self, claim: Claim) -> Finding:
+        roles = [role for role in self._roles(claim) if self._stands_in(role.nodes, claim)]
+        sure = [role for role in roles if self.is_sure(role)]
+        if sure:
+            what = f"{print_nodes(sure[0].nodes)} does, {_rates(sure[0])}"
+            return Finding(claim, Verdict.SUPPORTED, what + _others(len(sure) - 1), tuple(sure[:_SHOWN]))
+        if roles:
+            why = f"only in part: {print_nodes(roles[0].nodes)}, {_rates(roles[0])}; a stand-in may do the rest"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(roles[:_SHOWN]))
+        return self._missing(claim)
+
+    def _missing(self, claim: Claim) -> Finding:
+        assert claim.variable is not None
+        n_pairs = self.search.n_visible(self.hypothesis.model, claim.variable, claim.token)
+        if n_pairs is None or n_pairs == 0:
+            return Finding(claim, Verdict.UNTESTED, "the search had no pair of questions that could have shown it")
+        if not claim.positions:
+            return Finding(claim, Verdict.REFUTED, "there is no place at which it is known and still of use")
+        elsewhere = self._sure(claim.variable, claim.token)
+        where = f"; it is carried elsewhere, by {print_nodes(elsewhere[0].nodes)}" if elsewhere else ""
+        if n_pairs < self.thresholds.least_searched:
+            why = f"not found, but only {n_pairs} pairs could have shown it{where}"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(elsewhere[:_SHOWN]))
+        if not self.search.groups:
+            why = f"no single node does, on {n_pairs} pairs that could show it; groups were not searched{where}"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(elsewhere[:_SHOWN]))
+        if finer := self._finer(claim):
+            named = f"{print_nodes(finer[0].nodes)} carries {finer[0].variable}"
+            why = f"it was not found by itself, but {named}, from which it follows"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(finer[:_SHOWN]))
+        if claim.variable in self.hypothesis.model.answer_variables and not elsewhere:
+            why = f"who writes it was not found, on {n_pairs} pairs; somebody does where the model answers right"
+            return Finding(claim, Verdict.INCONCLUSIVE, why)
+        if fallen := self._fallen(claim):
+            why = f"{print_nodes(fallen.nodes)} moves it so, {_rates(fallen)}, but lost to another variable"
+            return Finding(claim, Verdict.INCONCLUSIVE, f"{why} where the two part; it may have both in one write")
+        why = f"no node or group does, on {n_pairs} pairs that could show it{where}"
+        if self.search.n_confirm < self.thresholds.least_confirmed and not elsewhere:
+            why += f"; found sets were confirmed on {self.search.n_confirm}, too few to say that nobody does"
+            return Finding(claim, Verdict.INCONCLUSIVE, why)
+        return Finding(claim, Verdict.REFUTED, why, tuple(elsewhere[:_SHOWN]))
+
+    def _finer(self, claim: Claim) -> list[Role]:
+        # Roles at a valid place of a variable that says more: who carries it has what was claimed, or more than that.
+        assert claim.variable is not None
+        mine, model = self.search.model, self.hypothesis.model
+        place = None if claim.token is None else mine.answer_variables.index(claim.token)
+        return [
+            role
+            for role in self.search.found.roles
+            if place in (None, role.token) and self._stands_in(role.nodes, claim) and self.is_sure(role)
+            if follows(model, claim.variable, mine, role.variable)
+        ]
+
+    def _fallen(self, claim: Claim) -> Fallen | None:
+        # One at a valid place that surely moved the token as the variable would, and lost the role to another.
+        assert claim.variable is not None
+        for each in self.search.fallen(self.hypothesis.model, claim.variable, claim.token):
+            if self._stands_in(each.nodes, claim) and self._is_apart(each):
+                return each
+        return None
+
+    def _order(self, claim: Claim) -> Finding:
+        assert claim.variable is not None
+        assert claim.reader is not None
+        parts, wholes = self._sure(claim.variable, claim.token), self._sure(claim.reader, claim.token)
+        for variable, roles in ((claim.variable, parts), (claim.reader, wholes)):
+            if not roles:
+                why = f"nothing was surely found to carry {variable} for {claim.token}, so there is no order to see"
+                return Finding(claim, Verdict.INCONCLUSIVE, why)
+        ordered = [(part, whole) for part in parts for whole in wholes if reaches(part.nodes, whole.nodes)]
+        apart = [(p, w) for p in parts for w in wholes if not set(p.nodes) & set(w.nodes)]
+        part, whole = (ordered or apart or [(parts[0], wholes[0])])[0]
+        named = (print_nodes(part.nodes), print_nodes(whole.nodes))
+        if ordered:
+            return Finding(claim, Verdict.SUPPORTED, f"{named[0]} comes before {named[1]}", (part, whole))
+        if not apart:
+            why = f"{named[0]} and {named[1]}, which carry the two, have nodes in common, so there is no order to see"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, (part, whole))
+        sure = [(p, w) for p, w in apart if self._is_exact(p) and self._is_exact(w) and len(w.nodes) == 1]
+        if not sure:
+            why = f"{named[0]} cannot reach {named[1]}, which may hold parts of {claim.reader} beside each other"
+            return Finding(claim, Verdict.INCONCLUSIVE, why, (part, whole))
+        part, whole = sure[0]
+        named = (print_nodes(part.nodes), print_nodes(whole.nodes))
+        why = f"{named[0]} carries {claim.variable} and cannot reach {named[1]}, which carries {claim.reader}"
+        return Finding(claim, Verdict.REFUTED, why, (part, whole))
+
+    def _timely(self, claim: Claim) -> Finding:
+        assert claim.variable is not None
+        is_answer = claim.variable in self.search.model.answer_variables  # once written, it can be read at once
+        roles = self._sure(claim.variable, claim.variable if is_answer else None)
+        late = [role for role in roles if not self._stands_in(role.nodes, claim) or self._is_early(role, claim)]
+        if late:
+            where = (
+                "at a place it may not be" if depth(late[0].nodes) >= claim.steps else "before its parts can be there"
+            )
+            why = f"{print_nodes(late[0].nodes)} carries it {where}, {_rates(late[0])}"
+            return Finding(claim, Verdict.REFUTED, why, tuple(late[:_SHOWN]))
+        if not roles:
+            return Finding(claim, Verdict.INCONCLUSIVE, "nothing was surely found to carry it")
+        sets = len({role.nodes for role in roles})
+        return Finding(claim, Verdict.SUPPORTED, f"all {sets} that carry it do", tuple(roles[:_SHOWN]))
+
+    def _is_early(self, role: Role, claim: Claim) -> bool:
+        # Several nodes together, or one that carries them beside each other, may have all the parts, which is as good
+        # as the whole to a swap; what no question told from the variable may be what the node has; and where the null
+        # moves, too, the node may read something else, such as a token of the answer that gives the variable away.
+        if len(role.nodes) > 1 or depth(role.nodes) >= claim.steps or not self._is_exact(role):
+            return False
+        # A head that looks at both digits brings all that there is to know.
+        return depth(role.nodes) > 0 or len(_columns(behind(self.search.model, role.variable))) > 1
+
+    def _is_exact(self, role: Role) -> bool:
+        # Whether it can be nothing but this variable that moves the token, and the whole of it: not what no question
+        # told from it, nor parts of it that the nodes carry beside each other.
+        if role.same_as or role.null.interval[1] > self.thresholds.most_null:
+            return False
+        parts = self.search.model.ancestors(role.variable)
+        beside = (each for each in self.search.found.roles if each.variable in parts)
+        has_parts = any((each.nodes, each.token) == (role.nodes, role.token) for each in beside)
+        return role.hit.interval[0] >= self.thresholds.whole_hit and not has_parts
+
+    def _room(self, claim: Claim) -> Finding:
+        n_layers = self.search.found.n_layers
+        fits = claim.steps < 2 * n_layers
+        why = f"{n_layers} layers have {2 * n_layers} one after another, {claim.steps + 1} are needed"
+        return Finding(claim, Verdict.SUPPORTED if fits else Verdict.REFUTED, why)
+
+    def _apart(self, claim: Claim) -> Finding:
+        assert claim.token is not None
+        place, model = self.search.model.answer_variables.index(claim.token), self.search.model
+        foreign = {variable for variable in model.by_variable if _lies_in(columns_of(model, variable), claim.columns)}
+        roles = [role for role in self.search.found.roles if role.token == place]
+        moving = [role for role in roles if foreign.issuperset((role.variable, *role.same_as))]
+        sure = sorted(filter(self.is_sure, moving), key=lambda role: -role.hit.interval[0])
+        if sure:
+            why = f"{print_nodes(sure[0].nodes)} carries {sure[0].variable} for it, {_rates(sure[0])}"
+            return Finding(claim, Verdict.REFUTED, why, tuple(sure[:_SHOWN]))
+        shown = [self.search.n_visible(model, variable, claim.token) or 0 for variable in foreign]
+        n_pairs = max(shown, default=0)
+        if not n_pairs:
+            return Finding(claim, Verdict.UNTESTED, "the search had no pair of questions that could have shown it")
+        if n_pairs < self.thresholds.least_searched or not self.search.groups:
+            why = f"nothing surely moves it, on {n_pairs} pairs; that is too few, or groups were not searched"
+            return Finding(claim, Verdict.INCONCLUSIVE, why)
+        return Finding(claim, Verdict.SUPPORTED, f"no node or group does, on up to {n_pairs} pairs for each value")
+
+    def _answers(self, claim: Claim) -> Finding:
+        asked = max((each.clean for each in self.search.found.nodes), key=lambda rate: rate.n, default=Rate(0, 0))
+        if not asked.n:
+            return Finding(claim, Verdict.UNTESTED, "the map does not say how the untouched model answers")
+        same = self.search.asked if self.search.asked and self.search.asked[1] == asked.n else None
+        expected = wrong_share(self.hypothesis.model, self.search.stream, *(same or (0, _ASKED)))
+        low, high = asked.interval
+        whose = "the same" if same else self.search.stream.value
+        why = f"wrong {asked}, and the algorithm in {expected:.1%} of {whose} questions"
+        apart = self.thresholds.answers_apart
+        if _differ(asked, expected, apart) if same else low > expected + apart or high < expected - apart:
+            return Finding(claim, Verdict.REFUTED, why, rate=asked)
+        near = max(abs(low - expected), abs(high - expected)) <= self.thresholds.answers_near
+        return Finding(claim, Verdict.SUPPORTED if near else Verdict.INCONCLUSIVE, why, rate=asked)
+
+    def _stands_in(self, nodes: Nodes, claim: Claim) -> bool:
+        # The last to know it stands at a valid place; where the hypothesis names places, all of them do.
+        assert claim.variable is not None
+        places = [node.position for node in nodes]
+        named = claim.variable.name in self.hypothesis.places
+        return set(places if named else [max(places)]).issubset(claim.positions)
+
+    def _roles(self, claim: Claim) -> list[Role]:
+        assert claim.variable is not None
+        return self.search.carriers(self.hypothesis.model, claim.variable, claim.token)
+
+    def _sure(self, variable: Variable, token: Variable | None) -> list[Role]:
+        return [role for role in self.search.carriers(self.hypothesis.model, variable, token) if self.is_sure(role)]
+
+
+def depth(nodes: Iterable[Node]) -> int:
+    """How many nodes can have come before the last of these, one after another."""
+    return max(2 * node.layer + node.is_mlp for node in nodes)
+
+
+def columns_of(model: CausalModel, variable: Variable) -> frozenset[int]:
+    """The columns of the question that a variable depends on."""
+    return _columns(model.ancestors(variable) | {variable})
+
+
+def _columns(variables: Iterable[Variable]) -> frozenset[int]:
+    return frozenset(each.digit for each in variables if each.name in ("D", "D'") and each.digit is not None)
+
+
+@cache
+def wrong_share(model: CausalModel, kind: StreamKind, seed: int = 0, count: int = _ASKED) -> float:
+    """The share of the first questions of a stream that an algorithm answers wrong.
+
+    >>> from carrylens.arithmetic import Operation, algorithm
+    >>> wrong_share(algorithm(Operation.ADD, 3), StreamKind.ENRICHED)
+    0.0
+    """
+    questions = Stream(kind, model.operation, model.digits, seed).take(0, count)
+    given, right = model.answers(questions), answers(questions)
+    return float(((given.negative != right.negative) | (given.digits != right.digits).any(axis=1)).mean())
+
+
+def _differ(wrong: Rate, expected: float, apart: float) -> bool:
+    # On the same questions nothing is left to the draw. The model is right on at least so many of those that the
+    # algorithm fails, or wrong on so many of the others: too many for one that errs now and then.
+    n_fails = round(expected * wrong.n)
+    right, lost = Rate(max(0, n_fails - wrong.hits), n_fails), Rate(max(0, wrong.hits - n_fails), wrong.n - n_fails)
+    return any(each.n > 0 and each.interval[0] > apart for each in (right, lost))
+
+
+def _lies_in(columns: frozenset[int], others: frozenset[int]) -> bool:
+    return bool(columns) and columns <= others
+
+
+def _rates(role: Role | Fallen) -> str:
+    beside = "beside others, " if isinstance(role, Role) and role.way is Way.SHIFT else ""
+    return f"{beside}hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
+
+
+def _others(count: int) -> str:
+    return f"; {count} more" if count > 0 else ""

@@ -1,0 +1,169 @@
+"""Usefulness: what goes wrong without a node, without a whole place, and without a node and its stand-ins.
+
+Takes  an engine, nodes, questions and reference questions.
+Gives  for each node how many questions fail when it writes its mean, and when it writes what another question makes it
+       write; which tokens of the answer go wrong, and in which classes of questions. The same for all nodes of a place,
+       and for a node together with those that could do its work.
+Never  calls a node useless: another may do its work while it is away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.classes import CLASSES, classify
+from carrylens.arithmetic.questions import Questions
+from carrylens.arithmetic.tokens import place_names
+from carrylens.discovery.attention import Pattern, overlap
+from carrylens.discovery.behaviours import PlaceUse, StandIns
+from carrylens.discovery.node_map import Nodes, Usefulness
+from carrylens.evidence.rates import Rate
+from carrylens.interventions.edits import Fill, ablate
+from carrylens.interventions.engine import Engine, Watch
+from carrylens.nodes import Node, all_nodes
+
+_FILLS = (Fill.MEAN, Fill.RESAMPLE)
+ALIKE = 0.5
+"""Two heads may stand in for each other if they give that share of their attention to the same places."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ablations:
+    """What became of each set of nodes under both fills: failed [set, fill, question], wrong with a token axis.
+
+    `clean_wrong` [question, token] is wrong untouched.
+    """
+
+    failed: NDArray[np.bool_]
+    wrong: NDArray[np.bool_]
+    clean_wrong: NDArray[np.bool_]
+
+    @property
+    def clean(self) -> NDArray[np.bool_]:
+        """The questions that fail untouched."""
+        return np.asarray(self.clean_wrong.any(-1))
+
+
+def ablate_sets(
+    engine: Engine,
+    sets: Sequence[Nodes],
+    questions: Questions,
+    reference: Questions,
+    *,
+    store: Path | None = None,
+    watch: Watch | None = None,
+) -> Ablations:
+    """Ablate each set, both ways."""
+    edits = [ablate(nodes, fill) for nodes in sets for fill in _FILLS]
+    outcomes = engine.run(edits, questions, reference=reference, store=store, watch=watch)
+    shape = (len(sets), len(_FILLS), len(questions))
+    return Ablations(
+        failed=outcomes.failed.reshape(shape),
+        wrong=~outcomes.correct.reshape(*shape, -1),
+        clean_wrong=np.asarray(outcomes.clean_tokens != outcomes.right),
+    )
+
+
+def measure_usefulness(
+    engine: Engine,
+    nodes: Sequence[Node],
+    questions: Questions,
+    reference: Questions,
+    *,
+    store: Path | None = None,
+    watch: Watch | None = None,
+) -> list[Usefulness]:
+    """Ablate each node alone, both ways."""
+    found = ablate_sets(engine, [(node,) for node in nodes], questions, reference, store=store, watch=watch)
+    codes, failed = classify(questions).code, found.failed.any(1) & ~found.clean
+    return [
+        Usefulness(
+            node=node,
+            mean=_rate(found.failed[at, 0]),
+            resample=_rate(found.failed[at, 1]),
+            clean=_rate(found.clean),
+            tokens=tuple(_rate(token) for token in (found.wrong[at].any(0) & ~found.clean_wrong).T),
+            classes={CLASSES[code].value: _rate(failed[at][codes == code]) for code in np.unique(codes)},
+        )
+        for at, node in enumerate(nodes)
+    ]
+
+
+def measure_places(
+    engine: Engine,
+    shape: tuple[int, int, int],
+    questions: Questions,
+    reference: Questions,
+    *,
+    store: Path | None = None,
+    watch: Watch | None = None,
+) -> list[PlaceUse]:
+    """Ablate every node of each position together; `shape` is how many positions, layers and heads there are."""
+    sets = [tuple(node for node in all_nodes(*shape) if node.position == at) for at in range(shape[0])]
+    found = ablate_sets(engine, sets, questions, reference, store=store, watch=watch)
+    names = place_names(questions.digits)
+    return [
+        PlaceUse(
+            position=at,
+            place=names[at],
+            mean=_rate(found.failed[at, 0]),
+            resample=_rate(found.failed[at, 1]),
+            clean=_rate(found.clean),
+            tokens=tuple(_rate(token) for token in found.wrong[at, 0].T),
+        )
+        for at in range(shape[0])
+    ]
+
+
+def likely_stand_ins(node: Node, shape: tuple[int, int, int], patterns: Sequence[Pattern]) -> Nodes:
+    """Those that could do the node's work while it is away.
+
+    For a head: the other heads of its layer at its position that look at the same places, in some operation. For an
+    MLP: the MLPs of the other layers at its position. Copies at other places are not among them.
+    """
+    here = [each for each in all_nodes(*shape) if each.position == node.position and each != node]
+    if node.is_mlp:
+        return tuple(each for each in here if each.is_mlp)
+    heads = [each for each in here if each.layer == node.layer and not each.is_mlp]
+    return tuple(each for each in heads if any(overlap(pattern, node, each) >= ALIKE for pattern in patterns))
+
+
+def measure_stand_ins(
+    engine: Engine,
+    stand_ins: Mapping[Node, Nodes],
+    questions: Questions,
+    reference: Questions,
+    *,
+    store: Path | None = None,
+    watch: Watch | None = None,
+) -> dict[Node, StandIns]:
+    """Ablate each node together with its stand-ins, and these without it."""
+    some = {node: others for node, others in stand_ins.items() if others}
+    if not some:
+        return {}
+    sets = list(dict.fromkeys(each for node, others in some.items() for each in (_joined(node, others), others)))
+    found = ablate_sets(engine, sets, questions, reference, store=store, watch=watch)
+    failed = dict(zip(sets, found.failed, strict=True))
+    return {node: _stand_ins(others, failed[_joined(node, others)], failed[others]) for node, others in some.items()}
+
+
+def _joined(node: Node, others: Nodes) -> Nodes:
+    return tuple(sorted((node, *others)))
+
+
+def _stand_ins(others: Nodes, together: NDArray[np.bool_], alone: NDArray[np.bool_]) -> StandIns:
+    rates = {}
+    for at, fill in enumerate(_FILLS):
+        rates[fill.value] = _rate(together[at])
+        rates[f"{fill.value}_alone"] = _rate(alone[at])
+        rates[f"{fill.value}_lost"] = _rate(together[at] & ~alone[at])
+    return StandIns(nodes=others, **rates)
+
+
+def _rate(hits: NDArray[np.bool_]) -> Rate:
+    return Rate(int(hits.sum()), len(hits))

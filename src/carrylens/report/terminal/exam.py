@@ -1,0 +1,54 @@
+"""Exam tables: a model's failures, for a terminal.
+
+Takes  records of tests.
+Gives  lines of text.
+Never  asks a model anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+from typing import Any
+
+from carrylens.report.terminal.tables import align, short
+
+_MOST_FAILURES = 10
+
+
+def exam_lines(record: Mapping[str, Any]) -> list[str]:
+    """Failures by stream, class and depth with exact intervals, then some of the failures."""
+    head = ["questions", "operation", "asked", "failed", "per million", "95% interval"]
+    body = [_row(part) for part in record["parts"]]
+    verdict = {True: "meets the bar", False: "misses the bar", None: "was not asked enough for the bar"}
+    shown = list(islice(_failures(record["parts"]), _MOST_FAILURES))
+    failed = sum(part["failed"] for part in record["parts"])
+    kept = f"; of each part the first {n} are kept" if (n := record.get("most_failures_kept")) else ""
+    return [
+        *align(head, body),
+        f"{record['model']} {verdict[record['meets_bar']]}: fewer than 10 failures per million, natural and enriched.",
+        *([f"Failures, {len(shown)} of {failed:,}{kept}:", *shown] if shown else []),
+    ]
+
+
+def _failures(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    # One of each part, then the next of each, so that no part crowds out the others.
+    of_parts = [
+        [f"  {question}{given}  is {right}  ({part['name']})" for question, right, given in part["failures"]]
+        for part in parts
+    ]
+    for row in zip_longest(*of_parts):
+        yield from (failure for failure in row if failure is not None)
+
+
+def _row(part: Mapping[str, Any]) -> list[str]:
+    low, high = (1e6 * bound for bound in part["interval"])
+    rate = 1e6 * part["failed"] / max(1, part["asked"])
+    return [
+        part["name"],
+        part["operation"],
+        f"{part['asked']:,}",
+        f"{part['failed']:,}",
+        short(rate),
+        f"{short(low)} to {short(high)}",
+    ]

@@ -1,0 +1,54 @@
+"""Planted subjects for the battery's tests: small, and of either outcome."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.registry import experiments_called
+from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.planted.description import CircuitDescription, Role
+from carrylens.arithmetic.planted.dials import Dials, describe
+from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.questions import Operation
+from carrylens.model.config import ModelConfig
+from carrylens.model.transformer import Transformer
+from carrylens.nodes import Node
+
+SMALL = Settings(quick=True, n_pairs=24, n_questions=96, n_reference=96, n_draws=5, n_train=256)
+
+
+def ignore(_what: str, _done: int, _total: int) -> None:
+    """Watch nothing."""
+
+
+@cache
+def planted_subject(operation: Operation, digits: int, dials: Dials | None = None) -> Subject:
+    return subject_of(describe(operation, digits, dials))
+
+
+def subject_of(description: CircuitDescription) -> Subject:
+    planted = plant(description)
+    return Subject(planted.truth.name, planted.model, description.operation)
+
+
+def combined_a_layer_later(operation: Operation, digits: int) -> CircuitDescription:
+    """A circuit whose heads bring the carry in one layer, while the next one's MLP makes the digit."""
+    plain = describe(operation, digits)
+
+    def moved(role: Role) -> Role:
+        later = frozenset(Node(node.position, 2, None) for node in role.nodes)
+        return replace(role, nodes=later) if role.variable.name == "A" else role
+
+    return replace(plain, roles=tuple(map(moved, plain.roles)), n_layers=3)
+
+
+def untrained_subject(operation: Operation, digits: int = 3) -> Subject:
+    model = Transformer(ModelConfig.of_width(digits, n_layers=2, n_heads=3, width=24, seed=5)).eval()
+    return Subject("untrained", model, operation)
+
+
+def outcome_of(name: str, subject: Subject, settings: Settings = SMALL) -> Outcome:
+    (experiment,) = experiments_called(name)
+    return experiment.run(subject, settings, ignore)

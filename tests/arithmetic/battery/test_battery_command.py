@@ -1,0 +1,228 @@
+"""The battery as a user runs it: on a planted folder, stopped and gone on with, as text, as JSON and as figures."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from arithmetic.battery.plants import SMALL, ignore, planted_subject, untrained_subject
+from carrylens import __version__
+from carrylens.arithmetic.battery import registry
+from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_outcomes
+from carrylens.arithmetic.battery.outcome import Card, Figure, Kind, Outcome, Series
+from carrylens.arithmetic.battery.registry import Experiment, experiments_called
+from carrylens.arithmetic.battery.running import run_experiments
+from carrylens.arithmetic.battery.saved_form import BATTERY, battery_bytes, battery_record
+from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.planted.dials import describe
+from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.zoo import shipped as find
+from carrylens.arithmetic.zoo.shipped import SHIPPED
+from carrylens.claims.verdicts import Verdict
+from carrylens.cli import app
+from carrylens.discovery import map_folder
+from carrylens.discovery.node_map import NodeMap
+from carrylens.errors import CarryLensError
+from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
+from carrylens.evidence.rates import Rate
+from carrylens.model.manifest import check_sealed, write_sealed
+from carrylens.report.figures.battery import outcome_svg
+from carrylens.report.terminal.battery import outcome_lines, summary_lines
+
+ABOUT = {"model": "untrained", "sha256": "0"}
+
+
+def card(name: str) -> Card:
+    return Card(name, f"Title of {name}", "Is it so?", ("Look.",), "it is not", "that it is", "somewhere")
+
+
+def outcome(name: str, settings: Settings = SMALL) -> Outcome:
+    rates = [Rate(9, 10), Rate(1, 10)]
+    series = [Series.of_rates(kind.value, kind, [0, 1], rates) for kind in Kind]
+    fact = Fact(f"battery {name}", {"site": "here"}, rates[0], rates[1], {"seed": 1})
+    figure = Figure("x", "y", tuple(series), ("a", "b"))
+    return Outcome(card(name), settings.plain(), Verdict.SUPPORTED, "It is so.", (fact,), figure=figure)
+
+
+def counting(name: str, calls: list[str]) -> Experiment:
+    def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+        calls.append(name)
+        return outcome(name, settings)
+
+    return Experiment(card(name), run)
+
+
+def test_an_outcome_comes_back_from_json_as_it_was() -> None:
+    assert Outcome.from_json(outcome("one").to_json()) == outcome("one")
+    with pytest.raises(CarryLensError, match="no outcome"):
+        Outcome.from_json("{}")
+
+
+def test_what_is_finished_is_not_run_again_unless_settings_differ() -> None:
+    calls: list[str] = []
+    subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), counting("two", calls)]
+    first = list(run_experiments(subject, experiments, SMALL, [], ignore))
+    assert list(run_experiments(subject, experiments, SMALL, first[:1], ignore)) == first
+    assert calls == ["one", "two", "two"]
+    assert list(run_experiments(subject, experiments, Settings(seed=7), first, ignore)) != first
+    assert calls[3:] == ["one", "two"]
+
+
+def test_only_what_reads_the_map_is_run_again_for_another_map() -> None:
+    calls: list[str] = []
+    reading = replace(counting("two", calls), reads_map=True)
+    subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), reading]
+    first = list(run_experiments(subject, experiments, SMALL, [], ignore))
+    mapped = replace(subject, map=NodeMap("untrained", Operation.ADD, 3, 2, 3, (), ()))
+    list(run_experiments(mapped, experiments, SMALL, first, ignore))
+    assert calls == ["one", "two", "two"]
+
+
+@pytest.mark.parametrize("experiment", [each for each in registry.EXPERIMENTS if not each.reads_map])
+def test_who_does_not_read_the_map_does_without(experiment: Experiment) -> None:
+    class Unread:
+        def __getattr__(self, name: str) -> object:
+            raise AssertionError(f"{experiment.card.name} reads the map's {name}")
+
+    subject = replace(planted_subject(Operation.MIX, 2), map=Unread())  # type: ignore[arg-type]
+    assert experiment.run(subject, SMALL, ignore).verdict is not Verdict.UNTESTED
+
+
+def test_outcomes_are_sealed_beside_what_was_there(tmp_path: Path) -> None:
+    others = [Fact("swap", {"nodes": "P1L0H0"}, Rate(1, 2), Rate(0, 2))]
+    plant(describe(Operation.ADD, 1)).save(tmp_path)
+    write_facts(tmp_path / FACTS, others)
+    write_sealed(tmp_path, {}, also=[*check_sealed(tmp_path), FACTS])
+    save_outcomes(tmp_path, ABOUT, [outcome("one")])
+    save_outcomes(tmp_path, ABOUT, [outcome("one"), outcome("two")])
+    assert {BATTERY, FACTS, "model.safetensors"} <= set(check_sealed(tmp_path))
+    assert [fact.kind for fact in read_facts(tmp_path / FACTS)] == ["swap", "battery one", "battery two"]
+    assert [each.card.name for each in saved_outcomes(tmp_path, ABOUT)] == ["one", "two"]
+    assert saved_outcomes(tmp_path, {**ABOUT, "sha256": "1"}) == []
+
+
+def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def stopped(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), Experiment(card("two"), stopped)))
+    folder = tmp_path / "planted_add_d1"
+    plant(describe(Operation.ADD, 1)).save(folder)
+    command = ["battery", str(folder), "--quick", "--json"]
+    assert CliRunner().invoke(app, command).exit_code != 0
+    monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), counting("two", calls)))
+    result = CliRunner().invoke(app, [*command, "--figures", str(tmp_path / "figures")])
+    assert result.exit_code == 0, result.output
+    assert calls == ["one", "two"]
+    printed = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [each["card"]["name"] for each in printed] == ["one", "two"]
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"one.svg", "two.svg"}
+
+
+def test_an_experiment_that_is_not_there_is_refused() -> None:
+    with pytest.raises(CarryLensError, match="'nonsense' is no experiment"):
+        experiments_called("nonsense")
+
+
+def test_every_experiment_has_a_name_of_its_own_and_says_what_would_refute_it() -> None:
+    names = [each.card.name for each in registry.EXPERIMENTS]
+    assert len(set(names)) == len(names)
+    assert all(each.card.refuted_if and each.card.method and each.card.paper for each in registry.EXPERIMENTS)
+    page = (SHIPPED.parents[3] / "docs" / "battery.md").read_text()
+    assert [name for name in names if f"`{name}`" not in page] == []
+
+
+def test_texts_and_figures_tell_the_verdict() -> None:
+    one = outcome("one")
+    amounts, first, *_ = summary_lines([one])
+    assert first == "one: SUPPORTED"
+    assert amounts.startswith("Quick form: 24 pairs for each cell, 96 whole questions")
+    assert [line for line in summary_lines([one, outcome("two")]) if "form:" in line] == [amounts]
+    assert any("Refuted if it is not" in line for line in outcome_lines(one))
+    drawn = outcome_svg(one)
+    assert drawn == outcome_svg(one)
+    assert "<title>" in drawn
+
+
+def test_what_came_with_a_model_is_only_printed_unless_asked_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), counting("two", calls)))
+    for room in (find, map_folder):
+        monkeypatch.setattr(room, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.chdir(tmp_path)
+    planted = plant(describe(Operation.ADD, 1))
+    name = planted.truth.name
+    folder = tmp_path / "shipped" / name
+    planted.save(folder)
+
+    def run(*arguments: str) -> list[dict[str, Any]]:
+        result = CliRunner().invoke(app, ["battery", name, "--quick", "--json", *arguments])
+        assert result.exit_code == 0, result.output
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    made = run()
+    write_sealed(folder, {BATTERY: (Path("maps") / name / BATTERY).read_bytes()}, also=check_sealed(folder))
+    shutil.rmtree("maps")
+    assert run() == made
+    assert calls == ["one", "two"]
+    assert not (Path("maps") / name / BATTERY).exists()
+    assert run("--out", "copy") == made  # who names a folder gets the outcomes there, and nothing is measured
+    assert [each["card"]["name"] for each in battery_record(Path("copy", BATTERY).read_bytes())["outcomes"]] == [
+        "one",
+        "two",
+    ]
+    assert calls == ["one", "two"]
+    other = run("--only", "two", "--seed", "7")
+    assert (calls, other[0]["settings"]["seed"]) == (["one", "two", "two"], 7)
+    kept = battery_record((Path("maps") / name / BATTERY).read_bytes())["outcomes"]
+    assert [each["settings"]["seed"] for each in kept] == [0, 7]
+    assert run() == made  # what came with it is still there
+    assert len(calls) == 3
+    run("--restart")
+    assert calls[3:] == ["one", "two"]
+
+
+def test_a_battery_that_came_with_other_weights_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls),))
+    for room in (find, map_folder):
+        monkeypatch.setattr(room, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.chdir(tmp_path)
+    planted = plant(describe(Operation.ADD, 1))
+    folder = tmp_path / "shipped" / planted.truth.name
+    planted.save(folder)
+    save_outcomes(tmp_path, {**ABOUT, "model": planted.truth.name, "version": __version__}, [outcome("one")])
+    write_sealed(folder, {BATTERY: (tmp_path / BATTERY).read_bytes()}, also=check_sealed(folder))
+    result = CliRunner().invoke(app, ["battery", planted.truth.name, "--quick"])
+    assert result.exit_code == 0, result.output
+    assert calls == ["one"]
+
+
+def test_the_saved_form_loses_nothing_and_is_smaller() -> None:
+    facts = [
+        Fact(
+            "battery one", {"site": site, "digit": digit, "nodes": ["P1L0H0"], "share": 0.5}, Rate(digit, 40), null, {}
+        )
+        for digit in range(40)
+        for site, null in (("here", Rate(0, 40)), ("there", Rate(1, 39)))
+    ]
+    facts.insert(5, Fact("battery one", {"odd": None}, Rate(0, 0), Rate(0, 0), {"seed": 3}))
+    whole = replace(outcome("one"), facts=tuple(facts))
+    text = battery_bytes(ABOUT, [whole, outcome("two")])
+    record = battery_record(text)
+    assert (record["about"], record["outcomes"][0]) == (ABOUT, whole.record())
+    assert [Outcome.from_record(each) for each in record["outcomes"]] == [whole, outcome("two")]
+    plain = json.dumps({"about": ABOUT, "outcomes": [whole.record(), outcome("two").record()]})
+    assert battery_record(plain) == record
+    assert len(text) < len(plain) / 2

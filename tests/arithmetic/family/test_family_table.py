@@ -1,0 +1,133 @@
+"""The table says what holds, what varies and what could not be told; each of them is seen on records made by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from arithmetic.family.records import a_fact, a_member, angled, carried, full, patched
+from carrylens.arithmetic.battery.make_carry import ANSWER, BINARY, IN_PLACE, OPEN
+from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.family.cells import State, kinds_cell, share_cell
+from carrylens.arithmetic.family.table import VERDICT, Row, Standing, family_table
+from carrylens.claims.verdicts import Verdict
+from carrylens.errors import CarryLensError
+from carrylens.report.figures.family import family_svg
+from carrylens.report.terminal.family import family_lines, family_page, mark, short_names
+
+FOLLOWS = "the combiner's heads swapped at the answer, its digit follows"
+
+
+def the_row(outcomes: list[list[Outcome]], section: str, name: str = VERDICT, operations: str = "add") -> Row:
+    members = [
+        a_member(seed, *some, operation=operation)
+        for seed, (some, operation) in enumerate(zip(outcomes, operations.split() * len(outcomes), strict=False))
+    ]
+    return next(row for row in family_table(members).rows if (row.section, row.name) == (section, name))
+
+
+def test_what_all_models_show_holds_in_all() -> None:
+    row = the_row([[patched(40)], [patched(39)]], "patching", FOLLOWS)
+    assert (row.standing, row.words, row.says) == (Standing.HOLDS, ("most",), "holds in all 2")
+    assert [cell.figure for cell in row.cells] == ["1.00 (null 0.00)", "0.97 (null 0.00)"]
+    assert (row.paper, row.agree, row.compared) == ("1.00", 1, 2)
+
+
+def test_a_common_refutation_holds_too() -> None:
+    row = the_row([[patched(1, Verdict.REFUTED)], [patched(2, Verdict.REFUTED)]], "patching")
+    assert (row.standing, row.words) == (Standing.HOLDS, ("refuted",))
+
+
+def test_one_that_differs_makes_it_vary() -> None:
+    row = the_row([[patched(40)], [patched(40)], [patched(1)]], "patching", FOLLOWS)
+    assert (row.standing, row.says) == (Standing.VARIES, "varies: 2 of 3 most")
+    assert [mark(row, cell) for cell in row.cells] == ["a", "a", "b"]
+
+
+def test_one_that_is_open_or_was_not_asked_keeps_it_from_holding() -> None:
+    unsure = the_row([[patched(40)], [patched(40)], [patched(22)]], "patching", FOLLOWS)
+    assert (unsure.standing, unsure.says) == (Standing.SO_FAR, "same in the 2 told; open in 1")
+    missing = the_row([[patched(40)], [patched(40)], []], "patching", FOLLOWS)
+    assert (missing.standing, missing.says) == (Standing.SO_FAR, "same in the 2 told; untested in 1")
+    assert missing.cells[2].state is State.NOT_RUN
+
+
+def test_one_model_alone_shows_no_invariant() -> None:
+    assert the_row([[patched(40)]], "patching").standing is Standing.SO_FAR
+
+
+def test_what_concerns_mixed_models_alone_holds_in_those() -> None:
+    same = the_row([[patched(40)], [angled(0.8, 0.9)], [angled(0.7, 0.9)]], "axes", "both borrows", "add mix mix")
+    assert (same.standing, same.says) == (Standing.HOLDS, "holds in all 2 it applies to")
+    assert same.cells[0].state is State.APART
+    apart = the_row([[angled(0.8, 0.9)], [angled(0.1, 0.3)]], "axes", "both borrows", "mix")
+    assert apart.words == ("one direction", "apart")
+
+
+def test_columns_are_told_by_nine_in_ten_and_the_top_one_stands_alone() -> None:
+    table = [[carried([IN_PLACE, IN_PLACE, ANSWER])], [carried([BINARY, IN_PLACE, ANSWER])]]
+    below = the_row(table, "make-carry", "where carries below the top column are made")
+    assert below.words == (IN_PLACE, f"mixed: {IN_PLACE} / {BINARY}")
+    top = the_row(table, "make-carry", "where the sum's top carry is made")
+    assert (top.standing, top.words) == (Standing.HOLDS, (ANSWER,))
+    values = the_row([[carried([OPEN, IN_PLACE, OPEN])], [carried([OPEN, BINARY, BINARY])]], "make-carry")
+    assert values.words == ("supported",)
+    assert the_row([[carried([OPEN, OPEN, IN_PLACE])]], "make-carry", "values of a column's carry").words == (
+        "three values",
+    )
+    assert kinds_cell([IN_PLACE, OPEN, OPEN], [OPEN]).state is State.OPEN
+
+
+def test_a_null_that_moves_as_often_is_no_effect() -> None:
+    moved = [a_fact("patching", {}, hits=40, null=40)]
+    assert share_cell(moved, ("yes", "no")).word == "no"
+    assert share_cell([a_fact("patching", {}, hits=40)], ("yes", "no")).word == "yes"
+    assert share_cell([a_fact("patching", {}, hits=0, n=0)], ("yes", "no")).state is State.UNTESTED
+
+
+def test_branches_must_agree_where_each_is_weighed_alone() -> None:
+    facts = [a_fact("x", {"branch": "add"}, 40), a_fact("x", {"branch": "positive"}, 2)]
+    assert share_cell(facts, ("most", "few"), by="branch").word == "few"
+    assert share_cell(facts, ("most", "few")).state is State.OPEN
+
+
+def test_texts_list_what_holds_what_varies_and_what_was_not_run() -> None:
+    members = [a_member(1, full(patched(40)), carried([IN_PLACE] * 3)), a_member(2, patched(40)), a_member(3)]
+    table = family_table(members)
+    text = "\n".join(family_lines(table, {"add_d9_l1_h3_w48_t1K_s1": False}))
+    assert "full, 200 pairs" in text
+    assert "quick, 40 pairs" in text
+    assert "add_d3_l2_h3_w48_t1K_s3: carrylens battery add_d3_l2_h3_w48_t1K_s3" in text
+    assert "add_d9_l1_h3_w48_t1K_s1: misses the bar" in text
+    assert "What holds in every accurate model:\n  nothing that every one of them was asked" in text
+    both = "\n".join(family_lines(family_table(members[:2]), {}))
+    assert f"patching, {FOLLOWS}: most (holds in all 2)" in both
+    page = family_page(family_table([members[1], a_member(4, patched(0, Verdict.REFUTED), bar=None)]), {})
+    assert "What holds in every one of these models" in page
+    assert "- patching: supported (add_d3_l2_s2); refuted (add_d3_l2_s4)" in page
+    assert "**fewer than half**<br>0.00 (null 0.00)" in page
+
+
+def test_the_record_has_every_cell() -> None:
+    record = family_table([a_member(1, patched(40)), a_member(2, patched(40))]).record()
+    row = next(row for row in record["rows"] if row["finding"] == FOLLOWS)
+    assert row["stands"] == "holds in all"
+    assert row["cells"]["add_d3_l2_h3_w48_t1K_s2"]["figure"] == "1.00 (null 0.00)"
+    assert f"patching: {FOLLOWS}" in record["holds"]
+
+
+def test_the_picture_is_the_same_each_time_and_has_every_sign() -> None:
+    table = family_table([a_member(1, patched(40)), a_member(2, patched(1, Verdict.REFUTED))])
+    drawn = family_svg(table)
+    assert drawn == family_svg(table)
+    assert drawn != family_svg(family_table([a_member(1, patched(40)), a_member(2, patched(40))]))
+    assert "#009e73" in drawn
+    assert "#d55e00" in drawn
+
+
+def test_short_names_stay_different() -> None:
+    assert short_names([a_member(1), a_member(2)]) == ["add_d3_l2_s1", "add_d3_l2_s2"]
+
+
+def test_no_model_makes_no_table() -> None:
+    with pytest.raises(CarryLensError, match="no model to compare"):
+        family_table([])

@@ -1,0 +1,113 @@
+"""Slow and obvious interchanges, for one node or one edge, with nothing but hooks and plain products."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import torch
+from torch import Tensor
+
+from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.questions import Answers, Operation, Questions
+from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.tokens import answer_positions, encode
+from carrylens.model import HookFunction, HookPoint, Transformer
+from carrylens.nodes import Node
+
+Hook = tuple[str, HookFunction]
+
+
+def tokens_of(questions: Questions, given: Answers | None = None) -> Tensor:
+    return torch.from_numpy(encode(questions, answers(questions) if given is None else given))
+
+
+def answer_tokens(questions: Questions, given: Answers) -> Tensor:
+    """The tokens of an answer, sign first."""
+    return tokens_of(questions, given)[:, -(questions.digits + 2) :]
+
+
+def questions_of(operation: Operation, digits: int, count: int, seed: int) -> Questions:
+    return Stream(StreamKind.ENRICHED, operation, digits, seed).take(0, count)
+
+
+@torch.inference_mode()
+def answered(model: Transformer, questions: Questions, hooks: Collection[Hook] = ()) -> Tensor:
+    """The token the model would write at each place of the answer, the true ones before it given."""
+    places = list(answer_positions(questions.digits))
+    logits = model.run_with_hooks(tokens_of(questions), list(hooks))
+    return logits[:, places].argmax(-1)
+
+
+class Swaps:
+    """Interchanges between the same base and source questions, one pass of each remembered."""
+
+    @torch.inference_mode()
+    def __init__(self, model: Transformer, base: Questions, source: Questions) -> None:
+        self.model, self.base, self.source = model, base, source
+        (_, self.ours), (_, self.theirs) = (model.run_with_cache(tokens_of(side)) for side in (base, source))
+
+    @torch.inference_mode()
+    def of_nodes(self, nodes: Collection[Node]) -> Tensor:
+        """What the model answers to the base with these nodes' outputs from the source."""
+        return answered(self.model, self.base, [_put(node, self.theirs[_output(node)]) for node in nodes])
+
+    @torch.inference_mode()
+    def without(self, nodes: Collection[Node]) -> Tensor:
+        """What the model answers to the base when these nodes write nothing."""
+        hooks = [_put(node, torch.zeros_like(self.ours[_output(node)])) for node in nodes]
+        return answered(self.model, self.base, hooks)
+
+    @torch.inference_mode()
+    def of_edge(self, sender: Node, receiver: Node | None, inputs: str) -> Tensor:
+        """What it answers if the receiver alone, at these inputs, sees what the sender writes for the source."""
+        model, place = self.model, sender.position
+        theirs, ours = (_written(model, sender, cache[_output(sender)]) for cache in (self.theirs, self.ours))
+        if receiver is None:
+            last = f"blocks.{model.config.n_layers - 1}.hook_resid_post"
+            seen = _normalized(self.ours[last][:, place] + theirs - ours)
+            return answered(model, self.base, [("ln_final.hook_normalized", _setting((slice(None), place), seen))])
+        block, name = model.blocks[receiver.layer], f"blocks.{receiver.layer}"
+        if receiver.head is None:
+            seen = _normalized(self.ours[f"{name}.hook_resid_mid"][:, place] + theirs - ours)
+            pre = seen @ block.mlp.W_in + block.mlp.b_in  # type: ignore[union-attr, operator]
+            return answered(model, self.base, [(f"{name}.mlp.hook_pre", _setting((slice(None), place), pre))])
+        seen = _normalized(self.ours[f"{name}.hook_resid_pre"][:, place] + theirs - ours)
+        hooks: list[Hook] = []
+        for side in inputs:
+            weight, bias = (getattr(block.attn, f"{kind}_{side.upper()}")[receiver.head] for kind in "Wb")
+            where = (slice(None), place, receiver.head)
+            hooks.append((f"{name}.attn.hook_{side}", _setting(where, seen @ weight + bias)))
+        # Every place that looks with this head would see the change; only the receiver is to.
+        output = _output(receiver)
+        _, cache = model.run_with_cache(tokens_of(self.base), [output], fwd_hooks=hooks)
+        return answered(model, self.base, [_put(receiver, cache[output])])
+
+
+def _normalized(x: Tensor) -> Tensor:
+    x = x - x.mean(-1, keepdim=True)
+    return x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt()
+
+
+def _output(node: Node) -> str:
+    return f"blocks.{node.layer}.{'hook_mlp_out' if node.is_mlp else 'attn.hook_z'}"
+
+
+def _written(model: Transformer, node: Node, output: Tensor) -> Tensor:
+    if node.head is None:
+        return output[:, node.position]
+    product: Tensor = output[:, node.position, node.head] @ model.blocks[node.layer].attn.W_O[node.head]  # type: ignore[union-attr, index]
+    return product
+
+
+def _put(node: Node, output: Tensor) -> Hook:
+    where = (slice(None), node.position) + (() if node.head is None else (node.head,))
+    return _output(node), _setting(where, output[where])
+
+
+def _setting(where: tuple[slice | int, ...], value: Tensor) -> HookFunction:
+    def function(activation: Tensor, hook: HookPoint) -> Tensor:
+        changed = activation.clone()
+        changed[where] = value
+        return changed
+
+    return function

@@ -1,0 +1,113 @@
+"""Descriptions can be read, written and edited, and what cannot work is refused with the reason."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from arithmetic.planted.swaps import answer_tokens, answered, questions_of
+from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.planted.description import CircuitDescription, Role
+from carrylens.arithmetic.planted.dials import Carry, Dials, Timing, describe, one_layer, place_value, right_to_left
+from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.variables import Variable
+from carrylens.errors import CarryLensError
+
+ADDITION = describe(Operation.ADD, 3)
+
+
+def with_role(variable: str, nodes: str, description: CircuitDescription = ADDITION) -> CircuitDescription:
+    """The description with a variable's roles replaced by one at other nodes."""
+    kept = [role for role in description.roles if role.variable != Variable.parse(variable)]
+    return replace(description, roles=(*kept, Role.of(variable, nodes)))
+
+
+@pytest.mark.parametrize("operation", Operation)
+@pytest.mark.parametrize("dials", [Dials(), Dials(redundancy=2, decoys=1, noise=1, timing=Timing.TAIL, rotated=True)])
+def test_a_description_becomes_json_and_comes_back_equal(operation: Operation, dials: Dials) -> None:
+    description = describe(operation, 4, dials)
+    assert CircuitDescription.from_json(description.to_json()) == description
+
+
+def test_the_shape_may_be_left_out() -> None:
+    plain = json.loads(ADDITION.to_json())
+    for key in ("n_layers", "n_heads", "decoys", "method", "noise", "rotated", "seed", "width"):
+        del plain[key]
+    assert CircuitDescription.from_json(json.dumps(plain)) == ADDITION
+
+
+def test_ones_own_description_is_planted_where_it_says() -> None:
+    six = describe(Operation.ADD, 6)
+    own = with_role("ST[3]", "P9L0H1 + P9L0MLP", six)
+    own = with_role("SA[3]", "P17L0H2", own)  # no MLP: the combiner reads the sum itself
+    own = with_role("SV[2]", "P17L1H2", replace(own, n_heads=3))
+    planted = plant(own)
+    assert {str(node) for node in planted.truth.roles} >= {"P9L0H1", "P17L0H2", "P17L1H2", "P17L1MLP"}
+    assert "P17L0MLP" not in {str(node) for node in planted.truth.roles}
+    questions = questions_of(Operation.ADD, 6, 300, seed=4)
+    assert bool((answered(planted.model, questions) == answer_tokens(questions, answers(questions))).all())
+
+
+@pytest.mark.parametrize(
+    ("description", "reason"),
+    [
+        (
+            with_role("ST[0]", "P5L0H0 + P5L0MLP"),
+            "ST[0] at P5L0H0 + P5L0MLP cannot work: it needs D'[0], which stands only at P6",
+        ),
+        (with_role("ST[0]", "P9L0H0 + P9L0MLP"), "attention looks back, never ahead"),
+        (with_role("ST[0]", "P6L0H0 + P6L1MLP"), "which is not there before layer 2"),
+        (with_role("ST[1]", "P6L0H0 + P6L0MLP"), "P6L0H0 already has a job there"),
+        (with_role("ST[0]", "P6L2H0 + P6L2MLP"), "has no P6L2"),
+        (with_role("ST[0]", "P6L0H7 + P6L0MLP"), "so there is no P6L0H7"),
+        (with_role("ST[0]", "P6L0H0"), "worked out by 1 MLP. Write it as ST[0] at P6L0H0 + P6L0MLP"),
+        (with_role("ST[0]", "P6L0H0 + P7L0MLP"), "its nodes are at different places"),
+        (with_role("SA[1]", "P5L0H0 + P5L0MLP"), "only P10 reads it, and nothing brings it there"),
+        (with_role("SV[1]", "P10L1H0"), "A[2] at P9L1MLP cannot work: it needs SV[1], which is computed only at P10"),
+        (with_role("A[1]", "P10L0MLP"), "A[1] is made at P10L0MLP, before it is there"),
+        (with_role("A[1]", "P11L1MLP"), "A[1] cannot be made: no MLP at P10 makes it"),
+        (replace(ADDITION, roles=tuple(r for r in ADDITION.roles if str(r.variable) != "SV[1]")), "it needs SV[1]"),
+        (replace(ADDITION, roles=(*ADDITION.roles, Role.of("MD[1]", "P10L0H0"))), "has no variable MD[1]"),
+        (replace(ADDITION, roles=(*ADDITION.roles, *ADDITION.of("ST[1]"))), "2 copies of ST[1] are computed"),
+        (describe(Operation.SUB, 3, Dials(delay=2)), "cannot work"),
+        (right_to_left(Operation.ADD, 3), "C[1] at P10L0H0 cannot work: it needs C[0], which is computed only at P11"),
+        (right_to_left(Operation.SUB, 3), "attention looks back, never ahead"),
+        (
+            replace(right_to_left(Operation.ADD, 1), roles=()),
+            "cannot be planted: the answer's first digit needs its last carry",
+        ),
+        (replace(one_layer(3), operation=Operation.SUB), "It can only add"),
+        (replace(place_value(3), roles=place_value(3).roles[1:]), "A[3] has no head at P8"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_the_reason(description: CircuitDescription, reason: str) -> None:
+    with pytest.raises(CarryLensError) as refusal:
+        plant(description)
+    assert reason in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("nonsense", "is not JSON"),
+        ("[]", "is no circuit description"),
+        ('{"operation": "add", "digits": 3, "roles": [], "colour": 1}', "is no circuit description"),
+        ('{"operation": "add", "digits": 3, "roles": ["ST[3]"]}', "Write it as"),
+        ('{"operation": "add", "digits": 3, "roles": [{"variable": "ST[3]", "nodes": ""}]}', "gives ST[3] no node"),
+        ('{"operation": "times", "digits": 3, "roles": []}', "Write one of add, sub, mix"),
+    ],
+)
+def test_json_that_is_no_description_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(CarryLensError) as refusal:
+        CircuitDescription.from_json(text)
+    assert reason in str(refusal.value)
+
+
+def test_dials_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(CarryLensError, match="redundancy is 0. Give a whole number from 1 to 9."):
+        Dials(redundancy=0)
+    with pytest.raises(CarryLensError, match="other dials than noise, rotated and seed"):
+        one_layer(3, Dials(carry=Carry.BINARY))

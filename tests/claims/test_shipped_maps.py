@@ -1,0 +1,49 @@
+"""Maps that come with models: judged by name, and the one-layer baseline fails for the right reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from carrylens.arithmetic.zoo.exams import hash_of
+from carrylens.arithmetic.zoo.shipped import SHIPPED, load, shipped_names
+from carrylens.cli import app
+from carrylens.discovery.node_map import MAP, NodeMap
+
+BASELINE = "add_d5_l1_h3_w96_t5K_s1"
+MAPPED = [name for name in shipped_names() if (SHIPPED / name / MAP).exists()]
+
+
+def judged(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    monkeypatch.chdir(folder)
+    result = CliRunner().invoke(app, ["judge", name, "--json"])
+    assert (folder / "maps" / name / "claims.json").exists()
+    record: dict[str, object] = json.loads(result.stdout)
+    return record
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_a_shipped_map_is_of_the_shipped_weights(name: str) -> None:
+    found = NodeMap.from_json((SHIPPED / name / MAP).read_bytes())
+    assert (found.model, found.stimuli["sha256"]) == (name, hash_of(load(name)))
+
+
+def test_six_digit_addition_has_the_skeleton(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = judged("add_d6_l2_h3_w96_t2K_s1", tmp_path, monkeypatch)
+    assert record["skeleton"] == "present"
+
+
+def test_one_layer_has_no_room_to_resolve_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = judged(BASELINE, tmp_path, monkeypatch)
+    assert record["skeleton"] == "absent"
+    claims = record["claims"]
+    assert isinstance(claims, list)
+    refuted = [claim for claim in claims if claim["verdict"] == "REFUTED"]
+    far = [f"carries ST[{k}]" for k in (2, 1, 0)]
+    assert [c for c in refuted if any(f"{what} for A[5]" in c["sentence"] for what in far)], "no carry from two below"
+    assert [claim for claim in refuted if "nodes one after another" in claim["sentence"]], (
+        "and there is no room for them"
+    )
