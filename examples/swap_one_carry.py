@@ -13,11 +13,11 @@ from pathlib import Path
 
 import carrylens as cl
 from carrylens.arithmetic import algorithm
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.interchange import draw_stimuli, swap_rates
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.interventions import Engine
 from carrylens.nodes import print_nodes
+from carrylens.tasks.variables import Variable
 
 FRESH = 1_000_003  # a seed that no map is made with
 

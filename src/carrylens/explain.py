@@ -23,7 +23,6 @@ from carrylens.pipeline import battery_source, judge_map, map_source, start_exam
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.family.members import Member
-    from carrylens.arithmetic.variables import Variable
     from carrylens.discovery.behaviours import Clusters
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.settings import Watch
@@ -32,6 +31,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.report.figures.collect import Drawn
     from carrylens.report.figures.seeds import SeedRun
     from carrylens.report.page.saved import Saved
+    from carrylens.tasks.variables import Variable
 
 PAGE = "report.html"
 _MOST_CLOUDS = 6

@@ -16,8 +16,9 @@ import numpy as np
 from hypothesis import settings
 from numpy.typing import NDArray
 
-from carrylens.arithmetic import CausalModel, Mechanism, Questions, Variable
-from carrylens.arithmetic.causal import Rule
+from carrylens.arithmetic import Questions
+from carrylens.tasks.causal import CausalModel, Mechanism, Rule
+from carrylens.tasks.variables import Variable
 
 Numbers = NDArray[Any]
 """Whole numbers: int64 where they fit, Python's own (dtype object) where they do not."""

@@ -4,10 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arithmetic.slow_route import PROPERTY, Sums, every_sum, random_sums, sums_of, texts_of
-from carrylens.arithmetic import CausalModel, Operation, Questions, algorithm, answers, ripple
+from carrylens.arithmetic import Operation, Questions, algorithm, answers, ripple
 from carrylens.arithmetic.algorithms import chosen_digit
 from carrylens.arithmetic.subtasks import only_if_minus, only_if_plus
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel
 
 STATEMENTS = [algorithm, ripple]
 

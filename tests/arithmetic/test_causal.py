@@ -8,19 +8,12 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from arithmetic.slow_route import PROPERTY, inputs_behind, random_sums, slow_answer, slow_run
-from carrylens.arithmetic import (
-    CausalModel,
-    Mechanism,
-    Operation,
-    Questions,
-    Variable,
-    algorithm,
-    one_layer,
-    ripple,
-)
+from carrylens.arithmetic import Operation, Questions, algorithm, one_layer, ripple
 from carrylens.arithmetic.subtasks import same, zero
 from carrylens.arithmetic.variables import D_PRIME, MB, MD, MV, NB, ND, NV, OPR, SA, SC, SGN, ST, SV, A, D, U
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel, Mechanism
+from carrylens.tasks.variables import Variable
 
 ADD, SUB, MIX = (algorithm(operation, 3) for operation in (Operation.ADD, Operation.SUB, Operation.MIX))
 
@@ -269,7 +262,7 @@ def test_questions_of_another_width_are_refused() -> None:
 
 def test_inputs_come_in_the_order_they_are_read() -> None:
     assert [str(variable) for variable in ADD.inputs] == ["D[2]", "D[1]", "D[0]", "OPR", "D'[2]", "D'[1]", "D'[0]"]
-    assert [str(variable) for variable in ADD.answer_variables] == ["SGN", "A[3]", "A[2]", "A[1]", "A[0]"]
+    assert [str(variable) for variable in ADD.outputs] == ["SGN", "A[3]", "A[2]", "A[1]", "A[0]"]
 
 
 @pytest.mark.parametrize("model", [ADD, SUB, MIX])

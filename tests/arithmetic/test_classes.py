@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from arithmetic.slow_route import PROPERTY, SlowLabels, Sums, every_sum, random_sums, slow_labels, sums_of
 from carrylens.arithmetic import QuestionClass, Questions, classify
 from carrylens.arithmetic.classes import CLASSES, Labels, is_negative, longest_run
-from carrylens.arithmetic.variables import UNKNOWN
+from carrylens.tasks.variables import UNKNOWN
 
 NAMES = ["S0", "S1", "S2", "S3", "S4", "S5", "M0", "M1", "M2", "M3", "M4", "N1", "N2", "N3", "N4"]
 

@@ -1,8 +1,8 @@
 import pytest
 
-from carrylens.arithmetic import Variable
 from carrylens.arithmetic.layout import equals_position, position_of, sequence_length
 from carrylens.errors import CarryLensError
+from carrylens.tasks.variables import Variable
 
 
 def tokens(digits: int) -> list[str]:

@@ -4,19 +4,12 @@ import numpy as np
 import pytest
 
 from arithmetic.slow_route import inputs_behind, random_sums, slow_answer, slow_run
-from carrylens.arithmetic import (
-    CausalModel,
-    Operation,
-    Questions,
-    Variable,
-    algorithm,
-    effect_pairs,
-    null_pairs,
-    ripple,
-)
-from carrylens.arithmetic.pairs import Pairs, swapping_pairs
+from carrylens.arithmetic import Operation, Questions, algorithm, ripple
 from carrylens.arithmetic.variables import D_PRIME, MB, MC, MD, MV, NB, NV, OPR, SA, SC, SGN, ST, SV, A, D
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.pairs import Pairs, effect_pairs, interchange_pairs, null_pairs
+from carrylens.tasks.variables import Variable
 
 ADD, MIX = algorithm(Operation.ADD, 4), algorithm(Operation.MIX, 4)
 INPUTS = [*(f"{operand}[{k}]" for operand in ("D", "D'") for k in range(4)), "OPR"]
@@ -328,7 +321,7 @@ def test_an_agreement_that_needs_other_columns_to_change_is_found() -> None:
 def test_the_sign_of_a_swap_is_not_kept_by_changing_other_columns(
     model: CausalModel, variable: Variable, others: list[Variable]
 ) -> None:
-    pairs = swapping_pairs(model, variable, 40, seed=3, tell_from=others)
+    pairs = interchange_pairs(model, variable, 40, seed=3, tell_from=others)
     own = inputs_behind(str(variable), 4, model.operation.value)
     base, source = (values_of(side[:40], model) for side in (pairs.base, pairs.source))
     for mine, theirs in zip(base, source, strict=True):
@@ -338,13 +331,13 @@ def test_the_sign_of_a_swap_is_not_kept_by_changing_other_columns(
 
 @pytest.mark.parametrize(("model", "variable"), [(ADD, ST[1]), (ADD, SA[2]), (MIX, MB[1]), (MIX, NV[2])])
 def test_both_operands_change_so_that_reading_one_is_not_enough(model: CausalModel, variable: Variable) -> None:
-    shares, column = swapping_pairs(model, variable, 100, seed=3).agreement(), variable.digit or 0
+    shares, column = interchange_pairs(model, variable, 100, seed=3).agreement(), variable.digit or 0
     assert max(shares[D[column]], shares[D_PRIME[column]]) < 0.35
 
 
 @pytest.mark.parametrize("token", [2, 3])
 def test_a_digit_is_told_from_what_is_made_of_it_above_its_column_too(token: int) -> None:
-    pairs = swapping_pairs(ADD, D[1], 40, seed=3, tell_from=[ST[1]], at=token)
+    pairs = interchange_pairs(ADD, D[1], 40, seed=3, tell_from=[ST[1]], at=token)
     theirs = ADD.answers(pairs.base, do=ADD.run(pairs.source).pick(ST[1])).text()
     assert all(ours[token] != other[token] for ours, other in zip(pairs.expected.text(), theirs, strict=True))
 
@@ -357,7 +350,7 @@ def test_variables_may_be_named_in_text() -> None:
 
 def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
     model = algorithm(Operation.SUB, 4)
-    pairs = swapping_pairs(model, MV[1], 40, seed=3)
+    pairs = interchange_pairs(model, MV[1], 40, seed=3)
     assert len(pairs) == 60
     base, source = model.answers(pairs.base), model.answers(pairs.source)
     turned = base.negative != source.negative
@@ -370,5 +363,5 @@ def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
 
 def test_pairs_for_swaps_of_an_addition_are_effect_pairs() -> None:
     model = algorithm(Operation.ADD, 4)
-    ours, plain = swapping_pairs(model, ST[1], 20, seed=3), effect_pairs(model, ST[1], 20, seed=3)
+    ours, plain = interchange_pairs(model, ST[1], 20, seed=3), effect_pairs(model, ST[1], 20, seed=3)
     assert (ours.base.text(), ours.source.text()) == (plain.base.text(), plain.source.text())

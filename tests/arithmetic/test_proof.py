@@ -7,12 +7,13 @@ import pytest
 from numpy.typing import ArrayLike
 
 from arithmetic.slow_route import every_sum, mended
-from carrylens.arithmetic import CausalModel, Operation, Variable, algorithm
+from carrylens.arithmetic import Operation, algorithm
 from carrylens.arithmetic import proof as proof_room
-from carrylens.arithmetic.causal import Rule
 from carrylens.arithmetic.proof import Lemma, ProofError, prove, prove_model
-from carrylens.arithmetic.questions import Column
 from carrylens.arithmetic.variables import D_PRIME, MB, MD, MV, NB, ND, NV, OPR, SA, SC, SGN, ST, SV, A, D, U
+from carrylens.tasks.batches import Column
+from carrylens.tasks.causal import CausalModel, Rule
+from carrylens.tasks.variables import Variable
 
 ADD, SUB, MIX = Operation.ADD, Operation.SUB, Operation.MIX
 Lie = tuple[Operation, Variable, tuple[Variable, ...], Rule]

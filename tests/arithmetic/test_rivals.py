@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from arithmetic.slow_route import Sums, every_sum, exact, random_sums, slow_labels
-from carrylens.arithmetic import CausalModel, Operation, Questions, Variable, one_layer, ripple
+from carrylens.arithmetic import Operation, Questions, one_layer, ripple
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 RIVAL_FAMILIES = {"add": ("C",), "sub": ("B", "R", "Z"), "mix": ("C", "B", "R", "Z")}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from arithmetic.slow_route import FAMILIES_OF, PROPERTY, Sums, exact, random_sums, slow_run, sums_of
-from carrylens.arithmetic import Questions, Variable, subtasks
+from carrylens.arithmetic import Questions, subtasks
 from carrylens.arithmetic.subtasks import (
     base_add,
     base_difference,
@@ -23,6 +23,7 @@ from carrylens.arithmetic.subtasks import (
     zero,
 )
 from carrylens.arithmetic.variables import U
+from carrylens.tasks.variables import Variable
 
 PAIRS = list(product(range(10), repeat=2))
 STATES = (0, 1, U)

@@ -3,19 +3,11 @@ import pytest
 from numpy.typing import NDArray
 
 from arithmetic.slow_route import Numbers, Sums, exact, random_sums
-from carrylens.arithmetic import (
-    CausalModel,
-    Operation,
-    Questions,
-    Variable,
-    algorithm,
-    first_computable,
-    one_layer,
-    ripple,
-    timeline,
-)
-from carrylens.arithmetic.variables import D_PRIME, MB, MV, NV, OPR, SA, SGN, ST, SV, UNKNOWN, A, D, U
+from carrylens.arithmetic import Operation, Questions, algorithm, first_computable, one_layer, ripple, timeline
+from carrylens.arithmetic.variables import D_PRIME, MB, MV, NV, OPR, SA, SGN, ST, SV, A, D, U
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import UNKNOWN, Variable
 
 LEFT_TO_RIGHT = [algorithm(operation, digits) for operation in Operation for digits in (1, 2)]
 RIVALS = [

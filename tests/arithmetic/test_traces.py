@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 
 from arithmetic.slow_route import PROPERTY, slow_answer, slow_labels, slow_run
 from carrylens.arithmetic.traces import Trace, answer_parts, trace
-from carrylens.arithmetic.variables import MB, MV, NV, SGN, ST, SV, UNKNOWN, A, D
+from carrylens.arithmetic.variables import MB, MV, NV, SGN, ST, SV, A, D
 from carrylens.errors import CarryLensError
+from carrylens.tasks.variables import UNKNOWN
 
 
 def chain_names(found: Trace) -> list[str]:

@@ -7,9 +7,9 @@ import pytest
 
 from carrylens.arithmetic.algorithms import algorithm, answers
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.triples import effect_triples, null_triples
-from carrylens.arithmetic.variables import Variable
 from carrylens.errors import CarryLensError
+from carrylens.tasks.triples import effect_triples, null_triples
+from carrylens.tasks.variables import Variable
 
 CASES = [
     (Operation.ADD, "ST[1]", [1]),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from carrylens.arithmetic import CausalModel, Operation, Questions, Variable, algorithm
-from carrylens.arithmetic.pairs import swapping_pairs
-from carrylens.arithmetic.turns import causes
+from carrylens.arithmetic import Operation, Questions, algorithm
 from carrylens.arithmetic.variables import MB, MD, NV, OPR, SA, SGN, SV, A
+from carrylens.tasks.balance import causes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.pairs import interchange_pairs
+from carrylens.tasks.variables import Variable
 
 SHORT = {operation: algorithm(operation, 3) for operation in Operation}
 
@@ -22,14 +24,14 @@ SHORT = {operation: algorithm(operation, 3) for operation in Operation}
     ],
 )
 def test_no_pair_comes_twice(model: CausalModel, variable: Variable) -> None:
-    pairs = swapping_pairs(model, variable, 64, seed=0)
+    pairs = interchange_pairs(model, variable, 64, seed=0)
     rows = set(zip(pairs.base.text(), pairs.source.text(), strict=True))
     assert len(rows) == len(pairs) >= 64
 
 
 @pytest.mark.parametrize("operation", list(Operation))
 def test_the_causes_of_a_token_of_the_answer_take_turns(operation: Operation) -> None:
-    pairs = swapping_pairs(algorithm(operation, 6), A[4], 96, seed=0)
+    pairs = interchange_pairs(algorithm(operation, 6), A[4], 96, seed=0)
     differs = (pairs.base.first != pairs.source.first) | (pairs.base.second != pairs.source.second)
     alone = differs.sum(1) == 1
     shares = [(alone & each).mean() for each in (differs[:, 4], differs[:, 3], differs[:, :3].any(1))]
@@ -50,5 +52,5 @@ def test_a_source_that_differs_in_one_column_says_which() -> None:
 
 @pytest.mark.parametrize("variable", ["SA[1]", "ST[0]", "A[1]", "A[2]", "D[1]"])
 def test_no_pair_comes_twice_even_where_there_are_few(variable: str) -> None:
-    pairs = swapping_pairs(algorithm(Operation.ADD, 2), variable, 400, seed=0)
+    pairs = interchange_pairs(algorithm(Operation.ADD, 2), variable, 400, seed=0)
     assert len(set(zip(pairs.base.text(), pairs.source.text(), strict=True))) == len(pairs) == 400

@@ -1,8 +1,8 @@
 import pytest
 
-from carrylens.arithmetic import Variable
-from carrylens.arithmetic.variables import D_PRIME, FAMILIES, OPR, SGN, ST, SV, UNDIGITED, UNKNOWN, A, D, U, label
+from carrylens.arithmetic.variables import D_PRIME, FAMILIES, OPR, SGN, ST, SV, UNDIGITED, A, D, U, label
 from carrylens.errors import CarryLensError
+from carrylens.tasks.variables import UNKNOWN, Variable
 
 DIGITS = tuple(range(10))
 DOMAINS = {

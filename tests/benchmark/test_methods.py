@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation
-from carrylens.arithmetic.pairs import Pairs, effect_pairs, swapping_pairs
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.variables import MD, NB, ST, A
 from carrylens.benchmark.baselines import attribution
@@ -30,6 +29,7 @@ from carrylens.evidence.rates import Rate
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from carrylens.tasks.pairs import Pairs, effect_pairs, interchange_pairs
 
 PLAIN, DECOYS = (Setting(dial, Operation.ADD, 2, 0) for dial in ("plain", "decoys"))
 
@@ -151,7 +151,7 @@ def test_attribution_has_the_pairs_that_our_swaps_have(monkeypatch: pytest.Monke
     monkeypatch.setattr(attribution, "attributions_of", draw)
     attribute(given(plant(setting.description), setting))
     digits = next(pairs for pairs in drawn if pairs.variable == MD[1])
-    ours = swapping_pairs(setting.causal, MD[1], 32, 0)
+    ours = interchange_pairs(setting.causal, MD[1], 32, 0)
     assert digits.base.text() == ours.base.text()
     assert digits.source.text() == ours.source.text()
 

@@ -7,7 +7,7 @@ import torch
 
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.planted.planting import plant
-from carrylens.arithmetic.variables import D_PRIME, SA, ST, SV, A, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, SA, ST, SV, A, D
 from carrylens.benchmark import false_roles as not_held
 from carrylens.benchmark.circuits import Setting
 from carrylens.benchmark.empty_models import Counted
@@ -18,6 +18,7 @@ from carrylens.discovery.node_map import Role
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, parse_nodes
 from carrylens.report.terminal.benchmark import calibration_text
+from carrylens.tasks.variables import Variable
 
 PLAIN, DECOYS, SHARING = (Setting(dial, Operation.ADD, 2, 0) for dial in ("plain", "decoys", "sharing"))
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from carrylens.arithmetic import Operation, algorithm
-from carrylens.arithmetic.alike import are_alike
 from carrylens.arithmetic.planted.comparison import Score
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.planted.truth import Truth
-from carrylens.arithmetic.variables import D_PRIME, MD, MV, ND, SA, SGN, ST, SV, A, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, MD, MV, ND, SA, SGN, ST, SV, A, D
 from carrylens.benchmark.circuits import DIALS, Setting, quick_settings, scored_settings, training_settings
 from carrylens.benchmark.method_result import Found, Scored, Tag
 from carrylens.benchmark.saved_results import Results
@@ -21,6 +20,8 @@ from carrylens.benchmark.scores import Result, fetching_roles, operand_halves, s
 from carrylens.benchmark.thresholds import Lesson, choose_threshold
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node, parse_nodes
+from carrylens.tasks.equivalence import are_equivalent
+from carrylens.tasks.variables import Variable
 
 ADDITION = algorithm(Operation.ADD, 2)
 
@@ -76,19 +77,19 @@ def test_a_variable_that_no_question_tells_from_the_planted_one_counts_as_it_onc
 
 def test_alike_is_what_swapping_shows_and_not_what_looks_alike() -> None:
     subtraction = algorithm(Operation.SUB, 2)
-    assert are_alike(ADDITION, SV[1], A[2], None)
-    assert not are_alike(ADDITION, ST[1], SV[1], None)
-    assert not are_alike(ADDITION, SA[1], A[1], None)
-    assert not are_alike(subtraction, MD[1], ND[1], None)
-    assert are_alike(subtraction, MV[1], SGN, 0)
-    assert not are_alike(subtraction, MV[1], SGN, None), "digits are made with the sign that stands there"
-    assert not are_alike(ADDITION, Variable("MD", 1), SA[1], None)
+    assert are_equivalent(ADDITION, SV[1], A[2], None)
+    assert not are_equivalent(ADDITION, ST[1], SV[1], None)
+    assert not are_equivalent(ADDITION, SA[1], A[1], None)
+    assert not are_equivalent(subtraction, MD[1], ND[1], None)
+    assert are_equivalent(subtraction, MV[1], SGN, 0)
+    assert not are_equivalent(subtraction, MV[1], SGN, None), "digits are made with the sign that stands there"
+    assert not are_equivalent(ADDITION, Variable("MD", 1), SA[1], None)
 
 
 def test_a_claim_for_one_token_need_only_be_alike_there() -> None:
     """At the sign, which is always plus in an addition, no swap of any variable shows."""
-    assert are_alike(ADDITION, SA[1], ST[0], 0)
-    assert not are_alike(ADDITION, SA[1], ST[0], 2)
+    assert are_equivalent(ADDITION, SA[1], ST[0], 0)
+    assert not are_equivalent(ADDITION, SA[1], ST[0], 2)
 
 
 def test_half_of_a_shared_column_may_be_called_by_its_digit_but_no_other_node() -> None:

@@ -11,10 +11,10 @@ from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, parse_nodes
+from carrylens.tasks.variables import Variable
 
 SEARCHED: Mapping[str, object] = {"n_find": 48, "n_confirm": 128, "seed": 0, "groups": True}
 ALWAYS, NEVER = Rate(48, 48), Rate(0, 48)
@@ -52,7 +52,7 @@ def with_roles(found: NodeMap, change: Callable[[Role], Role | None]) -> NodeMap
 
 def _roles(truth: Truth) -> Iterator[Role]:
     # Copies vote, so all of them together surely move the variable.
-    tokens = model_of(truth.description).answer_variables
+    tokens = model_of(truth.description).outputs
     for group in truth.groups:
         nodes: tuple[Node, ...] = tuple(sorted(group.nodes))
         for token in group.serves:

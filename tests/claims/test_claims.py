@@ -8,11 +8,10 @@ from dataclasses import replace
 import pytest
 
 from carrylens.arithmetic.hypotheses import left_to_right, one_layer, ripple, rivals_of
-from carrylens.arithmetic.pairs import swapping_pairs
 from carrylens.arithmetic.planted import dials
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import ST, SV, A, Variable
+from carrylens.arithmetic.variables import ST, SV, A
 from carrylens.claims.claims import Kind, claims_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.judgement import Judgement, judge
@@ -22,6 +21,8 @@ from carrylens.discovery.node_map import Fallen, NodeMap, Role
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, reaches
+from carrylens.tasks.pairs import interchange_pairs
+from carrylens.tasks.variables import Variable
 from claims.maps import SEARCHED, left_to_right_map, map_of, with_roles
 
 
@@ -358,7 +359,7 @@ def test_a_group_comes_before_another_only_with_all_its_nodes() -> None:
 def test_pairs_that_change_a_token_above_cannot_show_that_nobody_carries_it() -> None:
     """The model has read the base's token there, which may speak against the swap."""
     search, model = Search(left_to_right_map(Operation.ADD, 4)), left_to_right(Operation.ADD, 4).model
-    pairs = swapping_pairs(model, ST[0], 48, 0)
+    pairs = interchange_pairs(model, ST[0], 48, 0)
     own, moved = model.answers(pairs.base).digits, pairs.written().digits
     for digit in (1, 2, 3, 4):
         first = (own[:, digit] != moved[:, digit]) & (own[:, digit + 1 :] == moved[:, digit + 1 :]).all(1)

@@ -11,7 +11,6 @@ from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import place_position
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.ablations import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
 from carrylens.discovery.attention import average_pattern, overlap, top_places
 from carrylens.discovery.behaviours import Clusters, StandIns
@@ -21,6 +20,7 @@ from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
+from carrylens.tasks.variables import Variable
 
 DIGITS = 2
 STREAM = Stream(StreamKind.ENRICHED, Operation.ADD, DIGITS, seed=1)

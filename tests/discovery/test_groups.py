@@ -8,7 +8,7 @@ from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.planted.dials import Copies, Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import A, Variable
+from carrylens.arithmetic.variables import A
 from carrylens.discovery.groups import GroupSettings, _climbed, _writers, find_groups, proven_groups
 from carrylens.discovery.interchange import draw_stimuli
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
@@ -19,6 +19,7 @@ from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes
 from carrylens.report.terminal.map import map_text
+from carrylens.tasks.variables import Variable
 
 DIGITS = 2
 

@@ -14,7 +14,6 @@ from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import Variable
 from carrylens.arithmetic.zoo.shipped import SHIPPED, shipped_names
 from carrylens.cli import app
 from carrylens.cli.watch import Watch
@@ -32,6 +31,7 @@ from carrylens.model.folder import load_model
 from carrylens.model.manifest import check_sealed
 from carrylens.nodes import Node, all_nodes
 from carrylens.report.terminal.map import map_text, shown_roles
+from carrylens.tasks.variables import Variable
 
 SMALL = MapSettings(48, 48, 16, 16, 99, roles=Settings(n_find=16, n_confirm=24, n_compete=8, level=0.01))
 

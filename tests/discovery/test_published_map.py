@@ -7,13 +7,13 @@ import json
 import pytest
 
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Attention, Behaviour, Clusters, Look
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.discovery.published_map import behaviors_json, features_json, read_published, role_tag
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 HEAD, MLP, IDLE = Node(15, 0, 1), Node(15, 0, None), Node(3, 0, 0)
 

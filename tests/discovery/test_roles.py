@@ -11,7 +11,6 @@ from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.ablations import measure_usefulness
 from carrylens.discovery.interchange import draw_stimuli, swap_rates
 from carrylens.discovery.joint_roles import without_misfits
@@ -23,6 +22,7 @@ from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
+from carrylens.tasks.variables import Variable
 
 DIGITS = 3
 QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)

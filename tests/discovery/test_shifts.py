@@ -11,7 +11,6 @@ from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.tokens import answer_positions
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.joint_roles import _does_better, _has_parts, without_misfits
 from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
 from carrylens.discovery.roles import _is_explained, find_roles
@@ -20,6 +19,7 @@ from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 DIGITS = 4
 QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Group, NodeMap, Way
 from carrylens.discovery.stimulus_texts import asked_pairs, asked_questions
 from carrylens.errors import CarryLensError
@@ -27,6 +26,7 @@ from carrylens.report.page.node_grid import grid_of
 from carrylens.report.page.render import page_of
 from carrylens.report.page.saved import Saved, read_saved
 from carrylens.report.page.unsettled import limits
+from carrylens.tasks.variables import Variable
 
 VOID = {"meta", "link", "br", "rect", "path", "circle", "img", "input"}
 

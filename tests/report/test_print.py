@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 from carrylens.arithmetic.family.experiments import MIXED_ONLY
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
 from carrylens.cli import app
 from carrylens.discovery.behaviours import Clusters
 from carrylens.errors import CarryLensError
@@ -31,6 +30,7 @@ from carrylens.report.figures.print_tables import Table, location_map, tables_of
 from carrylens.report.figures.seeds import SeedRun, seeds_figure
 from carrylens.report.page.comparison import comparison_page, differing_claims, experiment_lines
 from carrylens.report.page.saved import Saved
+from carrylens.tasks.variables import Variable
 
 
 @pytest.fixture(scope="module")

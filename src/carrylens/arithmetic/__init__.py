@@ -7,24 +7,26 @@ Never  imports anything but NumPy.
 Start reading at `questions.py`, then `variables.py`, `subtasks.py`, `causal.py` and `algorithms.py`.
 """
 
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm, answers, subtasks
-from carrylens.arithmetic.causal import CausalModel, Mechanism, Values
 from carrylens.arithmetic.classes import Labels, QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
-from carrylens.arithmetic.pairs import Pairs, effect_pairs, null_pairs
 from carrylens.arithmetic.questions import MAX_DIGITS, Answers, Operation, Questions
 from carrylens.arithmetic.rivals import one_layer, ripple
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.targets import Chain, Target, TargetStream
 from carrylens.arithmetic.timeline import first_computable, timeline
 from carrylens.arithmetic.traces import trace
-from carrylens.arithmetic.variables import UNKNOWN, U, Variable
+from carrylens.arithmetic.variables import U
+from carrylens.tasks.causal import Mechanism, Values
+from carrylens.tasks.pairs import Pairs, effect_pairs, null_pairs
+from carrylens.tasks.variables import UNKNOWN, Variable
 
 __all__ = [
     "MAX_DIGITS",
     "UNKNOWN",
+    "Algorithm",
     "Answers",
-    "CausalModel",
     "Chain",
     "Labels",
     "Mechanism",

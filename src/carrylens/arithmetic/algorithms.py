@@ -18,8 +18,8 @@ from functools import cache
 
 import numpy as np
 
-from carrylens.arithmetic.causal import CausalModel, Mechanism, Rule, Values
-from carrylens.arithmetic.questions import Answers, Column, Operation, Questions, check_digits, check_operation
+from carrylens.arithmetic.algorithm_model import Algorithm, state_algorithm
+from carrylens.arithmetic.questions import Answers, Operation, Questions, check_digits, check_operation
 from carrylens.arithmetic.subtasks import (
     base_add,
     base_difference,
@@ -35,30 +35,14 @@ from carrylens.arithmetic.subtasks import (
     tri_carry,
     zero,
 )
-from carrylens.arithmetic.variables import (
-    D_PRIME,
-    MB,
-    MC,
-    MD,
-    MV,
-    NB,
-    NC,
-    ND,
-    NV,
-    OPR,
-    SA,
-    SC,
-    SGN,
-    ST,
-    SV,
-    A,
-    D,
-    Family,
-)
+from carrylens.arithmetic.variables import D_PRIME, MB, MC, MD, MV, NB, NC, ND, NV, OPR, SA, SC, SGN, ST, SV, A, D
+from carrylens.tasks.batches import Column
+from carrylens.tasks.causal import Mechanism, Rule, Values
+from carrylens.tasks.variables import Family
 
 
 @cache
-def algorithm(operation: Operation, digits: int) -> CausalModel:
+def algorithm(operation: Operation, digits: int) -> Algorithm:
     """The left-to-right algorithm for `operation` on operands of `digits` digits.
 
     >>> addition = algorithm(Operation.ADD, 3)
@@ -71,7 +55,7 @@ def algorithm(operation: Operation, digits: int) -> CausalModel:
     check_digits(digits)
     check_operation(operation)
     state = {Operation.ADD: _addition, Operation.SUB: _subtraction, Operation.MIX: _mixed}[operation]
-    return CausalModel(f"left-to-right {operation.value}", operation, digits, tuple(state(digits)))
+    return state_algorithm(f"left-to-right {operation.value}", operation, digits, state(digits))
 
 
 def subtasks(questions: Questions) -> Values:

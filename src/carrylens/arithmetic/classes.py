@@ -20,8 +20,9 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.questions import Column, Digits, Questions
-from carrylens.arithmetic.variables import UNKNOWN
+from carrylens.arithmetic.questions import Digits, Questions
+from carrylens.tasks.batches import Column
+from carrylens.tasks.variables import UNKNOWN
 
 
 class QuestionClass(Enum):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import cache
 
 from carrylens.arithmetic import rivals
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.hypothesis import Hypothesis
 
@@ -57,7 +57,7 @@ def rivals_of(operation: Operation, digits: int) -> tuple[Hypothesis, ...]:
 
 
 def _state(
-    model: CausalModel, required: tuple[str, ...], optional: tuple[str, ...], folded: tuple[str, ...] = ()
+    model: Algorithm, required: tuple[str, ...], optional: tuple[str, ...], folded: tuple[str, ...] = ()
 ) -> Hypothesis:
     # The families that this operation has; OPR is the operator, which says nothing where there is only one.
     known = {variable.name for variable in model.by_variable} | {"D", "D'"}

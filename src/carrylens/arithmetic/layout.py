@@ -5,8 +5,9 @@ Gives  positions in the sequence D(n-1)..D0, operator, D'(n-1)..D'0, =, sign, A(
 Never  names a position: `tokens.py` does.
 """
 
-from carrylens.arithmetic.variables import OPR, SGN, Variable
+from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.errors import CarryLensError
+from carrylens.tasks.variables import Variable
 
 
 def sequence_length(digits: int) -> int:
@@ -39,8 +40,8 @@ def position_of(variable: Variable, digits: int) -> int:
         return 2 * digits + 2
     last = {"D": digits - 1, "D'": 2 * digits, "A": 3 * digits + 3}.get(variable.name)
     highest = digits if variable.name == "A" else digits - 1
-    if last is None or variable.digit is None or variable.digit > highest:
+    if last is None or variable.index is None or variable.index > highest:
         raise CarryLensError(
             f"{variable} is no token of a question with {digits} digits. Write an operand's digit, OPR, SGN or A."
         )
-    return last - variable.digit
+    return last - variable.index

@@ -24,10 +24,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.causal import CausalModel, Mechanism, Values
 from carrylens.arithmetic.questions import MAX_DIGITS, Operation, Questions
-from carrylens.arithmetic.variables import D_PRIME, MV, NV, OPR, SGN, SV, A, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, MV, NV, OPR, SGN, SV, A, D
+from carrylens.tasks.causal import Mechanism, Values
+from carrylens.tasks.variables import Variable
 
 _Case = NDArray[np.int64]
 
@@ -59,7 +61,7 @@ def prove() -> list[Lemma]:
     ]
 
 
-def prove_model(model: CausalModel) -> Iterator[Lemma]:
+def prove_model(model: Algorithm) -> Iterator[Lemma]:
     """The units, step and top lemmas of a two-digit algorithm."""
     if model.operation is not Operation.SUB:
         yield _addition_units(model)
@@ -70,14 +72,14 @@ def prove_model(model: CausalModel) -> Iterator[Lemma]:
     yield _top(model)
 
 
-def _addition_units(model: CausalModel) -> Lemma:
+def _addition_units(model: Algorithm) -> Lemma:
     case = _cases(d=10, e=10, **_unread(model, Operation.ADD, 0))
     values = _run_column(model, 0, case, minus=False)
     holds = _adds_up(values, 0, case["d"] + case["e"])
     return _lemma(model, "units, addition", "A[0] + 10*SV[0] = D[0] + D'[0]", holds)
 
 
-def _addition_step(model: CausalModel) -> Lemma:
+def _addition_step(model: Algorithm) -> Lemma:
     case = _cases(d=10, e=10, carry=2, **_unread(model, Operation.ADD, _STEP))
     values = _run_column(model, _STEP, case, minus=False)
     holds = _adds_up(values, _STEP, case["d"] + case["e"] + case["carry"])
@@ -90,13 +92,13 @@ def _adds_up(values: Values, k: int, total: _Case) -> NDArray[np.bool_]:
     return (digit + 10 * carry == total) & (digit >= 0) & (digit <= 9) & np.isin(carry, (0, 1))
 
 
-def _subtraction_units(model: CausalModel) -> Lemma:
+def _subtraction_units(model: Algorithm) -> Lemma:
     case = _cases(d=10, e=10, sign=2, **_unread(model, Operation.SUB, 0))
     values = _run_column(model, 0, case, minus=True)
     return _lemma(model, "units, subtraction", "as the step, with equal lower columns", _compares(values, 0, case))
 
 
-def _subtraction_step(model: CausalModel) -> Lemma:
+def _subtraction_step(model: Algorithm) -> Lemma:
     case = _cases(d=10, e=10, order=3, sign=2, **_unread(model, Operation.SUB, _STEP))
     values = _run_column(model, _STEP, case, minus=True)
     statement = "MV[k] is D<D' and NV[k] is D>D' up to k; A[k] - 10*borrow = difference - borrow from below"
@@ -113,7 +115,7 @@ def _compares(values: Values, k: int, case: Mapping[str, _Case]) -> NDArray[np.b
     return borrows & np.where(case["sign"] == 0, positive, negative)
 
 
-def _top(model: CausalModel) -> Lemma:
+def _top(model: Algorithm) -> Lemma:
     # Every value of the top column's carry and borrow, under every operator the model takes.
     n, holds = model.digits, []
     top = [variable for variable in (SV[n - 1], MV[n - 1]) if variable in model.by_variable]
@@ -137,7 +139,7 @@ def _uniform(operation: Operation) -> Lemma:
         model = algorithm(operation, n)
         holds.append(set(model.by_variable) == _expected_variables(small, n))
         for mechanism in model.mechanisms:
-            k = mechanism.variable.digit
+            k = mechanism.variable.index
             rise = 0 if k == 0 else n - 2 if k is None or k == n else k - 1
             holds.append(_wiring(mechanism, rise) in proved)
     statement = f"every column of every width from 1 to {MAX_DIGITS} has the rules and parents proved above"
@@ -148,9 +150,9 @@ def _expected_variables(small: Mapping[Variable, Mechanism], n: int) -> set[Vari
     # The two-digit algorithm's units once, its column 1 for every column above them, its top once.
     expected = set()
     for variable in small:
-        if variable.digit is None or variable.digit == 0:
+        if variable.index is None or variable.index == 0:
             expected.add(variable)
-        elif variable.digit == 1:
+        elif variable.index == 1:
             expected |= {Variable(variable.name, k) for k in range(1, n)}
         else:
             expected.add(Variable(variable.name, n))
@@ -164,7 +166,7 @@ def _wiring(mechanism: Mechanism, rise: int) -> tuple[object, ...]:
 
 
 def _counted(variable: Variable, rise: int) -> tuple[str, int | None]:
-    return variable.name, None if variable.digit is None else variable.digit - rise
+    return variable.name, None if variable.index is None else variable.index - rise
 
 
 def _cases(**sizes: int) -> dict[str, _Case]:
@@ -173,7 +175,7 @@ def _cases(**sizes: int) -> dict[str, _Case]:
     return {name: axis.ravel() for name, axis in zip(sizes, grid, strict=True)}
 
 
-def _unread(model: CausalModel, operation: Operation, k: int) -> dict[str, int]:
+def _unread(model: Algorithm, operation: Operation, k: int) -> dict[str, int]:
     # What the other operation hands up in a mixed model: it must not matter, so every value of it is tried.
     if model.operation is not Operation.MIX:
         return {}
@@ -181,7 +183,7 @@ def _unread(model: CausalModel, operation: Operation, k: int) -> dict[str, int]:
     return from_below | ({"sign": 2} if operation is Operation.ADD else {})
 
 
-def _run_column(model: CausalModel, k: int, case: Mapping[str, _Case], *, minus: bool) -> Values:
+def _run_column(model: Algorithm, k: int, case: Mapping[str, _Case], *, minus: bool) -> Values:
     do: dict[Variable, NDArray[np.generic]] = {D[k]: case["d"], D_PRIME[k]: case["e"]}
     if "sign" in case:
         do[SGN] = case["sign"]
@@ -194,7 +196,7 @@ def _run_column(model: CausalModel, k: int, case: Mapping[str, _Case], *, minus:
     return model.run(Questions(blank, blank, np.full(len(blank), minus)), do)
 
 
-def _check_local(model: CausalModel, read: list[Variable], given: set[Variable]) -> None:
+def _check_local(model: Algorithm, read: list[Variable], given: set[Variable]) -> None:
     # A lemma covers every case only if what it reads depends on nothing but what it sets.
     waiting, seen = list(read), set(given)
     while waiting:
@@ -207,14 +209,14 @@ def _check_local(model: CausalModel, read: list[Variable], given: set[Variable])
         waiting.extend(model.by_variable[variable].parents)
 
 
-def _lemma(model: CausalModel, name: str, statement: str, holds: NDArray[np.bool_]) -> Lemma:
+def _lemma(model: Algorithm, name: str, statement: str, holds: NDArray[np.bool_]) -> Lemma:
     if not len(holds) or not holds.all():
         case = int(np.argmin(holds)) if len(holds) else 0
         raise ProofError(f"{model.name}: {name} does not hold in case {case} of {len(holds)}: {statement}")
     return Lemma(model.operation, name, statement, len(holds))
 
 
-def _operators(model: CausalModel) -> tuple[bool, ...]:
+def _operators(model: Algorithm) -> tuple[bool, ...]:
     return {Operation.ADD: (False,), Operation.SUB: (True,), Operation.MIX: (False, True)}[model.operation]
 
 

@@ -8,20 +8,21 @@ Never  turns a number into a machine integer: 40 digits are as exact as one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from carrylens.arithmetic.variables import D_PRIME, OPR, D
 from carrylens.errors import CarryLensError, quote
+from carrylens.tasks.batches import Batch, Columns
+from carrylens.tasks.variables import Variable
 
 MAX_DIGITS = 40
 """The widest operand carrylens takes."""
-
-Column = NDArray[np.int8]
-"""One small integer per question: axes [batch]."""
 
 Digits = NDArray[np.int8]
 """One digit per question and place value: axes [batch, digit], units first."""
@@ -39,8 +40,7 @@ class Operation(Enum):
     MIX = "mix"
 
 
-@dataclass(frozen=True, eq=False)
-class Questions:
+class Questions(Batch):
     """A batch of questions; `minus` says which rows subtract.
 
     >>> questions = Questions.parse(["45+7", "325-329"])
@@ -50,22 +50,47 @@ class Questions:
     array([5, 2, 3], dtype=int8)
     """
 
-    first: Digits
-    second: Digits
-    minus: NDArray[np.bool_]
-
-    def __post_init__(self) -> None:
-        first, second = _frozen_digits(self.first, "first"), _frozen_digits(self.second, "second")
-        minus = np.array(self.minus, dtype=np.bool_, ndmin=1)
-        if not first.shape == second.shape == (len(minus), first.shape[1]):
+    def __init__(self, first: ArrayLike, second: ArrayLike, minus: ArrayLike) -> None:
+        left, right = _checked_digits(first, "first"), _checked_digits(second, "second")
+        operators = np.array(minus, dtype=np.bool_, ndmin=1)
+        if not left.shape == right.shape == (len(operators), left.shape[1]):
             raise CarryLensError(
-                f"Operands of shape {first.shape} and {second.shape} with {len(minus)} operators make no batch. "
+                f"Operands of shape {left.shape} and {right.shape} with {len(operators)} operators make no batch. "
                 "Give two [batch, digit] arrays of one shape and one operator per row."
             )
-        check_digits(first.shape[1])
-        minus.flags.writeable = False
-        for name, value in (("first", first), ("second", second), ("minus", minus)):
-            object.__setattr__(self, name, value)
+        digits = check_digits(left.shape[1])
+        values = np.empty((len(operators), 2 * digits + 1), dtype=np.int8, order="F")
+        values[:, :digits], values[:, digits], values[:, digits + 1 :] = left[:, ::-1], operators, right[:, ::-1]
+        self._fill(question_inputs(digits), values)
+
+    @classmethod
+    def of_batch(cls, batch: Batch) -> Questions:
+        """The questions that a batch with the same inputs holds."""
+        if isinstance(batch, Questions):
+            return batch
+        digits = len(batch.inputs) // 2
+        if batch.inputs != question_inputs(digits):
+            raise CarryLensError("These are no questions: their inputs are not two operands and an operator.")
+        made: Questions = object.__new__(cls)
+        made._fill(batch.inputs, batch.values)
+        return made
+
+    @property
+    def first(self) -> Digits:
+        """The first operand's digits, units first: [batch, digit]."""
+        return self.values[:, self.digits - 1 :: -1]
+
+    @property
+    def second(self) -> Digits:
+        """The second operand's digits, units first: [batch, digit]."""
+        return self.values[:, : self.digits : -1]
+
+    @cached_property
+    def minus(self) -> NDArray[np.bool_]:
+        """Which questions subtract."""
+        found = self.values[:, self.digits] == 1
+        found.flags.writeable = False
+        return found
 
     @classmethod
     def parse(cls, texts: Iterable[str], digits: int | None = None) -> Questions:
@@ -88,7 +113,7 @@ class Questions:
     @property
     def digits(self) -> int:
         """How many digits each operand has."""
-        return int(self.first.shape[1])
+        return len(self.inputs) // 2
 
     def text(self) -> list[str]:
         """Each question as a model reads it: zero-padded and closed by `=`."""
@@ -97,40 +122,12 @@ class Questions:
             for first, minus, second in zip(_numerals(self.first), self.minus, _numerals(self.second), strict=True)
         ]
 
-    def __len__(self) -> int:
-        return len(self.minus)
 
-    def __getitem__(self, rows: int | slice | NDArray[np.intp] | NDArray[np.bool_]) -> Questions:
-        """A batch of the rows asked for; of one row, if its number is given."""
-        if isinstance(rows, int):
-            if not -len(self) <= rows < len(self):
-                raise IndexError(f"question {rows} of {len(self)}")
-            rows = np.array([rows])
-        rows = np.flatnonzero(rows) if isinstance(rows, np.ndarray) and rows.dtype == np.bool_ else rows
-        picked = object.__new__(Questions)  # rows of checked questions need no second check
-        for name, value in (("first", self.first), ("second", self.second), ("minus", self.minus)):
-            some = value[rows] if isinstance(rows, slice) else value.take(rows, axis=0)
-            some.flags.writeable = False
-            object.__setattr__(picked, name, some)
-        return picked
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Questions) and all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in (
-                (self.first, other.first),
-                (self.second, other.second),
-                (self.minus, other.minus),
-            )
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def joined(some: Sequence[Questions]) -> Questions:
-    """All the questions, one after another."""
-    first, second, minus = (np.concatenate([getattr(s, name) for s in some]) for name in ("first", "second", "minus"))
-    return Questions(first, second, minus)
+@cache
+def question_inputs(digits: int) -> tuple[Variable, ...]:
+    """What a question gives, in the order it is read: an operand, the operator, the other operand."""
+    down = range(digits - 1, -1, -1)
+    return (*(D[k] for k in down), OPR, *(D_PRIME[k] for k in down))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +140,16 @@ class Answers:
 
     negative: NDArray[np.bool_]
     digits: Digits
+
+    @classmethod
+    def of_outputs(cls, outputs: Columns) -> Answers:
+        """The answers that a causal model's outputs are: the sign, then the digits from the top."""
+        return cls(negative=outputs[:, 0] == 1, digits=outputs[:, :0:-1])
+
+    @property
+    def outputs(self) -> Columns:
+        """The answers as a causal model puts them out: [batch, output]."""
+        return np.column_stack([self.negative.astype(np.int8), self.digits[:, ::-1]])
 
     def text(self) -> list[str]:
         """Each answer as a model writes it: sign, then every digit, leading zeros included."""
@@ -203,14 +210,11 @@ def check_operation(operation: Operation) -> Operation:
     return operation
 
 
-def _frozen_digits(given: ArrayLike, name: str) -> Digits:
-    # Digit-major in memory: every rule works on whole columns.
+def _checked_digits(given: ArrayLike, name: str) -> Digits:
     wide = np.asarray(given)
     if wide.ndim != 2 or wide.dtype.kind not in "iub" or (wide.size and not 0 <= wide.min() <= wide.max() <= 9):
         raise CarryLensError(f"The {name} operands are no [batch, digit] array of digits. Give integers from 0 to 9.")
-    digits = np.array(wide, dtype=np.int8, order="F")
-    digits.flags.writeable = False
-    return digits
+    return wide.astype(np.int8, copy=False)
 
 
 def _digits_of(numerals: list[str], width: int) -> Digits:

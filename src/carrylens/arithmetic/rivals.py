@@ -16,8 +16,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.causal import CausalModel, Mechanism
-from carrylens.arithmetic.questions import Column, Operation, check_digits, check_operation
+from carrylens.arithmetic.algorithm_model import Algorithm, state_algorithm
+from carrylens.arithmetic.questions import Operation, check_digits, check_operation
 from carrylens.arithmetic.subtasks import (
     base_add,
     base_difference,
@@ -30,10 +30,12 @@ from carrylens.arithmetic.subtasks import (
     zero,
 )
 from carrylens.arithmetic.variables import D_PRIME, OPR, S9, SA, SC, SGN, SU, A, B, C, D, R, Z
+from carrylens.tasks.batches import Column
+from carrylens.tasks.causal import Mechanism
 
 
 @cache
-def one_layer(digits: int, sum_nine: bool = False) -> CausalModel:
+def one_layer(digits: int, sum_nine: bool = False) -> Algorithm:
     """Addition by SA and SC alone, or with a look through one column that sums to 9.
 
     >>> from carrylens.arithmetic.questions import Questions
@@ -42,11 +44,11 @@ def one_layer(digits: int, sum_nine: bool = False) -> CausalModel:
     """
     check_digits(digits)
     name = "one-layer add with sum 9" if sum_nine else "one-layer add"
-    return CausalModel(name, Operation.ADD, digits, tuple(_one_layer(digits, sum_nine)))
+    return state_algorithm(name, Operation.ADD, digits, _one_layer(digits, sum_nine))
 
 
 @cache
-def ripple(operation: Operation, digits: int) -> CausalModel:
+def ripple(operation: Operation, digits: int) -> Algorithm:
     """The schoolbook algorithm, from the units up.
 
     >>> from carrylens.arithmetic.questions import Questions
@@ -55,7 +57,7 @@ def ripple(operation: Operation, digits: int) -> CausalModel:
     """
     check_digits(digits)
     check_operation(operation)
-    return CausalModel(f"ripple {operation.value}", operation, digits, tuple(_ripple(operation, digits)))
+    return state_algorithm(f"ripple {operation.value}", operation, digits, _ripple(operation, digits))
 
 
 def _one_layer(digits: int, sum_nine: bool) -> Iterator[Mechanism]:

@@ -22,9 +22,9 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.draws import Draws, below, chance, check_range, digit_pairs, draw
 from carrylens.arithmetic.questions import Digits, Operation, Questions, check_digits, check_operation
 from carrylens.errors import CarryLensError
+from carrylens.tasks.draws import Draws, below, chance, check_range, draw
 
 
 class StreamKind(Enum):
@@ -87,6 +87,28 @@ class Stream:
         mixed = default if self.minus_share is None else self.minus_share
         share = {Operation.ADD: 0.0, Operation.SUB: 1.0, Operation.MIX: mixed}[self.operation]
         return chance(draws, share)
+
+
+@dataclass(frozen=True)
+class Population:
+    """The questions of a kind of stream, to be drawn with any seed. `small`: no sum has more digits than its operands.
+
+    Then every top digit is halved.
+    """
+
+    kind: StreamKind
+    operation: Operation
+    digits: int
+    minus_share: float | None = None
+    small: bool = False
+
+    def draw(self, seed: int, start: int, count: int) -> Questions:
+        """Questions `start` to `start + count - 1` of the stream with this seed."""
+        drawn = Stream(self.kind, self.operation, self.digits, seed, self.minus_share).take(start, count)
+        if not self.small:
+            return drawn
+        halved = np.array([*[1] * (self.digits - 1), 2], dtype=np.int8)
+        return Questions(drawn.first // halved, drawn.second // halved, drawn.minus)
 
 
 def _natural(stream: Stream, start: int, count: int) -> Questions:
@@ -163,3 +185,9 @@ def _smallest(draws: Draws, count: int) -> NDArray[np.bool_]:
         return np.zeros(draws.shape, dtype=np.bool_)
     ranks = draws.astype(np.uint64) << np.uint64(16) | np.arange(draws.shape[1], dtype=np.uint64)
     return ranks <= np.partition(ranks, count - 1, axis=1)[:, count - 1 : count]
+
+
+def digit_pairs(draws: Draws) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Two random digits from each draw."""
+    pairs = below(draws, 100).astype(np.int8)
+    return pairs // np.int8(10), pairs % np.int8(10)

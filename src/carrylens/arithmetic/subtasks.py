@@ -11,8 +11,8 @@ below the units, so their sum of 9 (or pair of equal digits) is a plain 0, never
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.questions import Column
 from carrylens.arithmetic.variables import U
+from carrylens.tasks.batches import Column
 
 
 def same(value: Column) -> Column:

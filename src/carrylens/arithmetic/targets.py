@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.classes import QuestionClass
-from carrylens.arithmetic.draws import Draws, below, draw
 from carrylens.arithmetic.questions import Questions, check_digits
 from carrylens.errors import CarryLensError
+from carrylens.tasks.draws import Draws, below, draw
 
 _TARGET_KEY = 101  # keeps these draws apart from those of the kinds in streams.py
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.classes import QuestionClass, classify
-from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.timeline import timeline
-from carrylens.arithmetic.variables import MB, MD, MV, NB, ND, NV, SA, SGN, ST, SV, UNKNOWN, Family, Variable
+from carrylens.arithmetic.variables import MB, MD, MV, NB, ND, NV, SA, SGN, ST, SV
+from carrylens.tasks.variables import UNKNOWN, Family, Variable
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Trace:
     `known[v][p]` is the value of variable v if position p settles it, else UNKNOWN.
     """
 
-    model: CausalModel
+    model: Algorithm
     given: str
     question: str
     answer: str
@@ -84,7 +85,7 @@ def trace(text: str, digits: int | None = None) -> Trace:
         model=model,
         given=text.strip(),
         question=questions.text()[0],
-        answer=values.answers().text()[0],
+        answer=Answers.of_outputs(values.outputs()).text()[0],
         question_class=labels.classes()[0],
         depths=labels.depths(0),
         values={variable: int(values[variable][0]) for variable in model.variables},

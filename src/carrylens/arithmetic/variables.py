@@ -1,116 +1,80 @@
-"""Variables: the names of everything an algorithm computes on the way to an answer.
+"""The variables of arithmetic: every sub-task, with its values, its meaning, its kind and colour.
 
-Takes  a sub-task's name and a digit.
-Gives  `Variable`, printed and parsed as `ST[3]`, and the values it can take.
-Never  computes one: `subtasks.py` has the rules, `causal.py` runs them.
+Takes  nothing.
+Gives  a `Family` for the inputs, the paper's sub-tasks, the answer, and what only rivals compute.
+Never  computes one: `subtasks.py` has the rules.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from functools import partial
 
-from carrylens.errors import CarryLensError, quote
+from carrylens.tasks.variables import Family, Variable, VariableKind
 
 U = 2
 """The third value of a tri-state sub-task: uncertain, it depends on the digits below."""
-
-UNKNOWN = -1
-"""Stands where a value cannot be known yet, and where a label does not apply."""
 
 BINARY = (0, 1)
 TRI_STATE = (0, 1, U)
 DIGIT = tuple(range(10))
 
-_NAME = re.compile(r"([A-Z][A-Z0-9]*'?)(?:\[([0-9]{1,3})\])?", re.ASCII)
+INPUT_KIND = VariableKind("input", "digit of the question", ("#e4e4e4", "#3d3d3d"), ("#3a3d42", "#dcdcdc"), "cyan")
+DIGIT_KIND = VariableKind(
+    "digit", "digit of one column: SA, MD, ND", ("#cfe3f3", "#0b4f85"), ("#12395a", "#a9d3f5"), "green"
+)
+COLUMN_KIND = VariableKind(
+    "column", "what one column says of its carry: ST, MB, NB", ("#fbeeb0", "#6b5600"), ("#4a3f0c", "#f3dd83"), "yellow"
+)
+RESOLVED_KIND = VariableKind(
+    "resolved", "resolved carry or borrow: SV, MV, NV", ("#f8d3c0", "#8f3600"), ("#5a2a12", "#ffbf9e"), "bold red"
+)
+SELECT_KIND = VariableKind("select", "operator or sign", ("#e6d7f0", "#5a2a7a"), ("#412456", "#dcbdf2"), "magenta")
+ANSWER_KIND = VariableKind("answer", "digit of the answer", ("#cdeadf", "#00573f"), ("#0b4334", "#97e3c6"), "bold blue")
 
+KINDS = (INPUT_KIND, DIGIT_KIND, COLUMN_KIND, RESOLVED_KIND, SELECT_KIND, ANSWER_KIND)
+"""The kinds, in the order in which pictures list them."""
 
-@dataclass(frozen=True)
-class Family:
-    """One sub-task over all digits: `ST[3]` is its variable for digit 3."""
+_input, _digit = partial(Family, values=DIGIT, kind=INPUT_KIND), partial(Family, values=DIGIT, kind=DIGIT_KIND)
+_binary, _resolved = (
+    partial(Family, values=BINARY, kind=COLUMN_KIND),
+    partial(Family, values=BINARY, kind=RESOLVED_KIND),
+)
+# Nothing lies below the units, so they are never uncertain.
+_tri_state = partial(Family, values=TRI_STATE, kind=COLUMN_KIND, labels=("0", "1", "U"), first_values=BINARY)
+_choice = partial(Family, values=BINARY, kind=SELECT_KIND, labels=("+", "-"))
 
-    name: str
-    values: tuple[int, ...]
-    meaning: str
+D = _input("D", meaning="digit of the first operand", title="digit of the first operand")
+D_PRIME = _input("D'", meaning="digit of the second operand", title="digit of the second operand")
+SA = _digit("SA", meaning="(D+D') mod 10", title="sum digit")
+SC = _binary("SC", meaning="1 if D+D' is 10 or more: carry, seen from this column alone")
+ST = _tri_state("ST", meaning="carry of this column: 1 yes, 0 no, U when the sum is 9", title="carry 0, 1, U")
+SV = _resolved("SV", meaning="the carry out of this column, all lower columns resolved", title="resolved carry")
+MD = _digit("MD", meaning="(D-D') mod 10", title="difference digit")
+MC = _binary("MC", meaning="1 if D<D': borrow, seen from this column alone")
+MB = _tri_state(
+    "MB", meaning="borrow of this column in D-D': 1 yes, 0 no, U when the digits are equal", title="borrow 0, 1, U"
+)
+MV = _resolved(
+    "MV", meaning="the borrow out of this column in D-D', all lower columns resolved", title="resolved borrow"
+)
+ND = _digit("ND", meaning="(D'-D) mod 10", title="digit of D'-D")
+NC = _binary("NC", meaning="1 if D'<D: borrow of D'-D, seen from this column alone")
+NB = _tri_state(
+    "NB", meaning="borrow of this column in D'-D: 1 yes, 0 no, U when the digits are equal", title="borrow of D'-D"
+)
+NV = _resolved(
+    "NV", meaning="the borrow out of this column in D'-D, all lower columns resolved", title="resolved borrow of D'-D"
+)
+A = Family("A", DIGIT, "digit of the answer", ANSWER_KIND, title="answer digit")
+S9 = _binary("S9", meaning="rival: 1 if D+D' is exactly 9")
+SU = _binary("SU", meaning="rival: the carry out, looking one column down through a sum of 9")
+C = _resolved("C", meaning="rival: the carry out, rippled up from the units")
+B = _resolved("B", meaning="rival: the borrow out of D-D', rippled up from the units")
+R = _digit("R", meaning="rival: digit of D-D' modulo 10 to the number of digits")
+Z = _binary("Z", meaning="rival: 1 if this digit of R or a lower one is not 0")
 
-    def __getitem__(self, digit: int) -> Variable:
-        return Variable(self.name, digit)
-
-    def below(self, digit: int) -> tuple[Variable, ...]:
-        """The variable one column lower, as a parent; none at the units."""
-        return (self[digit - 1],) if digit else ()
-
-
-@dataclass(frozen=True, order=True)
-class Variable:
-    """One value an algorithm computes, such as `ST[3]`, or `OPR`, which belongs to no digit.
-
-    >>> Variable.parse("ST[3]")
-    Variable(name='ST', digit=3)
-    >>> str(Variable("D'", 0)), str(OPR)
-    ("D'[0]", 'OPR')
-    """
-
-    name: str
-    digit: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.name not in FAMILIES or (self.digit is None) != (self.name in UNDIGITED) or (self.digit or 0) < 0:
-            raise CarryLensError(
-                f"{quote(str(self))} names no variable. "
-                f"Write one of {' '.join(FAMILIES)} with its digit, such as ST[3]."
-            )
-
-    @classmethod
-    def parse(cls, text: str) -> Variable:
-        """The variable that `text` names."""
-        match = _NAME.fullmatch(text.strip())
-        if match is None:
-            raise CarryLensError(f"{quote(text)} names no variable. Write a name and its digit, such as ST[3], or OPR.")
-        return cls(match[1], None if match[2] is None else int(match[2]))
-
-    @classmethod
-    def of(cls, given: Variable | str) -> Variable:
-        """`given` itself, or the variable that it names."""
-        return cls.parse(given) if isinstance(given, str) else given
-
-    @property
-    def values(self) -> tuple[int, ...]:
-        """Every value this variable can take. Nothing lies below the units, so they are never uncertain."""
-        values = FAMILIES[self.name].values
-        return BINARY if values == TRI_STATE and self.digit == 0 else values
-
-    def __str__(self) -> str:
-        return self.name if self.digit is None else f"{self.name}[{self.digit}]"
-
-
-D = Family("D", DIGIT, "digit of the first operand")
-D_PRIME = Family("D'", DIGIT, "digit of the second operand")
-SA = Family("SA", DIGIT, "(D+D') mod 10")
-SC = Family("SC", BINARY, "1 if D+D' is 10 or more: carry, seen from this column alone")
-ST = Family("ST", TRI_STATE, "carry of this column: 1 yes, 0 no, U when the sum is 9")
-SV = Family("SV", BINARY, "the carry out of this column, all lower columns resolved")
-MD = Family("MD", DIGIT, "(D-D') mod 10")
-MC = Family("MC", BINARY, "1 if D<D': borrow, seen from this column alone")
-MB = Family("MB", TRI_STATE, "borrow of this column in D-D': 1 yes, 0 no, U when the digits are equal")
-MV = Family("MV", BINARY, "the borrow out of this column in D-D', all lower columns resolved")
-ND = Family("ND", DIGIT, "(D'-D) mod 10")
-NC = Family("NC", BINARY, "1 if D'<D: borrow of D'-D, seen from this column alone")
-NB = Family("NB", TRI_STATE, "borrow of this column in D'-D: 1 yes, 0 no, U when the digits are equal")
-NV = Family("NV", BINARY, "the borrow out of this column in D'-D, all lower columns resolved")
-A = Family("A", DIGIT, "digit of the answer")
-S9 = Family("S9", BINARY, "rival: 1 if D+D' is exactly 9")
-SU = Family("SU", BINARY, "rival: the carry out, looking one column down through a sum of 9")
-C = Family("C", BINARY, "rival: the carry out, rippled up from the units")
-B = Family("B", BINARY, "rival: the borrow out of D-D', rippled up from the units")
-R = Family("R", DIGIT, "rival: digit of D-D' modulo 10 to the number of digits")
-Z = Family("Z", BINARY, "rival: 1 if this digit of R or a lower one is not 0")
-
-_SIGN = Family("SGN", BINARY, "sign of the answer: 0 is +, 1 is -")
-_OPERATOR = Family("OPR", BINARY, "operator of the question: 0 is +, 1 is -")
-
-UNDIGITED = frozenset({"SGN", "OPR"})
-"""The variables that belong to the whole question rather than to one digit."""
+_SIGN = _choice("SGN", meaning="sign of the answer: 0 is +, 1 is -", title="sign")
+_OPERATOR = _choice("OPR", meaning="operator of the question: 0 is +, 1 is -", title="operator")
 
 FAMILIES = {
     family.name: family
@@ -121,8 +85,7 @@ FAMILIES = {
 }
 """Every family by name: the inputs, the paper's sub-tasks, the answer, then what only rivals compute."""
 
-SGN = Variable("SGN")
-OPR = Variable("OPR")
+SGN, OPR = _SIGN.variable, _OPERATOR.variable
 
 
 def label(variable: Variable, value: int) -> str:
@@ -131,8 +94,4 @@ def label(variable: Variable, value: int) -> str:
     >>> label(ST[3], U), label(SGN, 1), label(SA[0], 2)
     ('U', '-', '2')
     """
-    if value == UNKNOWN:
-        return "?"
-    if variable.name in UNDIGITED:
-        return "+-"[value]
-    return "U" if value == U and variable.values == TRI_STATE else str(value)
+    return FAMILIES[variable.name].label(value)

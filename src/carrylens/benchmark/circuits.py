@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import Carry, Copies, Dials, Timing, describe
 from carrylens.arithmetic.questions import Operation
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel
 
 DIALS = {
     "plain": Dials(),

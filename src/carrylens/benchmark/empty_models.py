@@ -24,7 +24,6 @@ from functools import partial
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.planted.planting import permuted_twin, plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
 from carrylens.arithmetic.zoo.model_facts import model_name
 from carrylens.arithmetic.zoo.shipped import find_model, load
 from carrylens.benchmark.method_result import Given
@@ -40,6 +39,7 @@ from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import print_nodes
+from carrylens.tasks.variables import Variable
 
 UNTRAINED, PLANTED_TWIN, TRAINED_TWIN = "untrained", "twins of planted", "twins of trained"
 TRAINED = "add_d6_l2_h3_w96_t3K_s1"

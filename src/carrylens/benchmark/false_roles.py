@@ -19,10 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.planted.truth import Truth
-from carrylens.arithmetic.variables import OPR, Variable
+from carrylens.arithmetic.variables import OPR
 from carrylens.benchmark.circuits import Setting
 from carrylens.benchmark.empty_models import FAMILIES, count_roles, plain_rate
 from carrylens.benchmark.method_result import Tag
@@ -33,6 +32,8 @@ from carrylens.benchmark.scores import operand_halves, settle
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, print_nodes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 KINDS = ("idle", "decoys", "other columns", "same columns")
 """What nodes hold that do not hold a variable, from far to near."""

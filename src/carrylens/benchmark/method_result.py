@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.settings import Watch
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes, print_nodes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True, eq=False)

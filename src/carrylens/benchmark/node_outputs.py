@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.tokens import encode
-from carrylens.arithmetic.variables import OPR, Variable
+from carrylens.arithmetic.variables import OPR
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 
 def tokens_of(model: Transformer, questions: Questions) -> Tensor:
@@ -47,7 +48,7 @@ def outputs(model: Transformer, questions: Questions, nodes: Sequence[Node]) -> 
 
 def asked_variables(causal: CausalModel) -> list[Variable]:
     """The variables that a circuit may hold: those the algorithm computes for its answer, and OPR where it is read."""
-    needed = frozenset[Variable]().union(*(causal.ancestors(token) | {token} for token in causal.answer_variables))
+    needed = frozenset[Variable]().union(*(causal.ancestors(token) | {token} for token in causal.outputs))
     return [variable for variable in (OPR, *causal.by_variable) if variable in needed]
 
 

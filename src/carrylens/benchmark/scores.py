@@ -24,13 +24,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from carrylens.arithmetic.alike import are_alike
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.planted.comparison import Score, compare, true_groups
 from carrylens.arithmetic.planted.truth import Truth
-from carrylens.arithmetic.variables import D_PRIME, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, D
 from carrylens.benchmark.method_result import Found, Tag, roles_of
 from carrylens.nodes import Node, print_nodes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.equivalence import are_equivalent
+from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def settle(truth: Truth, causal: CausalModel, tag: Tag) -> Tag:
     if tag.variable in planted:
         return tag
     for variable in (*sorted(planted, key=str), *causal.by_variable):
-        if are_alike(causal, tag.variable, variable, tag.token):
+        if are_equivalent(causal, tag.variable, variable, tag.token):
             return Tag(tag.node, variable, tag.token)
     return tag
 
@@ -114,9 +115,9 @@ def fetching_roles(truth: Truth) -> set[tuple[Node, Variable]]:
 def operand_halves(truth: Truth) -> set[tuple[Node, Variable]]:
     """The heads that bring one digit of a column, and which: of two that share a column the first brings D."""
     return {
-        (node, family[group.variable.digit])
+        (node, family[group.variable.index])
         for group in truth.groups
-        if group.stage == "fetch" and group.variable.digit is not None
+        if group.stage == "fetch" and group.variable.index is not None
         for copy in group.copies
         if len(copy) == 2
         for node, family in zip(sorted(copy), (D, D_PRIME), strict=True)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.planted.truth import Truth
 from carrylens.benchmark.method_result import Found, Scored
 from carrylens.benchmark.scores import score, total
+from carrylens.tasks.causal import CausalModel
 
 _TRIED = 41
 

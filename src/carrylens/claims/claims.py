@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.tokens import place_names
-from carrylens.arithmetic.variables import SGN, Variable
+from carrylens.arithmetic.variables import SGN
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.structure import TokenNeeds, needs, one_name, same_value
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 
 class Kind(Enum):
@@ -138,7 +139,7 @@ def _room(each: TokenNeeds) -> Iterator[Claim]:
 
 
 def _apart(model: CausalModel, each: TokenNeeds) -> Iterator[Claim]:
-    reached = {variable.digit for variable in behind(model, each.token) if variable.name in ("D", "D'")}
+    reached = {variable.index for variable in behind(model, each.token) if variable.name in ("D", "D'")}
     own = model.digits - 1 if each.token.digit is None else each.token.digit
     columns = frozenset(range(min(own, model.digits))) - reached  # those above it show in no account at all
     if columns:
@@ -157,7 +158,7 @@ def behind(model: CausalModel, token: Variable) -> set[Variable]:
     found, waiting = {token}, [token]
     while waiting:
         at = waiting.pop()
-        if at == token or at not in model.answer_variables:
+        if at == token or at not in model.outputs:
             parents = model.by_variable[at].parents if at in model.by_variable else ()
             fresh = set(parents) - found
             found |= fresh

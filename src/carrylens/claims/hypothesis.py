@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.layout import position_of, sequence_length
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.tokens import place_names
-from carrylens.arithmetic.variables import FAMILIES, Variable
+from carrylens.arithmetic.variables import FAMILIES
 from carrylens.errors import CarryLensError, quote
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 Places = Callable[[int], Collection[str]]
 """From a digit to the names of the places at which its variable may stand, such as `lambda k: [f"D'{k}"]`."""
@@ -60,7 +61,7 @@ class Hypothesis:
         window = range(first_computable(self.model, variable), last + 1)
         if variable.name not in self.places:
             return tuple(window)
-        allowed = set(self.places[variable.name](variable.digit or 0))
+        allowed = set(self.places[variable.name](variable.index or 0))
         strangers = allowed - set(place_names(digits))
         if strangers:
             raise CarryLensError(

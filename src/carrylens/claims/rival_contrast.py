@@ -17,12 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import effect_pairs
 from carrylens.arithmetic.questions import Answers
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import D_PRIME, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, D
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.pairs import effect_pairs
+from carrylens.tasks.variables import Variable
 
 _QUESTIONS = 10_000
 _PAIRS = 256
@@ -67,13 +68,13 @@ def telling_questions(ours: CausalModel, theirs: CausalModel) -> Telling:
 
 def _interchange(ours: CausalModel, theirs: CausalModel) -> tuple[str, float | None, str]:
     variable = _column_carry(ours, ours.digits // 2) or _column_carry(ours, 0)
-    if variable is None or variable.digit is None:
+    if variable is None or variable.index is None:
         return "", None, ""
     try:
         pairs = effect_pairs(ours, variable, _PAIRS, seed=0)
     except CarryLensError:  # an algorithm of the user's whose answers never show it
         return "", None, ""
-    other = _column_carry(theirs, variable.digit)
+    other = _column_carry(theirs, variable.index)
     if other is None:
         return f"{variable}, for which {theirs.name} has nothing,", None, ""
     swapped = f"{variable} or {other}"
@@ -92,7 +93,7 @@ def _column_carry(model: CausalModel, k: int) -> Variable | None:
     for variable in model.by_variable:
         reached = model.ancestors(variable) & set(model.inputs)
         if reached == column and any(
-            variable in model.ancestors(token) for token in model.answer_variables if token.digit not in (None, k)
+            variable in model.ancestors(token) for token in model.outputs if token.digit not in (None, k)
         ):
             return variable
     return None

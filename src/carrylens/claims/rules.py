@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import Variable
 from carrylens.claims.claims import Claim, Kind, behind
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.search_record import Search
@@ -28,6 +26,8 @@ from carrylens.claims.verdicts import Finding, Verdict
 from carrylens.discovery.node_map import Fallen, Nodes, Role, Way
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, print_nodes, reaches
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 _SHOWN = 3  # roles kept as evidence for a claim
 _ASKED = 20_000  # questions on which an algorithm's own share of wrong answers is counted
@@ -91,7 +91,7 @@ class Judge:
             named = f"{print_nodes(finer[0].nodes)} carries {finer[0].variable}"
             why = f"it was not found by itself, but {named}, from which it follows"
             return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(finer[:_SHOWN]))
-        if claim.variable in self.hypothesis.model.answer_variables and not elsewhere:
+        if claim.variable in self.hypothesis.model.outputs and not elsewhere:
             why = f"who writes it was not found, on {n_pairs} pairs; somebody does where the model answers right"
             return Finding(claim, Verdict.INCONCLUSIVE, why)
         if fallen := self._fallen(claim):
@@ -107,7 +107,7 @@ class Judge:
         # Roles at a valid place of a variable that says more: who carries it has what was claimed, or more than that.
         assert claim.variable is not None
         mine, model = self.search.model, self.hypothesis.model
-        place = None if claim.token is None else mine.answer_variables.index(claim.token)
+        place = None if claim.token is None else mine.outputs.index(claim.token)
         return [
             role
             for role in self.search.found.roles
@@ -151,7 +151,7 @@ class Judge:
 
     def _timely(self, claim: Claim) -> Finding:
         assert claim.variable is not None
-        is_answer = claim.variable in self.search.model.answer_variables  # once written, it can be read at once
+        is_answer = claim.variable in self.search.model.outputs  # once written, it can be read at once
         roles = self._sure(claim.variable, claim.variable if is_answer else None)
         late = [role for role in roles if not self._stands_in(role.nodes, claim) or self._is_early(role, claim)]
         if late:
@@ -192,7 +192,7 @@ class Judge:
 
     def _apart(self, claim: Claim) -> Finding:
         assert claim.token is not None
-        place, model = self.search.model.answer_variables.index(claim.token), self.search.model
+        place, model = self.search.model.outputs.index(claim.token), self.search.model
         foreign = {variable for variable in model.by_variable if _lies_in(columns_of(model, variable), claim.columns)}
         roles = [role for role in self.search.found.roles if role.token == place]
         moving = [role for role in roles if foreign.issuperset((role.variable, *role.same_as))]

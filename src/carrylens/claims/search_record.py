@@ -19,13 +19,13 @@ from functools import cache, cached_property
 import numpy as np
 
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import swapping_pairs
 from carrylens.arithmetic.streams import StreamKind
-from carrylens.arithmetic.variables import Variable
 from carrylens.claims.structure import value_keys
 from carrylens.discovery.node_map import Fallen, NodeMap, Role
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.pairs import interchange_pairs
+from carrylens.tasks.variables import Variable
 
 _MOST_ASKED = 1_000_000  # questions that are drawn again to see what an algorithm answers
 
@@ -68,7 +68,7 @@ class Search:
 
     def matches(self, model: CausalModel, variable: Variable) -> frozenset[Variable]:
         """The map's variables that are the hypothesis' own: the same token, or the same value in all questions."""
-        if variable in model.answer_variables:
+        if variable in model.outputs:
             mine = value_keys(self.model).get(variable)
             return frozenset(self._by_value.get(mine or b"", ())) | {variable}
         return frozenset(self._by_value.get(value_keys(model).get(variable, b""), ()))
@@ -76,7 +76,7 @@ class Search:
     def carriers(self, model: CausalModel, variable: Variable, token: Variable | None) -> list[Role]:
         """The roles of everything that carries `variable` for `token`, or for any; the surest first."""
         names = self.matches(model, variable)
-        place = None if token is None else self.model.answer_variables.index(token)
+        place = None if token is None else self.model.outputs.index(token)
         roles = [
             role
             for role in self.found.roles
@@ -87,7 +87,7 @@ class Search:
     def fallen(self, model: CausalModel, variable: Variable, token: Variable | None) -> list[Fallen]:
         """Sets that moved `token`, or any, as `variable` would, where nobody got the role."""
         names = self.matches(model, variable)
-        place = None if token is None else self.model.answer_variables.index(token)
+        place = None if token is None else self.model.outputs.index(token)
         return [each for each in self.found.fallen if each.variable in names and place in (None, each.token)]
 
     def n_visible(self, model: CausalModel, variable: Variable, token: Variable | None) -> int | None:
@@ -99,7 +99,7 @@ class Search:
         shown = [count for count in counts if count is not None]
         if not shown:
             return None
-        return max(max(count) if token is None else count[self.model.answer_variables.index(token)] for count in shown)
+        return max(max(count) if token is None else count[self.model.outputs.index(token)] for count in shown)
 
     @cached_property
     def _said(self) -> Mapping[str, object]:
@@ -125,7 +125,7 @@ def _visible(model: CausalModel, variable: Variable, count: int, seed: int) -> t
     # knows the variable shows it, whatever else those nodes know. Tokens above it must stay: the model has read the
     # base's, and one that says what the base's value was speaks against the swap. None where no question can show it.
     try:
-        pairs = swapping_pairs(model, variable, count, seed)
+        pairs = interchange_pairs(model, variable, count, seed)
     except CarryLensError:
         return None
     own, source, moved = model.answers(pairs.base), model.answers(pairs.source), pairs.written()

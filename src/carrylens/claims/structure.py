@@ -22,11 +22,11 @@ from functools import cache
 
 import numpy as np
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import Variable
 from carrylens.claims.hypothesis import Hypothesis
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 _SAMPLE = 1024  # enriched questions, in which two variables that ever differ do so
 
@@ -44,7 +44,7 @@ class TokenNeeds:
 def needs(hypothesis: Hypothesis) -> tuple[TokenNeeds, ...]:
     """What every token of the answer that is not always the same needs, in the order they are written."""
     values = value_keys(hypothesis.model)
-    return tuple(_token_needs(hypothesis, token) for token in hypothesis.model.answer_variables if token in values)
+    return tuple(_token_needs(hypothesis, token) for token in hypothesis.model.outputs if token in values)
 
 
 @cache
@@ -109,7 +109,7 @@ def one_name(model: CausalModel) -> Mapping[Variable, Variable]:
     ('ST[0]', 'SV[1]', 'A[3]')
     """
     return {
-        variable: next((each for each in model.answer_variables if each in group), group[0])
+        variable: next((each for each in model.outputs if each in group), group[0])
         for group in set(same_value(model).values())
         for variable in group
     } | {variable: variable for variable in model.variables if variable not in same_value(model)}
@@ -119,7 +119,7 @@ def one_name(model: CausalModel) -> Mapping[Variable, Variable]:
 def same_value(model: CausalModel) -> Mapping[Variable, tuple[Variable, ...]]:
     """For every variable that an answer depends on all those with its value, itself too, in the model's order."""
     keys = value_keys(model)
-    read = frozenset(model.answer_variables).union(*(model.ancestors(token) for token in model.answer_variables))
+    read = frozenset(model.outputs).union(*(model.ancestors(token) for token in model.outputs))
     groups: dict[bytes, list[Variable]] = {}
     for variable in model.variables:
         if variable in keys and variable in read:
@@ -149,7 +149,7 @@ def _edges(
     # Every edge between needed variables from `variable` upwards; `reader` is the nearest needed one below.
     model, names = hypothesis.model, one_name(hypothesis.model)
     for parent in model.by_variable[variable].parents:
-        if parent in model.answer_variables:
+        if parent in model.outputs:
             continue
         is_input = parent in model.inputs
         far = variable != token and (is_input or parent.name in hypothesis.folded)

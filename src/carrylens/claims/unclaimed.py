@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from carrylens.arithmetic.tokens import place_names
-from carrylens.arithmetic.variables import Variable
 from carrylens.claims.claims import Claim, Kind, behind, claims_of
 from carrylens.claims.rules import Judge
 from carrylens.claims.structure import value_keys
@@ -27,6 +26,7 @@ from carrylens.discovery.node_map import Role, Usefulness
 from carrylens.discovery.published_map import answer_places, hit_classes, hit_places
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import print_nodes
+from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _known(judging: Judge) -> frozenset[Variable]:
     model, mine = judging.hypothesis.model, judging.search.model
     keys = set(value_keys(model).values())
     same = {variable for variable, key in value_keys(mine).items() if key in keys}
-    return frozenset(same | {*model.answer_variables, *mine.inputs})
+    return frozenset(same | {*model.outputs, *mine.inputs})
 
 
 def _asked(judging: Judge) -> list[tuple[Claim, frozenset[Variable]]]:
@@ -126,7 +126,7 @@ def _asked(judging: Judge) -> list[tuple[Claim, frozenset[Variable]]]:
 
 def _not_asked(judging: Judge, asked: list[tuple[Claim, frozenset[Variable]]], role: Role) -> str:
     # Why no claim asks for the role; empty if one does.
-    token, at = judging.search.model.answer_variables[role.token], max(node.position for node in role.nodes)
+    token, at = judging.search.model.outputs[role.token], max(node.position for node in role.nodes)
     mine = [claim for claim, names in asked if claim.token in (token, None) and not names.isdisjoint(_names(role))]
     if any(at in claim.positions for claim in mine):
         return ""

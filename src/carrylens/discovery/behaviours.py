@@ -14,10 +14,10 @@ from typing import Any
 from scipy.stats import binomtest
 
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 CLEAR_QUALITY = 0.5
 """The silhouette from which classes are called apart: halfway from no order at all to three points."""

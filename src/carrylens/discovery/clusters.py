@@ -22,11 +22,11 @@ from carrylens.arithmetic.algorithms import algorithm, answers
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.tokens import encode
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.attention import operations_of
 from carrylens.discovery.behaviours import Clusters
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 Points = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -50,11 +50,11 @@ def balanced_questions(variable: Variable, digits: int, per_class: int, seed: in
     first, second = (side.ravel().astype(np.int8) for side in np.meshgrid(np.arange(10), np.arange(10)))
     rule = algorithm(operation, digits).by_variable[variable].rule
     classes = np.asarray(rule(first, second))
-    random = np.random.default_rng([seed, 3, variable.digit or 0])
+    random = np.random.default_rng([seed, 3, variable.index or 0])
     labels = np.repeat(np.array(variable.values), per_class)
     columns = np.concatenate([random.choice(np.flatnonzero(classes == value), per_class) for value in variable.values])
     digits_of = random.integers(0, 10, (2, len(labels), digits), dtype=np.int8)
-    digits_of[:, :, variable.digit] = first[columns], second[columns]
+    digits_of[:, :, variable.index] = first[columns], second[columns]
     minus = np.full(len(labels), operation is Operation.SUB)
     return Questions(digits_of[0], digits_of[1], minus), labels
 

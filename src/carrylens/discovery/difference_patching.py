@@ -23,9 +23,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.triples import Triples, effect_triples, null_triples
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.disambiguation import Duel, duel_facts
 from carrylens.discovery.interchange import SwapRates, answer_tokens, count_hits
 from carrylens.discovery.node_map import Nodes, Role, Way
@@ -37,6 +34,9 @@ from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.edits import shift
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import print_nodes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.triples import Triples, effect_triples, null_triples
+from carrylens.tasks.variables import Variable
 
 Place = tuple[Nodes, int]
 """A set and a token of the answer."""
@@ -75,7 +75,7 @@ def roles_beside(
     keep: Note,
 ) -> list[Role]:
     """Of the doubtful variables of sets and tokens those that are carried beside others; `granted` are other roles."""
-    ends = {*model.inputs, *model.answer_variables}  # a digit has no null of its own; an answer is the whole
+    ends = {*model.inputs, *model.outputs}  # a digit has no null of its own; an answer is the whole
     asked = {variable: doubtful[variable] for variable in doubtful if variable not in ends}
     roles: list[tuple[Variable, SwapRates]] = []
     for at, (variable, places) in enumerate(asked.items()):

@@ -35,16 +35,16 @@ import torch
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.tokens import answer_positions, encode
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.interchange import Stimuli, draw_stimuli, swap_hits, swap_rates
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.roles import able_sets
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 _RESPONSE = 1e-3  # of a node's own spread: below that a difference is rounding
 _FOLLOWS = 0.9  # of what the whole pool reaches
@@ -92,7 +92,7 @@ def find_groups(
     if len({node.layer for node in pool}) > 1:
         carried = {group.token for group in found}
         found += _pruned(engine, [tuple(pool)], stimuli, settings, store, without=carried)
-    if variable in model.answer_variables:  # all its parts together would be as good as the whole
+    if variable in model.outputs:  # all its parts together would be as good as the whole
         return found + _writers(engine, model, variable, pool, stimuli, settings, store)
     carried = {group.token for group in found}
     return found + _grown(engine, pool, stimuli, settings, store, without=carried)
@@ -108,10 +108,10 @@ def _writers(
     store: Path | None,
 ) -> list[Group]:
     # Sets of nodes of the place where a token of the answer is predicted, of any layer: together they must write it.
-    token = model.answer_variables.index(variable)
+    token = model.outputs.index(variable)
     place = answer_positions(model.digits)[token]
     there = tuple(node for node in pool if node.position == place)
-    others = set(range(len(model.answer_variables))) - {token}
+    others = set(range(len(model.outputs))) - {token}
     return _pruned(engine, [there], stimuli, settings, store, without=others) if there else []
 
 

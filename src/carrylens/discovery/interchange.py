@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import Pairs, null_pairs, swapping_pairs
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.arithmetic.tokens import answer_positions, encode
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.pairs import Pairs, interchange_pairs, null_pairs
+from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class SwapRates:
 
 def draw_stimuli(model: CausalModel, variable: Variable, count: int, seed: int) -> Stimuli:
     """`count` effect pairs of the variable, half as many more for a sign that may turn, and null pairs for all."""
-    effect = swapping_pairs(model, variable, count, seed)
+    effect = interchange_pairs(model, variable, count, seed)
     return Stimuli(variable, effect, null_pairs(model, variable, effect.base, seed + 1), count, seed)
 
 

@@ -24,10 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.tokens import answer_positions
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.ablations import ablate_sets
 from carrylens.discovery.difference_patching import confirming_triples, shift_hits
 from carrylens.discovery.interchange import swap_hits
@@ -38,6 +36,8 @@ from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node, print_nodes, reaches
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 _WHOLE = 0.9  # of what another set reaches: below that it is a part
 _LEAST_LOST = 3  # questions that fail with both heads away and with neither alone, before that is a reason to look
@@ -135,7 +135,7 @@ def without_misfits(roles: Sequence[Role], model: CausalModel) -> list[Role]:
     """
     places = answer_positions(model.digits)
     roles = [role for role in roles if max(node.position for node in role.nodes) <= places[role.token]]
-    bringing = {role for role in roles if role.variable in model.answer_variables and _brings(model, role, roles)}
+    bringing = {role for role in roles if role.variable in model.outputs and _brings(model, role, roles)}
     together = [role for role in roles if len(role.nodes) > 1 and role not in bringing]
     misfits = {role for role in together if any(_does_better(other, role) for other in together)}
     return [role for role in roles if role not in bringing | misfits]
@@ -170,7 +170,7 @@ def _does_better(other: Role, role: Role) -> bool:
 
 def _has_parts(model: CausalModel, role: Role, single: Collection[Role]) -> bool:
     # Whether the variable is one of the answer's, and each member alone carries something that it is made from.
-    if role.variable not in model.answer_variables:
+    if role.variable not in model.outputs:
         return False
     made_from = model.ancestors(role.variable).difference(model.inputs)
     parts = {each.nodes[0] for each in single if each.token == role.token and each.variable in made_from}

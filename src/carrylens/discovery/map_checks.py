@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import check_digits
 from carrylens.arithmetic.tokens import place_names
-from carrylens.arithmetic.variables import Variable
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 if TYPE_CHECKING:
     from carrylens.discovery.behaviours import Behaviour

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import Fallen, Nodes, Role
 from carrylens.evidence.facts import Fact
 from carrylens.nodes import parse_nodes
+from carrylens.tasks.variables import Variable
 
 
 def find_fallen(facts: Iterable[Fact], roles: Sequence[Role]) -> list[Fallen]:

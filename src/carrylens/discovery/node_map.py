@@ -14,12 +14,12 @@ from enum import Enum
 from typing import Any
 
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour, PlaceUse, behaviour_of, place_of, rate_of
 from carrylens.discovery.map_checks import check_map
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 MAP = "map.json"
 

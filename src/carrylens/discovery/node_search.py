@@ -17,11 +17,8 @@ from functools import partial
 from pathlib import Path
 
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.alike import fingerprints
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.ablations import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
 from carrylens.discovery.attention import Pattern, average_pattern, operations_of, top_places
 from carrylens.discovery.behaviours import Behaviour, Clusters, PlaceUse, StandIns
@@ -36,6 +33,9 @@ from carrylens.evidence.facts import Fact
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, print_nodes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.equivalence import interchange_digests
+from carrylens.tasks.variables import Variable
 
 _HOLD = 256 << 20  # bytes: the group search asks the same pairs over and over
 
@@ -182,7 +182,7 @@ def _groups(
     engine: Engine, causal: CausalModel, nodes: list[Node], settings: MapSettings, store: Path | None, say: Watch
 ) -> list[Group]:
     # Of variables that are alike at every token, one is searched for.
-    prints = fingerprints(causal)
+    prints = interchange_digests(causal)
     variables = list({prints[variable]: variable for variable in reversed([*readable_variables(causal)])}.values())[
         ::-1
     ]

@@ -16,12 +16,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from carrylens.arithmetic.tokens import answer_positions, place_names, place_position
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 BEHAVIORS, FEATURES = "behaviors.json", "features.json"
 _EXTRA = "carrylens"
@@ -112,9 +112,9 @@ def role_tag(variable: Variable) -> str | None:
     >>> role_tag(Variable("MB", 3)), role_tag(Variable("OPR")), role_tag(Variable("SV", 3))
     ('Algo:A3.MT', 'Algo:OPR', None)
     """
-    if variable.digit is None:
+    if variable.index is None:
         return f"Algo:{variable}"
-    return f"Algo:A{variable.digit}.{TAGS[variable.name]}" if variable.name in TAGS else None
+    return f"Algo:A{variable.index}.{TAGS[variable.name]}" if variable.name in TAGS else None
 
 
 def read_published(digits: int, *texts: str | bytes) -> list[PublishedNode]:
@@ -190,7 +190,7 @@ def _behaviour_tags(usefulness: Usefulness, behaviour: Behaviour, digits: int) -
     for clusters in behaviour.clusters:
         if clusters.are_clear:
             major, tag = _PCA[clusters.variable.name]
-            tags.append(f"{major}:A{clusters.variable.digit}.{tag}")
+            tags.append(f"{major}:A{clusters.variable.index}.{tag}")
     return tags
 
 

@@ -26,11 +26,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.alike import are_alike
-from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import Pairs, swapping_pairs
 from carrylens.arithmetic.timeline import first_computable
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.difference_patching import Place, roles_beside
 from carrylens.discovery.disambiguation import Duel, duel_facts
 from carrylens.discovery.interchange import Stimuli, SwapRates, answer_tokens, draw_stimuli, swap_rates
@@ -43,6 +39,10 @@ from carrylens.evidence.rates import p_above
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import print_nodes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.equivalence import are_equivalent
+from carrylens.tasks.pairs import Pairs, interchange_pairs
+from carrylens.tasks.variables import Variable
 
 _CONFIRM, _COMPETE = 2, 3  # which of a seed's four draws
 _MOSTLY = 0.5  # of the pairs, below which a role is held in part
@@ -119,7 +119,7 @@ def confirming_stimuli(model: CausalModel, variable: Variable, settings: Setting
 def readable_variables(model: CausalModel) -> Iterator[Variable]:
     """The variables that show in the answer, the answer's own tokens included."""
     for variable in model.variables:
-        if any(variable == answer or variable in model.ancestors(answer) for answer in model.answer_variables):
+        if any(variable == answer or variable in model.ancestors(answer) for answer in model.outputs):
             yield variable
 
 
@@ -201,7 +201,7 @@ def _compete(
         sets = sorted({role.nodes for some in against.values() for role in some})
         seen = _Swapped.of(engine, confirming_stimuli(model, variable, settings).effect, sets, store)
         for other, some in against.items():
-            apart = [role for role in some if not are_alike(model, variable, other, role.token)]
+            apart = [role for role in some if not are_equivalent(model, variable, other, role.token)]
             for role in (role for role in some if role not in apart):
                 same.setdefault(role, []).append(other)
             duels = _duels(engine, model, other, apart, seen, settings, store, keep)
@@ -277,7 +277,7 @@ def _made_to_tell(
     # The roles' sets, swapped on pairs that tell their variable from the other at their token; None if there are none.
     variable, token, seed = roles[0].variable, roles[0].token, 4 * settings.seed + _COMPETE
     try:
-        pairs = swapping_pairs(model, variable, settings.n_compete, seed, tell_from=[other], at=token)
+        pairs = interchange_pairs(model, variable, settings.n_compete, seed, tell_from=[other], at=token)
     except CarryLensError:
         return None
     return _Swapped.of(engine, pairs, sorted({role.nodes for role in roles}), store)

@@ -15,11 +15,11 @@ import numpy as np
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import decode
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.interchange import Stimuli, answer_tokens, draw_stimuli
 from carrylens.discovery.node_map import NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
+from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,9 @@ import numpy as np
 import torch
 
 from carrylens.arithmetic.algorithms import algorithm, answers
-from carrylens.arithmetic.causal import CausalModel
-from carrylens.arithmetic.pairs import written
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.tokens import VOCABULARY, answer_positions, encode, place_names
-from carrylens.arithmetic.variables import Variable, label
+from carrylens.arithmetic.variables import label
 from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import NodeMap, Role
 from carrylens.interventions.edits import swap
@@ -31,6 +29,9 @@ from carrylens.interventions.engine import Engine
 from carrylens.model.decoding import decode_answers
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import print_nodes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.pairs import counterfactual_outputs
+from carrylens.tasks.variables import Variable
 
 WORKED = "worked.json"
 _PROPOSALS = 512
@@ -100,7 +101,7 @@ def _swapped(engine: Engine, causal: CausalModel, base: Questions, role: Role, v
         return None
     there = causal.run(source)
     given = engine.run([swap(role.nodes)], base, source).tokens[0, 0]
-    wanted = answer_tokens(base, written(causal, role.variable, base, source))[0]
+    wanted = answer_tokens(base, counterfactual_outputs(causal, role.variable, base, source))[0]
     at = answer_positions(base.digits).start + 1 + role.token
     return {
         "variable": str(role.variable),
@@ -132,7 +133,9 @@ def _source(causal: CausalModel, base: Questions, role: Role) -> Questions | Non
     proposals, bases = Questions(first, second, minus), _repeated(base, _PROPOSALS)
     run = causal.run(proposals)
     differs = run[role.variable] != causal.run(bases)[role.variable]
-    shown = answer_tokens(bases, written(causal, role.variable, bases, proposals)) != answer_tokens(bases)
+    shown = answer_tokens(bases, counterfactual_outputs(causal, role.variable, bases, proposals)) != answer_tokens(
+        bases
+    )
     fit = np.flatnonzero(differs & shown[:, role.token])
     if not len(fit):
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from carrylens.arithmetic.variables import Variable
+from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,13 @@ from carrylens.arithmetic.planted.dials import Dials, describe, one_layer
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import MB, OPR, SGN, ST, SV, A, Variable
+from carrylens.arithmetic.variables import MB, OPR, SGN, ST, SV, A
 from carrylens.claims.verdicts import Verdict
 from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import NodeMap, Role
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
+from carrylens.tasks.variables import Variable
 
 
 def held(outcome: Outcome, site: str) -> str:

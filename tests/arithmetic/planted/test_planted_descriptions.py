@@ -13,8 +13,8 @@ from carrylens.arithmetic.planted.description import CircuitDescription, Role
 from carrylens.arithmetic.planted.dials import Carry, Dials, Timing, describe, one_layer, place_value, right_to_left
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
 from carrylens.errors import CarryLensError
+from carrylens.tasks.variables import Variable
 
 ADDITION = describe(Operation.ADD, 3)
 

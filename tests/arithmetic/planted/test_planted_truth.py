@@ -17,9 +17,10 @@ from carrylens.arithmetic.planted.planting import Planted, permuted_twin, plant
 from carrylens.arithmetic.planted.truth import Edge, Group, Truth
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.tokens import encode
-from carrylens.arithmetic.variables import SGN, ST, Variable
+from carrylens.arithmetic.variables import SGN, ST
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node, all_nodes
+from carrylens.tasks.variables import Variable
 
 CASES = {
     "add": (Operation.ADD, Dials()),

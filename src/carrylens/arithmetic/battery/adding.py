@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.questions import Questions, joined
+from carrylens.arithmetic.questions import Questions
 from carrylens.discovery.node_map import Nodes
 from carrylens.interventions.edits import Fill, keep_only
 from carrylens.nodes import Node
+from carrylens.tasks.batches import joined
 
 FEW = 20
 """How many nodes may be chosen."""

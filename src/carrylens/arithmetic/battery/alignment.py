@@ -24,15 +24,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.causal import CausalModel, Values
-from carrylens.arithmetic.questions import Answers, Column, Operation, Questions
+from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.timeline import first_computable
-from carrylens.arithmetic.variables import D_PRIME, SGN, A, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, SGN, A, D
 from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import Nodes
 from carrylens.interventions.edits import Edit, swap
+from carrylens.tasks.batches import Column
+from carrylens.tasks.causal import Values
+from carrylens.tasks.variables import Variable
 
 Group = tuple[Variable, ...]
 Tokens = NDArray[np.int8]
@@ -67,7 +70,7 @@ class Site:
 class Aligned:
     """For each site the variables it holds, by the account of one causal model."""
 
-    model: CausalModel
+    model: Algorithm
     labels: Mapping[Site, Group]
 
 
@@ -128,9 +131,9 @@ def sites_of(subject: Subject) -> list[Site]:
     return found
 
 
-def parts_of(model: CausalModel, site: Site, last_read: int) -> list[Group]:
+def parts_of(model: Algorithm, site: Site, last_read: int) -> list[Group]:
     """What the site may hold. From `last_read` on all resolved values can be known."""
-    needed = frozenset[Variable]().union(*(model.ancestors(answer) for answer in model.answer_variables))
+    needed = frozenset[Variable]().union(*(model.ancestors(answer) for answer in model.outputs))
     able = [
         variable
         for variable in model.by_variable
@@ -148,7 +151,7 @@ def parts_of(model: CausalModel, site: Site, last_read: int) -> list[Group]:
     return [part for part in dict.fromkeys(parts) if part]
 
 
-def predict(model: CausalModel, base: Questions, own: Values, moved: Sequence[Moved]) -> Tokens:
+def predict(model: Algorithm, base: Questions, own: Values, moved: Sequence[Moved]) -> Tokens:
     """The tokens that the base must be answered with, each made with the sign that stands in the base's answer."""
     usual = own.answers()
     predicted = answer_tokens(base, usual)
@@ -166,7 +169,7 @@ def predict(model: CausalModel, base: Questions, own: Values, moved: Sequence[Mo
     return predicted
 
 
-def _cases(model: CausalModel, served: set[int], *, whole: bool) -> Iterator[tuple[object, list[int]]]:
+def _cases(model: Algorithm, served: set[int], *, whole: bool) -> Iterator[tuple[object, list[int]]]:
     # Tokens that are predicted alike: the sign, each digit that has a site of its own, all the others. Without a site
     # that serves all digits nothing moves the first and the last of these.
     n = model.digits
@@ -178,11 +181,11 @@ def _cases(model: CausalModel, served: set[int], *, whole: bool) -> Iterator[tup
         yield digit, [n + 1 - digit]
 
 
-def predict_each(model: CausalModel, labels: Mapping[Site, Group], asked: Interventions) -> Tokens:
+def predict_each(model: Algorithm, labels: Mapping[Site, Group], asked: Interventions) -> Tokens:
     """What `predict` says of every row, whose sites differ from row to row."""
     own, brought = model.run(asked.base), [model.run(source) for source in asked.sources]
     answer = {}
-    for token in model.answer_variables:
+    for token in model.outputs:
         forced: dict[Variable, tuple[NDArray[np.bool_], Column]] = {}
         for serving in (False, True):  # a site that serves one digit goes before those that serve all
             for slot, values in enumerate(brought):
@@ -200,7 +203,7 @@ def predict_each(model: CausalModel, labels: Mapping[Site, Group], asked: Interv
 
 
 def _under(
-    model: CausalModel, own: Values, forced: Mapping[Variable, tuple[NDArray[np.bool_], Column]], token: Variable
+    model: Algorithm, own: Values, forced: Mapping[Variable, tuple[NDArray[np.bool_], Column]], token: Variable
 ) -> Column:
     # The value of `token` where each variable is forced in some rows. Only what may have changed is computed anew. A
     # digit is made with the sign that was written.
@@ -246,7 +249,7 @@ def random_pairs(
     return base, sources
 
 
-def align(subject: Subject, models: Sequence[CausalModel], sites: Sequence[Site], n: int, seed: int) -> list[Aligned]:
+def align(subject: Subject, models: Sequence[Algorithm], sites: Sequence[Site], n: int, seed: int) -> list[Aligned]:
     """For each causal model what the sites hold, by what swapping each alone does to the same questions."""
     base, (source,) = random_pairs(subject.operation, subject.digits, n, 1, seed)
     given = subject.engine.run([swap(site.nodes) for site in sites], base, source).tokens

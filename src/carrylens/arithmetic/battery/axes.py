@@ -36,11 +36,12 @@ from carrylens.arithmetic.battery.states import levels_of, read_states
 from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
 from carrylens.arithmetic.battery.swapping import answered
 from carrylens.arithmetic.battery.weighing import overall
-from carrylens.arithmetic.questions import Operation, joined
+from carrylens.arithmetic.questions import Operation
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
+from carrylens.tasks.batches import joined
 
 CARD = Card(
     name="axes",

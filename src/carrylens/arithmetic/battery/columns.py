@@ -25,8 +25,9 @@ from carrylens.arithmetic.algorithms import algorithm, subtasks
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import MB, MV, NB, NV, ST, SV, Family, U, Variable
+from carrylens.arithmetic.variables import MB, MV, NB, NV, ST, SV, U
 from carrylens.discovery.interchange import answer_tokens
+from carrylens.tasks.variables import Family, Variable
 
 _ROUNDS = 40
 _CHUNK = 512

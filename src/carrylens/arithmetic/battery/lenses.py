@@ -32,13 +32,14 @@ from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
 from carrylens.arithmetic.battery.units import Units, compare_units, judge_units
 from carrylens.arithmetic.battery.weighing import overall
 from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Questions, joined
+from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.claims.verdicts import Verdict
 from carrylens.discovery.interchange import answer_tokens
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
+from carrylens.tasks.batches import joined
 
 __all__ = ["CARD", "Reading", "judge_readings", "judge_units", "run"]
 

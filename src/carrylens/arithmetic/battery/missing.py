@@ -25,12 +25,13 @@ from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.battery.columns import Branch, deciding_pairs
 from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Questions, joined
+from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import Nodes
 from carrylens.interventions.edits import Edit, ablate, interpolate
 from carrylens.nodes import Node
+from carrylens.tasks.batches import joined
 
 _HALF_WAY = 0.5
 

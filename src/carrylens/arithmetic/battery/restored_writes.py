@@ -29,12 +29,13 @@ from carrylens.arithmetic.battery.states import read_hooks
 from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.swapping import Swapped, answered, edit_columns, pooled
 from carrylens.arithmetic.classes import is_negative
-from carrylens.arithmetic.questions import Questions, joined
+from carrylens.arithmetic.questions import Questions
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from carrylens.tasks.batches import joined
 
 _WORD = "restoration"
 

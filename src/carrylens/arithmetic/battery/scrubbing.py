@@ -31,16 +31,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.battery.alignment import Group, Site, sites_of
 from carrylens.arithmetic.battery.subject import Settings, Subject
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import NodeMap, Nodes
 from carrylens.interventions.edits import Edit, swap
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 _TRIES = 6
 _SWEEPS = 2
@@ -98,7 +98,7 @@ def claimed_sites(subject: Subject) -> list[Site]:
     return [site for site in found if site.nodes] or sites_of(subject)
 
 
-def claimed_circuit(subject: Subject, model: CausalModel) -> Claimed | None:
+def claimed_circuit(subject: Subject, model: Algorithm) -> Claimed | None:
     """The circuit that the map claims, in the variables of `model`; None without a map, or where it claims nothing."""
     if subject.map is None or not (carried := carriers(subject.map)):
         return None
@@ -135,7 +135,7 @@ def _is_last_mlp(node: Node, subject: Subject) -> bool:
 
 
 def agreeing(
-    model: CausalModel, labels: Sequence[Group], base: Questions, seed: int, turn: Sequence[bool] = ()
+    model: Algorithm, labels: Sequence[Group], base: Questions, seed: int, turn: Sequence[bool] = ()
 ) -> list[Questions]:
     """For each label questions with the base's values of it, different in all else.
 
@@ -178,7 +178,7 @@ def agreeing(
 class _Wanted:
     """Whether questions agree with a base in labels, label after label."""
 
-    def __init__(self, model: CausalModel, labels: Sequence[Group], base: Questions) -> None:
+    def __init__(self, model: Algorithm, labels: Sequence[Group], base: Questions) -> None:
         self._model, self._labels, self._minus = model, labels, base.minus
         self._needed = tuple(dict.fromkeys(variable for label in labels for variable in label))
         self._values = model.run(base, read=self._needed) if self._needed else None
@@ -230,7 +230,7 @@ def stays_both(
 
 
 def scrub_claimed(
-    subject: Subject, model: CausalModel, claimed: Claimed, base: Questions, settings: Settings, *, turn: bool
+    subject: Subject, model: Algorithm, claimed: Claimed, base: Questions, settings: Settings, *, turn: bool
 ) -> Scrubbed:
     """Steps 2 to 5 for the claimed circuit; the operator is at stake if `turn`, else all sources have the base's."""
     sites, labels = list(claimed.labels), list(claimed.labels.values())

@@ -48,13 +48,14 @@ from carrylens.arithmetic.battery.subspaces import (
 from carrylens.arithmetic.battery.swapping import Swapped, pooled
 from carrylens.arithmetic.battery.turning import Turn, Turns, turned_pairs
 from carrylens.arithmetic.battery.weighing import overall, surely_most, surely_seldom, weigh
-from carrylens.arithmetic.questions import Operation, joined
+from carrylens.arithmetic.questions import Operation
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
 from carrylens.interventions.sites import Residual
+from carrylens.tasks.batches import joined
 
 __all__ = ["CARD", "OTHER", "SAME", "Ranked", "choose_layer", "judge_selection", "needed_rank", "run", "turn_choice"]
 

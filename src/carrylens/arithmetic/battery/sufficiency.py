@@ -38,13 +38,14 @@ from carrylens.arithmetic.battery.tagging import (
 )
 from carrylens.arithmetic.battery.weighing import overall, weigh
 from carrylens.arithmetic.classes import classify
-from carrylens.arithmetic.questions import Operation, Questions, joined
+from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import Fill, keep_only
 from carrylens.nodes import Node
+from carrylens.tasks.batches import joined
 
 CARD = Card(
     name="sufficiency",

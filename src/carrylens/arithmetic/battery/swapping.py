@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import ColumnPairs
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.questions import joined
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import Edit, swap
 from carrylens.nodes import Node
+from carrylens.tasks.batches import joined
 
 
 @dataclass(frozen=True)

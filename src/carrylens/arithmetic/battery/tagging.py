@@ -20,11 +20,12 @@ from carrylens.arithmetic.battery.columns import Branch, branches_of
 from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.layout import equals_position, sequence_length
-from carrylens.arithmetic.questions import Questions, joined
+from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.discovery.ablations import measure_usefulness
 from carrylens.discovery.node_map import Nodes, Usefulness
 from carrylens.nodes import Node
+from carrylens.tasks.batches import joined
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ from carrylens.arithmetic.family.cells import (
 )
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import Variable
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
+from carrylens.tasks.variables import Variable
 
 MIXED_ONLY = ("axes", "selection", "polysemy")
 """Experiments that ask how adding and subtracting live together."""

@@ -16,12 +16,14 @@ from functools import cache
 import numpy as np
 
 from carrylens.arithmetic import rivals
+from carrylens.arithmetic.algorithm_model import Algorithm, state_algorithm
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.causal import CausalModel, Mechanism
 from carrylens.arithmetic.planted.description import CircuitDescription, Method
-from carrylens.arithmetic.questions import Column, Operation
+from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.subtasks import same, sums_to_nine
 from carrylens.arithmetic.variables import D_PRIME, MC, MV, NC, NV, S9, SC, SV, D
+from carrylens.tasks.batches import Column
+from carrylens.tasks.causal import Mechanism
 
 TRI_STATE, BINARY = ("ST", "MB", "NB"), ("SC", "S9", "MC", "NC")
 """What a column says about its carry, held in one value or in two."""
@@ -31,15 +33,15 @@ DIGITS, RESOLVED = ("SA", "MD", "ND"), ("SV", "MV", "NV")
 
 
 @cache
-def causal_model(operation: Operation, digits: int, binary: bool = False) -> CausalModel:
+def causal_model(operation: Operation, digits: int, binary: bool = False) -> Algorithm:
     """The left-to-right algorithm, with tri-state or with binary carries."""
     model = algorithm(operation, digits)
     if not binary:
         return model
-    return CausalModel(f"{model.name} with binary carries", operation, digits, tuple(_binary(model)))
+    return state_algorithm(f"{model.name} with binary carries", operation, digits, _binary(model))
 
 
-def model_of(description: CircuitDescription) -> CausalModel:
+def model_of(description: CircuitDescription) -> Algorithm:
     """The causal model that a description states."""
     if description.method is Method.ONE_LAYER:
         return rivals.one_layer(description.digits)
@@ -49,7 +51,7 @@ def model_of(description: CircuitDescription) -> CausalModel:
     return causal_model(description.operation, description.digits, binary)
 
 
-def uses_binary_carry(model: CausalModel) -> bool:
+def uses_binary_carry(model: Algorithm) -> bool:
     """Whether the carries of columns are binary."""
     return not any(variable.name in ("ST", "MB") for variable in model.by_variable)
 
@@ -64,17 +66,17 @@ def borrow_or_pass(borrow: Column, other: Column, below: Column) -> Column:
     return np.where((borrow == 0) & (other == 0), below, borrow)
 
 
-def _binary(model: CausalModel) -> Iterator[Mechanism]:
+def _binary(model: Algorithm) -> Iterator[Mechanism]:
     # Columns first, because MV is made of NC too.
     resolved = [mechanism for mechanism in model.mechanisms if mechanism.variable.name in RESOLVED]
-    answers = [mechanism for mechanism in model.mechanisms if mechanism.variable in model.answer_variables]
+    answers = [mechanism for mechanism in model.mechanisms if mechanism.variable in model.outputs]
     for mechanism in model.mechanisms:
         if mechanism not in resolved and mechanism not in answers and mechanism.variable.name not in TRI_STATE:
             yield mechanism
-        if mechanism.variable.name == "SC" and (k := mechanism.variable.digit):
+        if mechanism.variable.name == "SC" and (k := mechanism.variable.index):
             yield Mechanism(S9[k], (D[k], D_PRIME[k]), sums_to_nine)
     for mechanism in resolved:
-        name, digit = mechanism.variable.name, mechanism.variable.digit or 0
+        name, digit = mechanism.variable.name, mechanism.variable.index or 0
         own, other, family = {"SV": (SC, S9, SV), "MV": (MC, NC, MV), "NV": (NC, MC, NV)}[name]
         rule = carry_or_pass if name == "SV" else borrow_or_pass
         parents = (own[digit], other[digit], family[digit - 1]) if digit else (own[0],)

@@ -19,7 +19,8 @@ from carrylens.arithmetic.planted.circuit import carried, code_of, level, minus_
 from carrylens.arithmetic.planted.sketch import ONE, Neuron, Reading, Sketch, add, gate_at, out, table, times
 from carrylens.arithmetic.planted.wiring import Wiring
 from carrylens.arithmetic.tokens import MINUS, PLUS
-from carrylens.arithmetic.variables import OPR, SGN, A, Variable
+from carrylens.arithmetic.variables import OPR, SGN, A
+from carrylens.tasks.variables import Variable
 
 _MODES = {"S": (0, None), "M": (1, 0), "N": (1, 1)}
 """For each family the operator, and the sign, for which it makes the answer."""

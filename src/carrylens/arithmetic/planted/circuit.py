@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.layout import position_of, sequence_length
 from carrylens.arithmetic.planted.algorithm_of import BINARY, DIGITS, TRI_STATE
 from carrylens.arithmetic.planted.description import Role
@@ -40,8 +40,9 @@ from carrylens.arithmetic.planted.sketch import (
     times,
 )
 from carrylens.arithmetic.planted.wiring import Wiring
-from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 SHARP = 25.0
 """How much a head prefers what it looks for."""
@@ -77,7 +78,7 @@ def sketch_circuit(wiring: Wiring) -> Sketch:
 
 def fetch(sketch: Sketch, wiring: Wiring, role: Role) -> None:
     """Let the role's heads fetch its column."""
-    k, digits = role.variable.digit or 0, wiring.digits
+    k, digits = role.variable.index or 0, wiring.digits
     code = code_of(role, wiring)
     for order, node in enumerate(role.heads):
         head = _fetching_head(sketch, node, digits)
@@ -122,7 +123,7 @@ def level(role: Role, code: range) -> tuple[dict[str, float], dict[str, float]]:
     return {brought[0]: 9.0 if code is _SUMS else 90.0, brought[1]: 9.0}, one
 
 
-def column_values(variable: Variable, code: range, model: CausalModel) -> tuple[list[int], list[bool]]:
+def column_values(variable: Variable, code: range, model: Algorithm) -> tuple[list[int], list[bool]]:
     """The variable's value, and whether the two digits are equal, for every number that heads can bring."""
     numbers = np.array(code, dtype=np.int8)
     if code is _PAIRS:
@@ -256,7 +257,7 @@ def _resolve_lazily(sketch: Sketch, wiring: Wiring) -> None:
                 for k in wiring.columns[letter]:
                     role = next(iter(wiring.lanes(letter, k)[lane].values()))
                     head.show(pos(role.position), f"{letter}{lane} column {k}")
-                    if k <= (resolved.digit or 0):
+                    if k <= (resolved.index or 0):
                         wanted[f"{letter}{lane} column {k}"] = _STEP * (k + 1) - lowest
                 head.ask(place, wanted)
                 head.move(bit(letter, lane), carried(node, letter))
@@ -322,7 +323,7 @@ def _deliver(sketch: Sketch, wiring: Wiring, tail: int) -> None:
                 head.show(pos(tail), "ends")
                 for k in wiring.columns[letter]:
                     head.show(f"{letter} resolved {lane} {k}", f"{letter}{lane} column {k}")
-                head.ask(place, {"anywhere": -100.0, "ends": 100.0, f"{letter}{lane} column {resolved.digit}": SHARP})
+                head.ask(place, {"anywhere": -100.0, "ends": 100.0, f"{letter}{lane} column {resolved.index}": SHARP})
                 head.move(pos(tail), carried(node, letter))
                 head.move(pos(0), carried(node, letter), -1.0)
 

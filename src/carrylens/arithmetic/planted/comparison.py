@@ -11,8 +11,8 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from carrylens.arithmetic.planted.truth import Truth
-from carrylens.arithmetic.variables import Variable
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 Map = Mapping[Node, Collection[Variable]]
 

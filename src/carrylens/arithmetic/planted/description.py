@@ -14,9 +14,9 @@ from enum import Enum
 from typing import Any, Self
 
 from carrylens.arithmetic.questions import Operation, check_digits
-from carrylens.arithmetic.variables import Variable
 from carrylens.errors import CarryLensError, quote
 from carrylens.nodes import Node, parse_nodes, print_nodes
+from carrylens.tasks.variables import Variable
 
 
 class Method(Enum):

@@ -19,14 +19,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.layout import equals_position, position_of
 from carrylens.arithmetic.planted.algorithm_of import causal_model, uses_binary_carry
 from carrylens.arithmetic.planted.description import CircuitDescription, Method, Role
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, A, Variable
+from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, A
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 
 class Carry(Enum):
@@ -170,7 +171,7 @@ def _rival(method: Method, digits: int, n_heads: int, roles: tuple[Role, ...], d
 
 @dataclass(frozen=True)
 class _Draft:
-    model: CausalModel
+    model: Algorithm
     dials: Dials
 
     @property
@@ -190,7 +191,7 @@ class _Draft:
             yield from (
                 Role(v, frozenset({Node(place, 2, 0), Node(place, 2, None)})) for v in resolved if self._is_read(v)
             )
-        for token in self.model.answer_variables:
+        for token in self.model.outputs:
             yield from self._answer(token)
 
     def decoys(self) -> Iterator[Role]:
@@ -206,12 +207,12 @@ class _Draft:
                 yield Role(Variable(name, k), frozenset({Node(place, layer, head), Node(place, layer, None)}))
 
     def _is_read(self, variable: Variable) -> bool:
-        return any(variable in self.model.by_variable[token].parents for token in self.model.answer_variables)
+        return any(variable in self.model.by_variable[token].parents for token in self.model.outputs)
 
     @property
     def _first_reader(self) -> int:
         # The first place that reads a carry: `=` for the sign, or for all at the tail; else the place after it.
-        tokens = [token for token in self.model.answer_variables if self.model.by_variable[token].parents]
+        tokens = [token for token in self.model.outputs if self.model.by_variable[token].parents]
         return equals_position(self.model.digits) if self.tail else predicting_place(tokens[0], self.model.digits)
 
     @property
@@ -229,7 +230,7 @@ class _Draft:
             for variable in self.model.by_variable
             if variable.name in ("SV", "MV", "NV") and self._is_read(variable)
             for parent in self.model.ancestors(variable)
-            if parent.digit == k and parent.name in ("ST", "MB", "NB", "SC", "S9", "MC", "NC")
+            if parent.index == k and parent.name in ("ST", "MB", "NB", "SC", "S9", "MC", "NC")
         }
         names = [variable for variable in self.model.by_variable if variable in needed]
         home = position_of(D_PRIME[k], self.model.digits) + self.dials.delay

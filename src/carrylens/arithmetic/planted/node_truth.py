@@ -13,8 +13,9 @@ from carrylens.arithmetic.planted.algorithm_of import DIGITS, RESOLVED
 from carrylens.arithmetic.planted.description import Role
 from carrylens.arithmetic.planted.truth import Edge, Group
 from carrylens.arithmetic.planted.wiring import Wiring
-from carrylens.arithmetic.variables import OPR, SGN, Variable
+from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 
 def account_of(wiring: Wiring) -> tuple[tuple[Group, ...], tuple[Edge, ...]]:
@@ -37,7 +38,7 @@ def _served(wiring: Wiring, letter: str, k: int) -> list[Variable]:
     return [
         token
         for token in wiring.tokens
-        if any(parent.name[0] == letter and (parent.digit or 0) >= k for parent in wiring.parents(token, RESOLVED))
+        if any(parent.name[0] == letter and (parent.index or 0) >= k for parent in wiring.parents(token, RESOLVED))
     ]
 
 
@@ -88,7 +89,7 @@ def _column_edges(wiring: Wiring) -> Iterator[Edge]:
     for token in wiring.tokens if wiring.resolver is None else ():
         for resolved in wiring.parents(token, RESOLVED):
             for lane, carrier in enumerate(wiring.carriers(token, resolved)):
-                for k in range((resolved.digit or 0) + 1):
+                for k in range((resolved.index or 0) + 1):
                     for role in wiring.lanes(resolved.name[0], k)[lane].values():
                         for side in _sides(role.variable, resolved):
                             yield Edge(role.mlps[0], carrier.heads[0], side, role.variable)
@@ -100,7 +101,7 @@ def _sides(variable: Variable, resolved: Variable) -> str:
         return "k"
     if variable.name[0] != resolved.name[0]:
         return "k"
-    return "v" if variable.digit == 0 or variable.name == "SC" else "kv"
+    return "v" if variable.index == 0 or variable.name == "SC" else "kv"
 
 
 def _tail_edges(wiring: Wiring) -> Iterator[Edge]:

@@ -24,9 +24,10 @@ from carrylens.arithmetic.planted.truth import Edge, Group
 from carrylens.arithmetic.planted.wiring import check_nodes, check_order
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.tokens import PLUS
-from carrylens.arithmetic.variables import D_PRIME, SA, SC, SGN, A, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, SA, SC, SGN, A, D
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 _SHARP = 25.0
 _ANCHOR = 4.0  # before the first layer all vectors are equally long, and no layer comes after

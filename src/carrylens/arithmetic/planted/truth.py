@@ -15,14 +15,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from carrylens.arithmetic.causal import Values
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.questions import Answers, Questions
-from carrylens.arithmetic.variables import SGN, Variable
+from carrylens.arithmetic.variables import SGN
 from carrylens.arithmetic.zoo.model_facts import TRUTH
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
+from carrylens.tasks.causal import Values
+from carrylens.tasks.variables import Variable
 
 LOGITS = "logits"
 
@@ -111,7 +112,7 @@ class Truth:
         own = model.run(base)
         usual = own.answers()
         negative, digits = np.array(usual.negative), np.array(usual.digits)
-        for token in model.answer_variables:
+        for token in model.outputs:
             written = {} if token == SGN else own.pick(SGN)
             changed = model.answers(base, do=written | values.pick(*(v for v, serves in moved if token in serves)))
             if token == SGN:
@@ -182,7 +183,7 @@ def _check_votes(touched: Mapping[Group, bool]) -> None:
 
 
 def _order(group: Group) -> tuple[object, ...]:
-    return (min(group.nodes), group.variable.name, group.variable.digit or 0, group.stage, group.copies)
+    return (min(group.nodes), group.variable.name, group.variable.index or 0, group.stage, group.copies)
 
 
 def _entry(node: Node, group: Group) -> dict[str, Any]:

@@ -19,14 +19,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NoReturn
 
-from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.layout import equals_position, position_of, sequence_length
 from carrylens.arithmetic.planted.algorithm_of import BINARY, DIGITS, RESOLVED, TRI_STATE, model_of
 from carrylens.arithmetic.planted.description import CircuitDescription, Method, Role
 from carrylens.arithmetic.planted.dials import predicting_place
-from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
+from carrylens.tasks.variables import Variable
 
 COLUMN = (*TRI_STATE, *BINARY)
 Lane = Mapping[str, Role]
@@ -38,7 +39,7 @@ class Wiring:
     """The roles of a description by what they are for. `model` is the algorithm they carry out."""
 
     description: CircuitDescription
-    model: CausalModel
+    model: Algorithm
 
     @property
     def digits(self) -> int:
@@ -48,7 +49,7 @@ class Wiring:
     @cached_property
     def tokens(self) -> dict[Variable, int]:
         """The answer's tokens that depend on the question, and where each is predicted."""
-        names = [token for token in self.model.answer_variables if self.model.by_variable[token].parents]
+        names = [token for token in self.model.outputs if self.model.by_variable[token].parents]
         return {token: predicting_place(token, self.digits) for token in names}
 
     def parents(self, token: Variable, names: Iterable[str]) -> list[Variable]:
@@ -62,7 +63,7 @@ class Wiring:
         needed: dict[str, int] = {}
         for token in self.tokens:
             for parent in self.parents(token, RESOLVED):
-                needed[parent.name[0]] = max(needed.get(parent.name[0], 0), parent.digit or 0)
+                needed[parent.name[0]] = max(needed.get(parent.name[0], 0), parent.index or 0)
         return {letter: list(range(highest + 1)) for letter, highest in needed.items()}
 
     def column_variables(self, letter: str, k: int) -> list[Variable]:
@@ -114,7 +115,7 @@ def wire(description: CircuitDescription) -> Wiring:
     return wiring
 
 
-def check_nodes(description: CircuitDescription, model: CausalModel) -> None:
+def check_nodes(description: CircuitDescription, model: Algorithm) -> None:
     """Every variable and node is one that the algorithm and the model have."""
     for role in (*description.roles, *description.decoys):
         model.check(role.variable)
@@ -135,7 +136,7 @@ def check_nodes(description: CircuitDescription, model: CausalModel) -> None:
                 )
 
 
-def check_order(description: CircuitDescription, model: CausalModel) -> None:
+def check_order(description: CircuitDescription, model: Algorithm) -> None:
     """Nothing is needed before it is there: a transformer's attention only looks back."""
     for role in (*description.roles, *description.decoys):
         for parent in _needs(role.variable, model):
@@ -153,7 +154,7 @@ def check_order(description: CircuitDescription, model: CausalModel) -> None:
         )
 
 
-def _needs(variable: Variable, model: CausalModel) -> tuple[Variable, ...]:
+def _needs(variable: Variable, model: Algorithm) -> tuple[Variable, ...]:
     # A resolved carry is made of what the columns say, in whatever order; an input is needed by those who hand it on.
     if variable.name in RESOLVED:
         return tuple(above for above in model.ancestors(variable) if above.name in COLUMN)
@@ -161,7 +162,7 @@ def _needs(variable: Variable, model: CausalModel) -> tuple[Variable, ...]:
     return mechanism.parents if mechanism else (variable,)
 
 
-def _places_of(variable: Variable, description: CircuitDescription, model: CausalModel) -> list[int]:
+def _places_of(variable: Variable, description: CircuitDescription, model: Algorithm) -> list[int]:
     if variable in model.inputs:
         return [position_of(variable, description.digits)]
     if variable == SGN:  # the token itself, once it is written
@@ -172,7 +173,7 @@ def _places_of(variable: Variable, description: CircuitDescription, model: Causa
 def _check_place(role: Role, wiring: Wiring) -> None:
     if len({node.position for node in role.nodes}) > 1:
         _refuse(role, "its nodes are at different places", "Write one role for each place.")
-    name, digit = role.variable.name, role.variable.digit or 0
+    name, digit = role.variable.name, role.variable.index or 0
     if name in (*DIGITS, *COLUMN):
         latest = position_of(D_PRIME[digit], wiring.digits)
         if role.position < latest:
@@ -222,7 +223,7 @@ def _check_busy(wiring: Wiring) -> None:
 
 def _job(role: Role, wiring: Wiring) -> str:
     if role.variable.name in (*DIGITS, *COLUMN):
-        return f"column {role.variable.digit} with {' '.join(map(str, role.heads))}"
+        return f"column {role.variable.index} with {' '.join(map(str, role.heads))}"
     if role is not wiring.resolver and role.variable.name in RESOLVED and role.mlps:
         return str(wiring.resolver.variable if wiring.resolver else role.variable)
     return str(role.variable)
@@ -255,7 +256,7 @@ def _check_carry(token: Variable, resolved: Variable, combiner: Node, wiring: Wi
     carriers = wiring.carriers(token, resolved)
     if not carriers:
         _missing(token, f"it needs {resolved} at P{place}", f"{resolved} at P{place}L{combiner.layer}H0")
-    for k in range((resolved.digit or 0) + 1):
+    for k in range((resolved.index or 0) + 1):
         lanes = wiring.lanes(letter, k)
         if len(lanes) != len(carriers):
             names = " and ".join(map(str, wiring.column_variables(letter, k)))
@@ -316,6 +317,6 @@ def inputs_of(role: Role, digits: int) -> tuple[int, ...]:
     variable = role.variable
     if variable in (OPR, SGN):
         return (position_of(variable, digits),)
-    if variable.name in (*DIGITS, *COLUMN) and variable.digit is not None:
-        return (position_of(D[variable.digit], digits), position_of(D_PRIME[variable.digit], digits))
+    if variable.name in (*DIGITS, *COLUMN) and variable.index is not None:
+        return (position_of(D[variable.index], digits), position_of(D_PRIME[variable.index], digits))
     return ()

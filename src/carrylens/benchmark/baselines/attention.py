@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.layout import position_of
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D, Variable
+from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D
 from carrylens.benchmark.method_result import Given, Scored
 from carrylens.benchmark.node_outputs import asked_variables, knows
 from carrylens.discovery.attention import average_pattern
 from carrylens.nodes import Node
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 N_QUESTIONS = 128
 
@@ -42,9 +43,9 @@ def looked_at(causal: CausalModel, variable: Variable) -> list[int]:
     """The positions of a variable's inputs: its column's two digits, the operator, or the sign that was written."""
     if variable in (OPR, SGN):
         return [position_of(variable, causal.digits)]
-    if variable in causal.answer_variables or variable.digit is None:
+    if variable in causal.outputs or variable.index is None:
         return []
-    pair = (D[variable.digit], D_PRIME[variable.digit])
+    pair = (D[variable.index], D_PRIME[variable.index])
     return [position_of(v, causal.digits) for v in pair] if causal.by_variable[variable].parents == pair else []
 
 
@@ -52,6 +53,6 @@ def is_open(causal: CausalModel, node: Node, variable: Variable) -> bool:
     """Whether the node could know the variable, and a token that needs it is predicted there or later."""
     if variable == SGN:
         return node.position >= position_of(SGN, causal.digits)
-    needing = [token for token in causal.answer_variables if variable in causal.ancestors(token)]
+    needing = [token for token in causal.outputs if variable in causal.ancestors(token)]
     last = max((position_of(token, causal.digits) - 1 for token in needing), default=-1)
     return knows(causal, node, variable) and node.position <= last

@@ -16,7 +16,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic.pairs import Pairs, swapping_pairs
 from carrylens.arithmetic.tokens import answer_positions
 from carrylens.benchmark.method_result import Given, Scored
 from carrylens.benchmark.node_outputs import asked_variables, knows, output_of, point_of, tokens_of
@@ -24,6 +23,7 @@ from carrylens.discovery.interchange import answer_tokens
 from carrylens.errors import CarryLensError
 from carrylens.model.hooks import HookPoint
 from carrylens.model.transformer import Transformer
+from carrylens.tasks.pairs import Pairs, interchange_pairs
 
 _PAIRS = 32
 _STEPS = 5
@@ -35,7 +35,7 @@ def attribute(given: Given) -> Scored:
     points = sorted({point_of(node) for node in given.nodes})
     for variable in asked_variables(causal):
         try:
-            pairs = swapping_pairs(causal, variable, _PAIRS, given.seed)
+            pairs = interchange_pairs(causal, variable, _PAIRS, given.seed)
         except CarryLensError:  # a variable whose value no question can show
             continue
         attributions = attributions_of(given.model, pairs, points)

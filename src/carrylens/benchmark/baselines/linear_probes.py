@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import Variable
 from carrylens.benchmark.method_result import Given, Scored
 from carrylens.benchmark.node_outputs import asked_variables, knows, outputs
 from carrylens.nodes import Node
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.variables import Variable
 
 _PER_SPLIT = 160
 _DRAWN = 8192

@@ -20,10 +20,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from carrylens.arithmetic.layout import position_of
-from carrylens.arithmetic.pairs import effect_pairs
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import place_names
-from carrylens.arithmetic.variables import OPR, SGN, Variable
+from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.benchmark.baselines.attention import looked_at
 from carrylens.benchmark.method_result import Found, Given, Tag
 from carrylens.benchmark.node_outputs import asked_variables, knows
@@ -33,6 +32,8 @@ from carrylens.errors import CarryLensError
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
+from carrylens.tasks.pairs import effect_pairs
+from carrylens.tasks.variables import Variable
 
 _QUESTIONS = 128
 _PAIRS = 16
@@ -66,7 +67,7 @@ def _places(pattern: Pattern, head: Node, given: Given) -> Sequence[str]:
 
 
 def _passing(given: Given, engine: Engine, variable: Variable, looks: Mapping[Node, Sequence[int]]) -> list[Node]:
-    causal, k = given.causal, variable.digit
+    causal, k = given.causal, variable.index
     wanted = set(looked_at(causal, variable))
     heads = [head for head, places in looks.items() if wanted <= set(places) and knows(causal, head, variable)]
     if not heads or k is None:

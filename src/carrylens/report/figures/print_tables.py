@@ -155,7 +155,7 @@ def files_of(tables: Sequence[Table]) -> Iterator[tuple[str, bytes]]:
 
 
 def _order(role: Role) -> tuple[str, int, tuple[object, ...]]:
-    return (role.variable.name, -(role.variable.digit or 0), role.nodes)
+    return (role.variable.name, -(role.variable.index or 0), role.nodes)
 
 
 def _latex(text: str) -> str:

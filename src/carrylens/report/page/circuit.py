@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from carrylens.arithmetic.tokens import place_names
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.node_map import NodeMap, Nodes, Role
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.map import short, shown_roles
 from carrylens.report.variable_kinds import KINDS, Kind, kind_of
+from carrylens.tasks.variables import Variable
 
 _BOX, _GAP, _LINE, _BAND, _LEFT, _TOP = 66, 12, 14, 34, 62, 16
 _CARRIES = ("column", "resolved")

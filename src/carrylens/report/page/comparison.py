@@ -19,7 +19,6 @@ from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.table import VERDICT, experiment_rows
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.tokens import place_names
-from carrylens.arithmetic.variables import Variable
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
 from carrylens.report.figures.print_tables import coverage_table, model_table
@@ -30,6 +29,7 @@ from carrylens.report.page.render import environment
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.claims import grouped
 from carrylens.report.variable_kinds import KINDS
+from carrylens.tasks.variables import Variable
 
 _NO_CLAIM = "no such claim"
 
@@ -164,8 +164,8 @@ def _stand(box: Box, variable: Variable, digits: int) -> str:
     place = place_names(digits)[node.position]
     kind = "MLP" if node.is_mlp else "heads" if len(box.nodes) > 1 else "a head"
     letters = place.rstrip("0123456789")
-    if variable.digit is not None and letters != place:
-        away = int(place[len(letters) :]) - variable.digit
+    if variable.index is not None and letters != place:
+        away = int(place[len(letters) :]) - variable.index
         place = f"{letters}k" if not away else f"{letters}(k{away:+d})"
     return f"{place}, layer {node.layer}, {kind}"
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from carrylens.arithmetic.tokens import place_names
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour, Clusters
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness, Way
 from carrylens.discovery.published_map import answer_places, hit_classes, hit_places
@@ -22,6 +21,7 @@ from carrylens.report.page.effects import Effect, effect_of_role
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.map import short, shown_roles
 from carrylens.report.variable_kinds import kind_of
+from carrylens.tasks.variables import Variable
 
 _MOST_CHIPS = 3
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from carrylens.arithmetic.traces import Trace, trace
-from carrylens.arithmetic.variables import Variable
 from carrylens.report.page.effects import Effect, effect_of_record
 from carrylens.report.page.node_grid import Chip
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.map import short
 from carrylens.report.terminal.trace_rows import Block, trace_blocks, trace_summary
 from carrylens.report.variable_kinds import kind_of
+from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True)

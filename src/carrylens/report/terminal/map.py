@@ -19,11 +19,11 @@ from rich.text import Text
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.layout import equals_position
 from carrylens.arithmetic.tokens import answer_positions, place_names
-from carrylens.arithmetic.variables import Variable
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Way
 from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.nodes import Node, print_nodes
+from carrylens.tasks.variables import Variable
 
 _STYLES = {
     **dict.fromkeys(("D", "D'"), "cyan"),
@@ -59,7 +59,7 @@ def short(variable: Variable) -> str:
     >>> short(Variable("ST", 3)), short(Variable("OPR"))
     ('ST3', 'OPR')
     """
-    return variable.name if variable.digit is None else f"{variable.name}{variable.digit}"
+    return variable.name if variable.index is None else f"{variable.name}{variable.index}"
 
 
 def map_text(found: NodeMap) -> Text:

@@ -11,8 +11,9 @@ from rich.text import Text
 
 from carrylens.arithmetic.tokens import place_names
 from carrylens.arithmetic.traces import Trace
-from carrylens.arithmetic.variables import UNKNOWN, Variable, label
+from carrylens.arithmetic.variables import label
 from carrylens.report.terminal.trace_rows import Block, Cell, Look, Row, trace_blocks, trace_summary
+from carrylens.tasks.variables import UNKNOWN, Variable
 
 _STYLES = {
     Look.EMPTY: "",

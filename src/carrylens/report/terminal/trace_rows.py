@@ -16,7 +16,8 @@ from enum import Enum
 from carrylens.arithmetic.layout import position_of
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.traces import Trace, TraceChain, answer_parts
-from carrylens.arithmetic.variables import D_PRIME, SGN, UNKNOWN, D, label
+from carrylens.arithmetic.variables import D_PRIME, SGN, D, label
+from carrylens.tasks.variables import UNKNOWN
 
 
 class Look(Enum):

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arithmetic.slow_route import PROPERTY, chi_square, chi_square_limit, is_share
-from carrylens.arithmetic.draws import below, chance, digit_pairs, draw
 from carrylens.errors import CarryLensError
+from carrylens.tasks.draws import below, chance, digit_pairs, draw
 
 LARGEST = 2**32 - 1
 

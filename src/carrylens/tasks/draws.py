@@ -48,9 +48,3 @@ def below(draws: Draws, bound: int | NDArray[np.int64]) -> NDArray[np.int64]:
 def chance(draws: Draws, share: float) -> NDArray[np.bool_]:
     """True for a `share` of the draws."""
     return draws < share * 2.0**32
-
-
-def digit_pairs(draws: Draws) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Two random digits from each draw."""
-    pairs = below(draws, 100).astype(np.int8)
-    return pairs // np.int8(10), pairs % np.int8(10)

@@ -1,11 +1,11 @@
 """The causal model: an algorithm as variables with parents, which runs, and runs under `do`.
 
-Takes  questions, and optionally values to force on some variables.
-Gives  the value of every variable for every question, and the answers that follow.
-Never  knows what the variables mean: `algorithms.py` and `rivals.py` state them.
+Takes  a batch of inputs, and optionally values to force on some variables.
+Gives  the value of every variable for every row, and the outputs that follow.
+Never  knows what the variables mean.
 
 Running it, step by step:
-1. The inputs (the operands' digits and the operator) come from the questions.
+1. The inputs come from the batch.
 2. Mechanisms are taken in order; each has its parents' values by then.
 3. A variable that `do` names gets the given values instead of its rule's.
 """
@@ -13,18 +13,24 @@ Running it, step by step:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from carrylens.arithmetic.questions import Answers, Column, Operation, Questions
-from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, A, D, Variable
 from carrylens.errors import CarryLensError
+from carrylens.tasks.batches import Batch, Column, Columns
+from carrylens.tasks.variables import Family, Variable
+
+if TYPE_CHECKING:
+    from carrylens.tasks.samplers import Sampler
 
 Rule = Callable[..., ArrayLike]
 """Takes one array per parent, all of one shape, and gives an array of that shape or a single number."""
+Do = Mapping[Variable, ArrayLike] | Mapping[str, ArrayLike]
+"""Values to force: one number for all rows or one per row."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +42,24 @@ class Mechanism:
     rule: Rule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CausalModel:
-    """An algorithm for operands of `digits` digits, each mechanism standing after those it needs."""
+    """An algorithm: each mechanism stands after those it needs, `outputs` are in the order they are put out.
+
+    `fixed` inputs have one value in every question that the algorithm is for. `population` is how inputs are drawn
+    where questions are sought that show something: uniformly, if nothing is said. Outputs that are `fed_back` are read
+    by what follows them. `domain` says which questions the algorithm is for, where that is not all of them.
+    """
 
     name: str
-    operation: Operation
-    digits: int
+    families: tuple[Family, ...]
+    inputs: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
     mechanisms: tuple[Mechanism, ...]
+    fixed: tuple[tuple[Variable, int], ...] = ()
+    population: Sampler | None = None
+    fed_back: bool = True
+    domain: Callable[[Batch], NDArray[np.bool_]] | None = None
 
     def __post_init__(self) -> None:
         known = set(self.inputs)
@@ -57,12 +73,26 @@ class CausalModel:
             if mechanism.variable in known:
                 raise CarryLensError(f"{mechanism.variable} of {self.name!r} is stated twice. State it once.")
             known.add(mechanism.variable)
+        for variable in (*self.variables, *self.outputs):
+            if variable.name not in self.family_called:
+                raise CarryLensError(
+                    f"{variable} of {self.name!r} is of no family. Declare the family {variable.name}."
+                )
+            if variable not in known:
+                raise CarryLensError(f"{self.name!r} puts out {variable}, which nothing gives. Give it a mechanism.")
 
     @cached_property
-    def inputs(self) -> tuple[Variable, ...]:
-        """What the question itself gives, in the order it is read."""
-        down = range(self.digits - 1, -1, -1)
-        return (*(D[k] for k in down), OPR, *(D_PRIME[k] for k in down))
+    def family_called(self) -> Mapping[str, Family]:
+        """The families by name."""
+        return {family.name: family for family in self.families}
+
+    def family(self, variable: Variable) -> Family:
+        """The family of a variable."""
+        return self.family_called[variable.name]
+
+    def values_of(self, variable: Variable) -> tuple[int, ...]:
+        """Every value that a variable can take."""
+        return self.family(variable).values_at(variable.index)
 
     @cached_property
     def by_variable(self) -> Mapping[Variable, Mechanism]:
@@ -98,76 +128,89 @@ class CausalModel:
             )
         return found
 
+    @cached_property
+    def steering(self) -> tuple[Variable, ...]:
+        """The outputs that later outputs depend on: once put out, they are read as they stand."""
+        return tuple(
+            output
+            for at, output in enumerate(self.outputs)
+            if self.fed_back and any(output in self.ancestors(later) for later in self.outputs[at + 1 :])
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is type(self) and self._key == other._key)
+
     def __hash__(self) -> int:
         return self._hash
 
     @cached_property
-    def _hash(self) -> int:
-        return hash((self.name, self.operation, self.digits, self.mechanisms))
-
-    def run(
-        self,
-        questions: Questions,
-        do: Mapping[Variable, ArrayLike] | Mapping[str, ArrayLike] | None = None,
-        read: Collection[Variable] | None = None,
-    ) -> Values:
-        """Every variable's value, or only those in `read`, with the variables in `do` forced to the values given there.
-
-        A value in `do` is one number for all questions or one per question; U is 2. Variables may be given as text.
-        """
-        self._check_questions(questions)
-        given = {Variable.of(variable): value for variable, value in (do or {}).items()}
-        forced = {variable: self._forced(variable, value, len(questions)) for variable, value in given.items()}
-        values = dict(zip(self.inputs, _input_columns(questions), strict=True)) | forced
-        for mechanism in self._plan(None if read is None else frozenset(read), frozenset(forced)):
-            result = mechanism.rule(*[values[parent] for parent in mechanism.parents])
-            values[mechanism.variable] = _column(result, len(questions))
-        return Values(self, values)
-
-    def answers(
-        self, questions: Questions, do: Mapping[Variable, ArrayLike] | Mapping[str, ArrayLike] | None = None
-    ) -> Answers:
-        """The answers, under `do` if given: the exact counterfactual ones."""
-        return self.run(questions, do, read=self.answer_variables).answers()
+    def _key(self) -> tuple[object, ...]:
+        return tuple(getattr(self, each.name) for each in fields(self))
 
     @cached_property
-    def answer_variables(self) -> tuple[Variable, ...]:
-        """The sign and the answer's digits, in the order they are written."""
-        return (SGN, *(A[k] for k in range(self.digits, -1, -1)))
+    def _hash(self) -> int:
+        return hash(self._key)
+
+    def run(self, batch: Batch, do: Do | None = None, read: Collection[Variable] | None = None) -> Values:
+        """Every variable's value, or only those in `read`, with the variables in `do` forced to the values given there.
+
+        A value in `do` is one number for all rows or one per row. Variables may be given as text.
+        """
+        self.check_batch(batch)
+        given = {Variable.of(variable): value for variable, value in (do or {}).items()}
+        forced = {variable: self._forced(variable, value, len(batch)) for variable, value in given.items()}
+        values = dict(zip(self.inputs, batch.values.T, strict=True)) | forced
+        for mechanism in self._plan(None if read is None else frozenset(read), frozenset(forced)):
+            result = mechanism.rule(*[values[parent] for parent in mechanism.parents])
+            values[mechanism.variable] = _column(result, len(batch))
+        return Values(self, values)
+
+    def output_values(self, batch: Batch, do: Do | None = None) -> Columns:
+        """The outputs, under `do` if given: the exact counterfactual ones. Axes [batch, output]."""
+        return self.run(batch, do, read=self.outputs).outputs()
 
     def check(self, variable: Variable) -> None:
         """Raise a clear error unless this algorithm has `variable`."""
-        if variable not in self.by_variable and variable not in self.inputs:
+        if variable not in self._known:
             names = " ".join(dict.fromkeys(known.name for known in self.variables))
             raise CarryLensError(
-                f"{self.name!r} with {self.digits} digits has no variable {variable}. It has {names}, "
-                f"each for the digits it needs, such as {self.mechanisms[0].variable}."
+                f"{self.name!r} has no variable {variable}. It has {names}, each for the indices it needs, such as "
+                f"{self.mechanisms[0].variable}."
             )
 
-    def _check_questions(self, questions: Questions) -> None:
-        if questions.digits != self.digits:
+    @cached_property
+    def _known(self) -> frozenset[Variable]:
+        return frozenset(self.variables)
+
+    def check_batch(self, batch: Batch) -> None:
+        """Raise a clear error unless the batch has this algorithm's inputs, and questions that it is for."""
+        if batch.inputs != self.inputs:
             raise CarryLensError(
-                f"{self.name!r} works on {self.digits} digits, but the questions have {questions.digits}. "
-                "Build the algorithm for that width."
+                f"{self.name!r} reads {len(self.inputs)} inputs from {self.inputs[0]} on, but the batch has "
+                f"{len(batch.inputs)}. Build the algorithm for these questions."
             )
-        strangers = {Operation.ADD: questions.minus, Operation.SUB: ~questions.minus}.get(self.operation)
-        if strangers is not None and strangers.any():
-            raise CarryLensError(
-                f"{self.name!r} was given {questions[strangers][:1].text()[0]!r} and {strangers.sum() - 1} more such "
-                "questions of the other operation. Use the algorithm for mix."
-            )
+        for variable, value in self.fixed:
+            if (batch.column(variable) != value).any():
+                raise CarryLensError(
+                    f"{self.name!r} is for questions whose {variable} is {self.family(variable).label(value)}, and was "
+                    "given others. Use an algorithm for both."
+                )
+
+    def admits(self, batch: Batch) -> NDArray[np.bool_]:
+        """The questions that the algorithm is for."""
+        return np.ones(len(batch), dtype=np.bool_) if self.domain is None else self.domain(batch)
 
     def _forced(self, variable: Variable, value: ArrayLike, count: int) -> Column:
         self.check(variable)
-        given = np.asarray(value)
+        given, allowed = np.asarray(value), self.values_of(variable)
         if given.shape not in ((), (count,)):
             raise CarryLensError(
                 f"do({variable}) was given values of shape {given.shape}. Give one value, or one for each of {count}."
             )
-        if not np.isin(given, variable.values).all():
+        if not np.isin(given, allowed).all():
             raise CarryLensError(
-                f"do({variable}) was given a value that {variable} never takes. "
-                f"Give values from {', '.join(map(str, variable.values))}; for a tri-state variable 2 is U."
+                f"do({variable}) was given a value that {variable} never takes. Give values from "
+                f"{', '.join(map(str, allowed))}."
             )
         return _column(given.astype(np.int8), count)
 
@@ -190,7 +233,7 @@ class CausalModel:
 
 
 def _column(result: ArrayLike, count: int) -> Column:
-    # One number for each question, which nobody can write to.
+    # One number for each row, which nobody can write to.
     if not isinstance(result, np.ndarray) or result.shape != (count,):
         result = np.full(count, result)
     column = result.astype(np.int8, copy=False)
@@ -199,7 +242,7 @@ def _column(result: ArrayLike, count: int) -> Column:
 
 
 class Values(Mapping[Variable, Column]):
-    """What every variable was in one run: `values[ST[3]]` is its value for each question."""
+    """What every variable was in one run: `values[ST[3]]` is its value in each row."""
 
     def __init__(self, model: CausalModel, columns: Mapping[Variable, Column]) -> None:
         self.model = model
@@ -222,13 +265,6 @@ class Values(Mapping[Variable, Column]):
         """The values of `variables`, ready to be another run's `do`."""
         return {Variable.of(variable): self[variable] for variable in variables}
 
-    def answers(self) -> Answers:
-        """The answers this run came to."""
-        sign, *digits = (self[variable] for variable in self.model.answer_variables)
-        return Answers(negative=sign == 1, digits=np.stack(digits[::-1], axis=1))
-
-
-def _input_columns(questions: Questions) -> Iterator[Column]:
-    yield from questions.first.T[::-1]
-    yield _column(questions.minus, len(questions))
-    yield from questions.second.T[::-1]
+    def outputs(self) -> Columns:
+        """The outputs this run came to: [batch, output]."""
+        return np.stack([self[output] for output in self.model.outputs], axis=1)

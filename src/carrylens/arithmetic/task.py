@@ -1,0 +1,137 @@
+"""The task of arithmetic: an operation on numbers of so many digits, written in some layout.
+
+Takes  an operation and a number of digits, or a layout.
+Gives  `ArithmeticTask`, and from what a file says of it the same one again.
+Never  knows a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.arithmetic.algorithm_model import Algorithm
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.classes import CLASSES, classify
+from carrylens.arithmetic.layouts import QuestionLayout
+from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.streams import Population, StreamKind
+from carrylens.arithmetic.variables import OPR
+from carrylens.errors import CarryLensError
+from carrylens.tasks.batches import Batch
+from carrylens.tasks.task import Condition, Strata, Task
+
+KIND = "arithmetic"
+CLASS_NAMES = tuple(each.value for each in CLASSES)
+
+
+@dataclass(frozen=True)
+class ArithmeticTask(Task):
+    """Adding, subtracting or both, in one layout."""
+
+    operation: Operation = Operation.ADD
+    digits: int = 1
+    question_layout: QuestionLayout = QuestionLayout(1)
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The left-to-right algorithm, with the outputs that the layout has."""
+        assert isinstance(self.causal, Algorithm)
+        return self.causal
+
+
+@cache
+def arithmetic_task(operation: Operation, digits: int, layout: QuestionLayout | None = None) -> ArithmeticTask:
+    """The task of `operation` on numbers of `digits` digits, in the paper's layout or another."""
+    chosen = layout or QuestionLayout(digits)
+    if chosen.digits != digits:
+        raise CarryLensError(f"A layout of {chosen.digits} digits does not fit {digits}. Give one of as many.")
+    if not chosen.operator and operation is Operation.MIX:
+        raise CarryLensError("A model that adds and subtracts must read the operator. Give the layout one.")
+    if not chosen.sign and operation is not Operation.ADD:
+        raise CarryLensError("A difference has a sign. Give the layout one, or an addition.")
+    causal = causal_in(algorithm(operation, digits), chosen)
+    samplers = {kind.value: population(kind, operation, chosen) for kind in StreamKind}
+    spec = {"kind": KIND, "operation": operation.value, "layout": chosen.record()}
+    return ArithmeticTask(
+        name=f"{operation.value} {digits} digits",
+        causal=causal,
+        layout=chosen.layout(),
+        samplers=samplers,
+        strata=question_strata,
+        conditions=tuple(_conditions(operation, chosen)),
+        spec=spec,
+        operation=operation,
+        digits=digits,
+        question_layout=chosen,
+    )
+
+
+def causal_in(model: Algorithm, chosen: QuestionLayout) -> Algorithm:
+    """The algorithm with the outputs, and the questions, that a layout has."""
+    if chosen.is_standard:
+        return model
+    layout = chosen.layout()
+    limited = chosen.n_answer_digits == chosen.digits
+    return replace(
+        model,
+        outputs=layout.outputs,
+        fed_back=layout.is_fed_back,
+        population=population(StreamKind.ENRICHED, model.operation, chosen),
+        domain=_fits if limited and model.operation is Operation.ADD else None,
+    )
+
+
+def population(kind: StreamKind, operation: Operation, chosen: QuestionLayout) -> Population:
+    """Questions of this kind whose answers fit the layout."""
+    small = operation is Operation.ADD and chosen.n_answer_digits == chosen.digits
+    return Population(kind, operation, chosen.digits, small=small)
+
+
+def _fits(batch: Batch) -> NDArray[np.bool_]:
+    # The sum has no more digits than the operands.
+    questions = Questions.of_batch(batch)
+    return (questions.first[:, -1] < 5) & (questions.second[:, -1] < 5)
+
+
+def question_strata(batch: Batch) -> Strata:
+    """The paper's question classes."""
+    return Strata(CLASS_NAMES, classify(Questions.of_batch(batch)).code)
+
+
+def _conditions(operation: Operation, chosen: QuestionLayout) -> list[Condition]:
+    families = {Operation.ADD: ("ST",), Operation.SUB: ("MB",)}  # NB has the classes of MB, 0 and 1 changed round
+    wanted = families if operation is Operation.MIX else {operation: families[operation]}
+    return [
+        Condition(
+            each.value,
+            population(StreamKind.ENRICHED, each, chosen),
+            ((OPR, int(each is Operation.SUB)),),
+            clustered,
+        )
+        for each, clustered in wanted.items()
+    ]
+
+
+def find_task(spec: Mapping[str, object]) -> ArithmeticTask:
+    """The task that a file speaks of; files of the first version have just an operation and a number of digits."""
+    try:
+        operation = Operation(spec["operation"])
+        if "layout" not in spec:
+            digits = spec["digits"]
+            if type(digits) is not int or digits < 1:
+                raise CarryLensError(f"digits is {digits!r}, not a whole number from 1 on")
+            return arithmetic_task(operation, digits)
+        given = spec["layout"]
+        if not isinstance(given, Mapping):
+            raise CarryLensError(f"its layout is {given!r}, which is no record")
+        chosen = QuestionLayout.from_record(given)
+    except (KeyError, ValueError, TypeError) as error:
+        if isinstance(error, CarryLensError):
+            raise
+        raise CarryLensError(f"{dict(spec)!r} is no arithmetic task: {error}") from error
+    return arithmetic_task(operation, chosen.digits, chosen)

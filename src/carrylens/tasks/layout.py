@@ -1,0 +1,226 @@
+"""The layout: how a question and its outputs stand as tokens, position by position.
+
+Takes  a vocabulary and one `Slot` for every position.
+Gives  token ids of questions, where each input is read and each output is predicted, names of places.
+Never  knows a model, or what a token means.
+
+An output that is fed back stands at a position of its own and is predicted one position before it. One that is not is
+read at a query: a position that holds a constant token, and whose logits are the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.errors import CarryLensError, quote
+from carrylens.tasks.batches import Batch, Columns
+from carrylens.tasks.variables import Family, Variable
+
+TokenIds = NDArray[np.int64]
+"""Axes [batch, pos]."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One position, called `name`: a constant `token`, the value of an `input`, or an `output` that is fed back.
+
+    `reads` is the output whose logits are read at this very position, where outputs are not fed back.
+    """
+
+    name: str
+    token: str | None = None
+    input: Variable | None = None
+    output: Variable | None = None
+    reads: Variable | None = None
+
+    def __post_init__(self) -> None:
+        if [self.token, self.input, self.output].count(None) != 2:
+            raise CarryLensError(f"The place {self.name} holds several things, or nothing. Give a token or a variable.")
+
+    @property
+    def variable(self) -> Variable | None:
+        """The input or output that stands here."""
+        return self.input or self.output
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions, and the tokens of a model's vocabulary; `output_vocabulary` where its outputs have one of their own.
+
+    `families` are those of the inputs and outputs: a value is written by its family's label.
+    """
+
+    vocabulary: tuple[str, ...]
+    slots: tuple[Slot, ...]
+    families: tuple[Family, ...]
+    output_vocabulary: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _check_distinct("place", [slot.name for slot in self.slots])
+        _check_distinct("token", self.vocabulary)
+        _check_distinct("standing variable", [str(slot.variable) for slot in self.slots if slot.variable])
+        known = {family.name for family in self.families}
+        for slot in self.slots:
+            named = slot.variable or slot.reads
+            if named is not None and named.name not in known:
+                raise CarryLensError(f"{named} stands at {slot.name}, but the layout has no family {named.name}.")
+            self._tokens_at(slot)  # a token that is not in the vocabulary is an error now
+        if not self.outputs:
+            raise CarryLensError("The layout has no output. Give one a place after another, or a place that reads it.")
+
+    @property
+    def n_positions(self) -> int:
+        """How many tokens a question and its outputs take."""
+        return len(self.slots)
+
+    @property
+    def place_names(self) -> tuple[str, ...]:
+        """The name of every position."""
+        return tuple(slot.name for slot in self.slots)
+
+    def position(self, place: str) -> int:
+        """The position of the place called so."""
+        if place not in self.place_names:
+            raise CarryLensError(f"{quote(place)} is no place. Write one of {' '.join(self.place_names)}.")
+        return self.place_names.index(place)
+
+    def arrival_of(self, variable: Variable) -> int:
+        """Where an input stands. One that stands nowhere is the same in all questions, and known from the start."""
+        return self._arrival.get(variable, 0)
+
+    @cached_property
+    def _arrival(self) -> Mapping[Variable, int]:
+        return {slot.input: at for at, slot in enumerate(self.slots) if slot.input is not None}
+
+    @cached_property
+    def _read_at(self) -> Mapping[Variable, int]:
+        found = {slot.output: at - 1 for at, slot in enumerate(self.slots) if slot.output is not None and at}
+        return found | {slot.reads: at for at, slot in enumerate(self.slots) if slot.reads is not None}
+
+    @cached_property
+    def outputs(self) -> tuple[Variable, ...]:
+        """The outputs, in the order in which they are predicted."""
+        return tuple(sorted(self._read_at, key=self._read_at.__getitem__))
+
+    def read_position(self, output: Variable) -> int:
+        """Where an output is predicted."""
+        return self._read_at[output]
+
+    @cached_property
+    def read_positions(self) -> tuple[int, ...]:
+        """Where each output is predicted, in their order."""
+        return tuple(self._read_at[output] for output in self.outputs)
+
+    @cached_property
+    def reads(self) -> range:
+        """The positions from the first to the last at which an output is predicted."""
+        return range(min(self.read_positions), max(self.read_positions) + 1)
+
+    @cached_property
+    def n_question(self) -> int:
+        """How many positions are there before the first output stands: all, where none is fed back."""
+        return next((at for at, slot in enumerate(self.slots) if slot.output is not None), self.n_positions)
+
+    @property
+    def is_fed_back(self) -> bool:
+        """Whether the model reads its own outputs."""
+        return self.n_question < self.n_positions
+
+    def output_place(self, output: Variable) -> str:
+        """The name of the place where an output stands, or is read."""
+        at = self._read_at[output]
+        return self.slots[at].name if self.slots[at].reads == output else self.slots[at + 1].name
+
+    @cached_property
+    def output_places(self) -> tuple[str, ...]:
+        """The name of every output's place, in the order of the outputs."""
+        return tuple(self.output_place(output) for output in self.outputs)
+
+    def encode(self, batch: Batch, outputs: Columns | None = None) -> TokenIds:
+        """The ids of each question, and of its outputs where they are given and fed back."""
+        n_positions = self.n_question if outputs is None else self.n_positions
+        if outputs is not None and outputs.shape != (len(batch), len(self.outputs)):
+            raise CarryLensError(
+                f"Outputs of shape {list(outputs.shape)} do not belong to {len(batch)} questions. Give "
+                f"{len(self.outputs)} for each."
+            )
+        if missing := [str(variable) for variable in self._arrival if variable not in batch.place_of]:
+            raise CarryLensError(f"The questions have no {missing[0]}, which stands in this layout. Give others.")
+        ids = np.empty((len(batch), n_positions), dtype=np.int64)
+        for at, slot in enumerate(self.slots[:n_positions]):
+            if slot.input is not None:
+                ids[:, at] = self._tables[at].take(batch.column(slot.input))
+            elif slot.output is not None:
+                assert outputs is not None
+                ids[:, at] = self._tables[at].take(outputs[:, self.outputs.index(slot.output)])
+            else:
+                ids[:, at] = self._tables[at][0]
+        return ids
+
+    def output_ids(self, outputs: Columns) -> NDArray[np.int8]:
+        """The token id of each output, as a model predicts it: [batch, output]."""
+        ids = [self._output_tables[at].take(outputs[:, at]) for at in range(outputs.shape[1])]
+        return np.stack(ids, axis=1).astype(np.int8)
+
+    def question_text(self, batch: Batch) -> list[str]:
+        """Each question as a model reads it."""
+        return self.text(self.encode(batch))
+
+    def text(self, ids: TokenIds) -> list[str]:
+        """The text of each row of ids."""
+        return _text(ids, self.vocabulary)
+
+    def output_text(self, ids: NDArray[np.integer]) -> list[str]:
+        """The text of each row of outputs' ids."""
+        return _text(ids, self.output_vocabulary or self.vocabulary)
+
+    @cached_property
+    def _tables(self) -> list[NDArray[np.int64]]:
+        return [np.array(self._tokens_at(slot), dtype=np.int64) for slot in self.slots]
+
+    @cached_property
+    def _output_tables(self) -> list[NDArray[np.int64]]:
+        vocabulary = self.output_vocabulary or self.vocabulary
+        return [np.array(self._ids(output, vocabulary), dtype=np.int64) for output in self.outputs]
+
+    def _tokens_at(self, slot: Slot) -> list[int]:
+        # The id of the constant token, or of each value from 0 up to the highest.
+        if slot.variable is not None:
+            return self._ids(slot.variable, self.vocabulary)
+        return [_id_of(str(slot.token), self.vocabulary, slot.name)]
+
+    def _ids(self, variable: Variable, vocabulary: tuple[str, ...]) -> list[int]:
+        family = next(family for family in self.families if family.name == variable.name)
+        found = [0] * (max(family.values) + 1)
+        for value in family.values:
+            found[value] = _id_of(family.label(value), vocabulary, str(variable))
+        return found
+
+
+def _id_of(token: str, vocabulary: tuple[str, ...], where: str) -> int:
+    if token not in vocabulary:
+        raise CarryLensError(
+            f"{where} is written {quote(token)}, which is no token. Write one of {' '.join(vocabulary)}."
+        )
+    return vocabulary.index(token)
+
+
+def _text(ids: NDArray[np.integer], vocabulary: Sequence[str]) -> list[str]:
+    if ids.size and not 0 <= ids.min() <= ids.max() < len(vocabulary):
+        raise CarryLensError(
+            f"Token ids run from 0 to {len(vocabulary) - 1}, but {ids.min()} to {ids.max()} were given."
+        )
+    letters = np.array(list(vocabulary))[ids]
+    return ["".join(row) for row in letters]
+
+
+def _check_distinct(what: str, names: Iterable[str]) -> None:
+    some = list(names)
+    for name in some:
+        if some.count(name) > 1:
+            raise CarryLensError(f"{quote(name)} is the name of two {what}s. Give every {what} a name of its own.")
