@@ -271,8 +271,7 @@ def battery_source(
     from carrylens.arithmetic.battery.subject import Settings, Subject
     from carrylens.arithmetic.zoo.exams import hash_of
     from carrylens.arithmetic.zoo.model_facts import model_name
-    from carrylens.arithmetic.zoo.shipped import find_model, load
-    from carrylens.discovery.map_folder import folder_for
+    from carrylens.arithmetic.zoo.shipped import find_model, folder_for, load
     from carrylens.model.hub import HUB
     from carrylens.training.devices import device_called
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from carrylens.discovery.settings import Settings
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.planted.dials import Dials, describe
@@ -16,7 +17,6 @@ from carrylens.discovery.interchange import draw_stimuli, swap_rates
 from carrylens.discovery.joint_roles import without_misfits
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
 from carrylens.discovery.roles import able_sets, find_roles, readable_variables
-from carrylens.discovery.settings import Settings
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
 from carrylens.model.config import ModelConfig

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from carrylens.errors import CarryLensError
 from carrylens.files import write_flushed
+from carrylens.folders import check_sealed, write_sealed
 from carrylens.model import ModelConfig, Transformer, load_model, manifest, save_model
-from carrylens.model.manifest import check_sealed, write_sealed
 
 FILES = ["config.json", "manifest.json", "model.safetensors"]
 

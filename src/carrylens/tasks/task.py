@@ -105,6 +105,11 @@ class Task:
             return Strata(("all",), np.zeros(len(batch), dtype=np.int8))
         return self.strata(batch)
 
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        """The names of the question classes."""
+        return self.classes(next(iter(self.samplers.values())).draw(0, 0, 0)).names
+
     def question_text(self, batch: Batch) -> list[str]:
         """Each question as people read it."""
         return self.layout.question_text(batch)

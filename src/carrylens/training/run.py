@@ -33,10 +33,10 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.tokens import MINUS
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
+from carrylens.folders import MANIFEST
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.config import ModelConfig
 from carrylens.model.folder import save_model
-from carrylens.model.manifest import MANIFEST
 from carrylens.model.transformer import Transformer
 from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Batches, sequences

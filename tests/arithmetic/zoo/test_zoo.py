@@ -16,8 +16,8 @@ from carrylens.arithmetic.zoo.exams import Exam, hash_of, meets_bar
 from carrylens.arithmetic.zoo.model_facts import model_name, saved_test
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.errors import CarryLensError
+from carrylens.folders import check_sealed
 from carrylens.model import ModelConfig, Transformer, save_model
-from carrylens.model.manifest import check_sealed
 from carrylens.training.exam import Result
 from carrylens.training.run import Plan, start, train
 

@@ -30,8 +30,8 @@ from carrylens.arithmetic.planted.wiring import wire
 from carrylens.arithmetic.zoo.model_facts import TRUTH
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
+from carrylens.folders import read_sealed
 from carrylens.model.folder import save_model
-from carrylens.model.manifest import read_sealed
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import model_from_weights
 

@@ -21,9 +21,8 @@ from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH, mod
 from carrylens.arithmetic.zoo.shipped import find_model, load
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
-from carrylens.model.folder import CONFIG, WEIGHTS
+from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, check_sealed, write_sealed
 from carrylens.model.hub import HUB
-from carrylens.model.manifest import MANIFEST, check_sealed, write_sealed
 from carrylens.model.transformer import Transformer
 from carrylens.training.counts import parse_counts
 from carrylens.training.exam import EXAM_SEED, MOST_KEPT, Part, Result, blank_results, exam_parts, sit
