@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import algorithm, answers
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.timeline import first_computable
 from carrylens.arithmetic.tokens import encode
@@ -63,7 +64,7 @@ def measure_clusters(
     model: Transformer, variable: Variable, nodes: Sequence[Node], per_class: int, n_shuffles: int, seed: int
 ) -> dict[Node, Clusters]:
     """For each node that could know the variable, how well its write falls into the classes."""
-    digits = model.config.digits
+    digits = digits_of(model.config)
     operation = Operation.ADD if variable.name == "ST" else Operation.SUB
     first = first_computable(algorithm(operation, digits), variable)
     able = [node for node in nodes if node.position >= first]
@@ -83,7 +84,7 @@ def cluster_points(
     model: Transformer, variable: Variable, nodes: Sequence[Node], per_class: int, seed: int
 ) -> dict[Node, tuple[Points, Labels]]:
     """For each node the points that its clusters were measured on, and the class of each, to be drawn."""
-    questions, labels = balanced_questions(variable, model.config.digits, per_class, seed)
+    questions, labels = balanced_questions(variable, digits_of(model.config), per_class, seed)
     return {node: (principal_components(write), labels) for node, write in _writes(model, questions, nodes)}
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.alike import fingerprints
 from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.variables import Variable
@@ -110,14 +111,14 @@ def map_model(
     useful = sorted({each.node for each in nodes if each.is_useful} | hidden)
     clusters = _clusters(model, operation, useful, settings, say)
     behaviours = [_behaviour(node, asked, clusters, stand_ins, settings.n_attention) for node in useful]
-    causal = causal or algorithm(operation, config.digits)
+    causal = causal or algorithm(operation, digits_of(config))
     facts = list(_ablation_facts(nodes, places, stand_ins, settings))
     both = (asked.questions, asked.reference)
     roles, groups = find_carried(engine, causal, useful, both, settings, store=store, watch=say, note=facts.append)
     engine.close()
     stimuli = {**(about or {}), "stream": StreamKind.ENRICHED.value, "settings": settings.plain()}
     found = NodeMap(
-        *(name, operation, config.digits, config.n_layers, config.n_heads, tuple(nodes), tuple(roles), stimuli),
+        *(name, operation, digits_of(config), config.n_layers, config.n_heads, tuple(nodes), tuple(roles), stimuli),
         behaviours=tuple(behaviours),
         places=tuple(places),
         groups=tuple(groups),
@@ -200,7 +201,7 @@ def asked_questions(operation: Operation, digits: int, settings: MapSettings) ->
 
 
 def _ask(model: Transformer, operation: Operation, settings: MapSettings) -> _Asked:
-    digits = model.config.digits
+    digits = digits_of(model.config)
     patterns = {
         each: average_pattern(
             model, Stream(StreamKind.ENRICHED, each, digits, settings.seed).take(0, settings.n_attention)
@@ -222,7 +223,7 @@ def _stand_ins(
 def _clusters(
     model: Transformer, operation: Operation, nodes: Sequence[Node], settings: MapSettings, say: Watch
 ) -> list[dict[Node, Clusters]]:
-    found, variables = [], class_variables(operation, model.config.digits)
+    found, variables = [], class_variables(operation, digits_of(model.config))
     for at, variable in enumerate(variables):
         found.append(measure_clusters(model, variable, nodes, settings.per_class, settings.n_shuffles, settings.seed))
         say("looking for clusters", at + 1, len(variables))

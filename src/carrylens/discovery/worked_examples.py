@@ -20,6 +20,7 @@ import torch
 
 from carrylens.arithmetic.algorithms import algorithm, answers
 from carrylens.arithmetic.causal import CausalModel
+from carrylens.arithmetic.decoding import decode_answers
 from carrylens.arithmetic.pairs import written
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.tokens import VOCABULARY, answer_positions, encode, place_names
@@ -28,7 +29,6 @@ from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import NodeMap, Role
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
-from carrylens.model.decoding import decode_answers
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import print_nodes
 

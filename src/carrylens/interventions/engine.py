@@ -23,7 +23,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic.classes import classify
+from carrylens.arithmetic.classes import CLASSES, classify
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.errors import CarryLensError
 from carrylens.interventions.call_cache import Given, Holding
@@ -227,7 +228,7 @@ class Engine:
 
 def _check(given: Given, edits: Sequence[Edit], parts: Parts) -> None:
     # Refuse what does not fit the model or each other.
-    digits, count = parts.config.digits, len(given.questions)
+    digits, count = digits_of(parts.config), len(given.questions)
     if not edits or not count:
         raise CarryLensError(f"{len(edits)} edits on {count} questions make no rows. Give at least one of each.")
     for asked in (given.questions, *given.slots, *(() if given.reference is None else (given.reference,))):
@@ -260,7 +261,7 @@ def _means(edits: Sequence[Edit], reference: Questions | None, sequences: Sequen
     if reference is None or not {Fill.MEAN, Fill.CLASS_MEAN} & set().union(*map(fills_of, edits)):
         return None
     codes = torch.from_numpy(classify(reference).code.astype(np.int64))
-    return reference_means(parts, sequences.tokens(sequences.reference), codes)
+    return reference_means(parts, sequences.tokens(sequences.reference), codes, len(CLASSES))
 
 
 def _slots(sources: Questions | Sequence[Questions]) -> tuple[Questions, ...]:

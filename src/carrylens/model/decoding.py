@@ -1,30 +1,29 @@
-"""Decoding: a model's own answer, one token after the other.
+"""Decoding: what a model writes on its own, one token after the other.
 
-Takes  a model and questions.
-Gives  the text of each answer as the model writes it.
-Never  sees the right answer.
+Takes  a model whose outputs are fed back (the position before a token predicts it), and prompts as token ids.
+Gives  the ids that it writes up to the last position whose logits are read.
+Never  sees what it should write.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-import numpy as np
 import torch
+from jaxtyping import Int
+from torch import Tensor
 
-from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.tokens import decode, encode
-
-if TYPE_CHECKING:
-    from carrylens.model.transformer import Transformer
+from carrylens.errors import CarryLensError
+from carrylens.model.transformer import Transformer
 
 
 @torch.inference_mode()
-def decode_answers(model: Transformer, questions: Questions) -> list[str]:
+def decode_tokens(model: Transformer, prompts: Int[Tensor, "batch pos"]) -> Int[Tensor, "batch pos"]:
     """Greedy decoding: at each place the likeliest token is written down and read again."""
-    tokens = torch.from_numpy(encode(questions)).to(model.unembed.W_U.device)
-    asked = tokens.shape[1]
-    for position in range(asked - 1, model.config.n_ctx - 1):
+    reads, asked = model.config.reads, prompts.shape[1]
+    if not reads.start < asked <= reads.stop:
+        raise CarryLensError(
+            f"A prompt of {asked} tokens does not end where outputs are read. "
+            f"Give {reads.start + 1} tokens, or up to {reads.stop} to have only the last outputs decoded."
+        )
+    tokens = prompts.to(model.unembed.W_U.device)
+    for position in range(asked - 1, reads.stop):
         likeliest = model(tokens, positions=[position]).argmax(-1)
         tokens = torch.cat([tokens, likeliest], dim=1)
-    return decode(np.asarray(tokens[:, asked:].cpu()))
+    return tokens[:, asked:]

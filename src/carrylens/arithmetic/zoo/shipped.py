@@ -10,6 +10,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
+from carrylens.arithmetic.decoding import Decoder
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.errors import CarryLensError
 from carrylens.model.folder import load_model
@@ -40,12 +41,18 @@ def find_model(name: str) -> Path:
 
 def load(name: str) -> Transformer:
     """The model called `name`, wherever it is, ready to be asked."""
+    model = _load(name).eval()
+    model.task = Decoder()
+    return model
+
+
+def _load(name: str) -> Transformer:
     if name.startswith(HUB):
-        return load_published(name).model.eval()
+        return load_published(name).model
     folder = find_model(name)
     if (folder / "model.pth").exists() and not (folder / "model.safetensors").exists():
-        return load_published(folder).model.eval()
-    return load_model(folder).eval()
+        return load_published(folder).model
+    return load_model(folder)
 
 
 def _order(name: str) -> tuple[object, ...]:
