@@ -136,7 +136,7 @@ def map_model(
 def nodes_of(model: Transformer) -> list[Node]:
     """Every node of a model whose write some output can depend on."""
     config = model.config
-    return all_nodes(config.reads[1], config.n_layers, config.n_heads, mlps=config.d_mlp > 0)
+    return all_nodes(config.reads.stop, config.n_layers, config.n_heads, has_mlp=config.d_mlp > 0)
 
 
 def find_carried(

@@ -269,10 +269,10 @@ def _task_of(model: Transformer, task: Task | None) -> Task:
     if found is None:
         raise CarryLensError("It is not known what this model is for. Give its task: Engine(model, task).")
     layout, config = found.layout, model.config
-    if (layout.n_positions, layout.reads) != (config.n_ctx, range(*config.reads)):
+    if (layout.n_positions, layout.reads) != (config.n_ctx, config.reads):
         raise CarryLensError(
             f"A layout of {layout.n_positions} positions, read at {layout.reads.start} to {layout.reads.stop - 1}, does "
-            f"not fit a model of {config.n_ctx}, read at {config.reads[0]} to {config.reads[1] - 1}. Give its own task."
+            f"not fit a model of {config.n_ctx}, read at {config.reads.start} to {config.reads.stop - 1}. Give its own task."
         )
     if layout.read_positions != tuple(layout.reads):
         raise CarryLensError(

@@ -29,6 +29,7 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.tokens import MINUS
 from carrylens.errors import CarryLensError
@@ -85,7 +86,7 @@ class Plan:
     def config(self) -> ModelConfig:
         """The shape of what is trained."""
         name = self.name
-        return ModelConfig.of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed)
+        return config_of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed)
 
     def identity(self) -> dict[str, object]:
         """What must be the same for a run to be resumed."""

@@ -12,6 +12,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import digits_of
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
+from carrylens.arithmetic.zoo.model_facts import model_name
 from carrylens.errors import CarryLensError
 from carrylens.folders import MANIFEST, WEIGHTS
 from carrylens.model.folder import load_model
@@ -42,12 +46,28 @@ def find_model(name: str) -> Path:
 
 def load(name: str) -> Transformer:
     """The model called `name`, wherever it is, ready to be asked."""
+    model = _load(name).eval()
+    model.task = _task_of(name, model)
+    return model
+
+
+def _task_of(name: str, model: Transformer) -> ArithmeticTask:
+    # A folder may have any name: who does not say what its model does is taken to do both.
+    digits = digits_of(model.config)
+    try:
+        operation = model_name(name if name.startswith(HUB) else find_model(name)).operation
+    except CarryLensError:
+        operation = Operation.MIX
+    return arithmetic_task(operation, digits)
+
+
+def _load(name: str) -> Transformer:
     if name.startswith(HUB):
-        return load_published(name).model.eval()
+        return load_published(name).model
     folder = find_model(name)
     if (folder / "model.pth").exists() and not (folder / "model.safetensors").exists():
-        return load_published(folder).model.eval()
-    return load_model(folder).eval()
+        return load_published(folder).model
+    return load_model(folder)
 
 
 MAPS = Path("maps")
