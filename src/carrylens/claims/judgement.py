@@ -44,7 +44,7 @@ class Rivalry:
 
     def record(self) -> RivalRecord:
         """The rivalry as `claims.json` has it."""
-        refuted = tuple(FindingRecord.of(each) for each in self.judgement.findings if _refutes(each))
+        refuted = [FindingRecord.of(each) for each in self.judgement.findings if _refutes(each)]
         return RivalRecord(*self.judgement.summary(), refuted, self.contrast)
 
 
@@ -78,11 +78,11 @@ class Judgement:
         record = JudgementRecord(
             *self.summary(),
             thresholds=self.thresholds,
-            claims=tuple(map(FindingRecord.of, self.findings)),
-            unexplained=tuple(map(RoleRecord.of, self.unclaimed.values)),
-            not_asked_for=tuple(RoleRecord.of(role, why) for role, why in self.unclaimed.roles),
-            nodes_without_role=tuple(node.record() for node in self.unclaimed.nodes),
-            rivals=tuple(each.record() for each in self.rivals),
+            claims=[FindingRecord.of(finding) for finding in self.findings],
+            unexplained=[RoleRecord.of(role) for role in self.unclaimed.values],
+            not_asked_for=[RoleRecord.of(role, why) for role, why in self.unclaimed.roles],
+            nodes_without_role=[node.record() for node in self.unclaimed.nodes],
+            rivals=[each.record() for each in self.rivals],
         )
         plain: dict[str, Any] = to_builtins(record)
         return plain

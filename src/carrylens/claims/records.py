@@ -1,7 +1,7 @@
 """Records: the parts of `claims.json`, as they are written.
 
 Takes  findings, roles and rates.
-Gives  structs whose fields, in their order, are the keys of the file.
+Gives  structs whose fields, in their order, are the keys of the file; lists, because JSON has no tuples.
 Never  holds anything that is not saved.
 """
 
@@ -24,13 +24,13 @@ class RateRecord(Struct, frozen=True):
 
     hits: int
     n: int
-    interval: tuple[float, float]
+    interval: list[float]
 
     @classmethod
     def of(cls, rate: Rate) -> RateRecord:
         """The record of a rate."""
         low, high = rate.interval
-        return cls(rate.hits, rate.n, (round(low, 4), round(high, 4)))
+        return cls(rate.hits, rate.n, [round(low, 4), round(high, 4)])
 
 
 class RoleRecord(Struct, frozen=True):
@@ -79,7 +79,7 @@ class FindingRecord(Struct, frozen=True):
     sentence: str
     why: str
     refuted_if: str
-    evidence: tuple[RoleRecord | WrongAnswersRecord, ...]
+    evidence: list[RoleRecord | WrongAnswersRecord]
 
     @classmethod
     def of(cls, finding: Finding) -> FindingRecord:
@@ -95,7 +95,7 @@ class FindingRecord(Struct, frozen=True):
             sentence=claim.sentence,
             why=finding.why,
             refuted_if=claim.refuted_if,
-            evidence=(*roles, *wrong),
+            evidence=[*roles, *wrong],
         )
 
 
@@ -131,7 +131,7 @@ class SummaryRecord(Struct, frozen=True):
 class RivalRecord(SummaryRecord, frozen=True):
     """How a rival fares."""
 
-    refuted: tuple[FindingRecord, ...]
+    refuted: list[FindingRecord]
     told_apart_by: RivalContrast
 
 
@@ -139,8 +139,8 @@ class JudgementRecord(SummaryRecord, frozen=True):
     """The whole of `claims.json`."""
 
     thresholds: Thresholds
-    claims: tuple[FindingRecord, ...]
-    unexplained: tuple[RoleRecord, ...]
-    not_asked_for: tuple[RoleRecord, ...]
-    nodes_without_role: tuple[NodeRecord, ...]
-    rivals: tuple[RivalRecord, ...]
+    claims: list[FindingRecord]
+    unexplained: list[RoleRecord]
+    not_asked_for: list[RoleRecord]
+    nodes_without_role: list[NodeRecord]
+    rivals: list[RivalRecord]

@@ -2,8 +2,8 @@
 
 Takes  claims, the record of a search, and thresholds.
 Gives  a `Finding` for each.
-Never  calls a claim supported that nothing could have refuted, a variable absent before backup nodes were looked for, or
-       an output absent, which some component must write.
+Never  calls a claim supported that nothing could have refuted, a variable absent before backup nodes were searched for,
+       or an output absent, which some component must write.
 
 What counts: a role is sure if its hit rate is surely above `least_hit` and above its null, and its corrected p is at
 most `level`. A set of nodes reaches another if what each of its nodes writes can be read by one of the other.
