@@ -10,7 +10,7 @@ from carrylens.arithmetic.hypotheses import left_to_right, one_layer
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import SA, ST, SV, A
 from carrylens.claims.judgement import Judgement, judge
-from carrylens.discovery.behaviours import BackupNodes, Behaviour
+from carrylens.discovery.behaviours import BackupUse, Behaviour
 from carrylens.discovery.node_map import NodeMap, Usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
@@ -38,7 +38,7 @@ def judged(found: NodeMap) -> Judgement:
 
 def with_loose_nodes(found: NodeMap) -> NodeMap:
     nothing, lost = Rate(0, 96), Rate(30, 96)
-    hiding = BackupNodes((Node(3, 0, 1),), lost, nothing, lost, lost, nothing, lost)
+    hiding = BackupUse((Node(3, 0, 1),), lost, nothing, lost, lost, nothing, lost)
     uses = [use(FREE, 3, 9, (0, 0, 3, 0, 0, 0)), use(LOUD, 40, 2), use(PARTNER, 1, 1)]
     uses += [use(node, 0, 0) for node in (HIDDEN, IDLE)]
     return replace(

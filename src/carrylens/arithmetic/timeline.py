@@ -17,9 +17,9 @@ from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.variables import TRI_STATE, U
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Column
-from carrylens.tasks.timeline import Timeline as GeneralTimeline
+from carrylens.tasks.timeline import Timeline as TaskTimeline
 from carrylens.tasks.timeline import first_computable as first_computable_in
-from carrylens.tasks.timeline import timeline as timeline_in
+from carrylens.tasks.timeline import timeline as task_timeline
 from carrylens.tasks.variables import UNKNOWN, Variable
 
 
@@ -36,7 +36,7 @@ def first_computable(model: Algorithm, variable: Variable) -> int:
     return first_computable_in(model, QuestionLayout(model.digits).layout(), variable)
 
 
-class Timeline(GeneralTimeline):
+class Timeline(TaskTimeline):
     """What is known of each variable at each position up to `=`."""
 
     def state(self, variable: Variable) -> Column:
@@ -59,5 +59,5 @@ def timeline(
     >>> known.state(SV[2])[0]  # D2 D1 D0 + D'2 D'1 D'0 =: settled when D'0 arrives
     array([2, 2, 2, 2, 2, 2, 1, 1], dtype=int8)
     """
-    found = timeline_in(model, QuestionLayout(model.digits).layout(), questions, read, half_read=half_read)
+    found = task_timeline(model, QuestionLayout(model.digits).layout(), questions, read, half_read=half_read)
     return Timeline(found.model, found.possible)

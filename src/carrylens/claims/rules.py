@@ -26,6 +26,7 @@ from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, print_nodes, reaches
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.grid import grid_of
+from carrylens.tasks.samplers import population_of
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
@@ -256,7 +257,9 @@ def indices_of(model: CausalModel, variable: Variable) -> frozenset[int]:
 
 @cache
 def wrong_share(task: Task, model: CausalModel, sampler: str, seed: int = 0, count: int = _EVALUATED) -> float:
-    """The share of the first questions of one of the task's samplers that an algorithm answers wrong.
+    """The share of the first questions of a population that an algorithm answers wrong.
+
+    `sampler` names one of the task's samplers; any other name stands for the population of the task's causal model.
 
     >>> from carrylens.arithmetic import Operation
     >>> from carrylens.arithmetic.task import arithmetic_task
@@ -264,7 +267,7 @@ def wrong_share(task: Task, model: CausalModel, sampler: str, seed: int = 0, cou
     >>> wrong_share(addition, addition.causal, "enriched")
     0.0
     """
-    questions = task.samplers[sampler].draw(seed, 0, count)
+    questions = task.samplers.get(sampler, population_of(task.causal)).draw(seed, 0, count)
     return float((model.output_values(questions) != task.right_outputs(questions)).any(axis=1).mean())
 
 

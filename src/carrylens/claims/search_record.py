@@ -7,7 +7,7 @@ Never  takes silence for absence: what was not looked for was not found missing.
 
 A map's `stimuli` says how it was searched: `n_find`, `n_confirm` and `seed` as in the search's settings (at the top,
 under `settings`, or under its `roles`), `groups` true if groups were searched as well as single nodes, `stream` the
-name of the task's sampler that the model was evaluated on. The pairs are drawn again from those, and counted.
+name of the population that the model was evaluated on. The pairs are drawn again from those, and counted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from carrylens.tasks.pairs import interchange_pairs
 from carrylens.tasks.variables import Variable
 
 _MOST_EVALUATED = 1_000_000  # questions that are drawn again to see what an algorithm answers
-_USUAL = "enriched"
+_USUAL = "enriched"  # what maps call the population of the task's causal model, whether or not a sampler has that name
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,8 @@ class SearchRecord:
     @property
     def sampler(self) -> str:
         """The name of the sampler that the model was evaluated on without intervention."""
-        samplers, said = self.found.task.samplers, self._said.get("stream")
-        if isinstance(said, str) and said in samplers:
-            return said
-        return _USUAL if _USUAL in samplers else next(iter(samplers))
+        said = self._said.get("stream")
+        return said if isinstance(said, str) and said in self.found.task.samplers else _USUAL
 
     @property
     def evaluated(self) -> tuple[int, int] | None:

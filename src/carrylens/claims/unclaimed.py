@@ -21,7 +21,7 @@ from carrylens.claims.claims import Claim, ClaimKind, claims_of
 from carrylens.claims.records import HiddenByRecord, NodeRecord, RateRecord
 from carrylens.claims.rules import Judge
 from carrylens.claims.structure import dependencies, value_keys
-from carrylens.discovery.behaviours import BackupNodes
+from carrylens.discovery.behaviours import BackupUse
 from carrylens.discovery.node_map import Role, Usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import print_nodes
@@ -35,7 +35,7 @@ class NodeWithoutRole:
 
     usefulness: Usefulness
     layout: Layout
-    backups: BackupNodes | None = None
+    backups: BackupUse | None = None
 
     @property
     def failing(self) -> float:
@@ -48,7 +48,7 @@ class NodeWithoutRole:
         return alone if seen.is_useful or self.backups is None else self._hidden(self.backups).value
 
     @staticmethod
-    def _hidden(backups: BackupNodes) -> Rate:
+    def _hidden(backups: BackupUse) -> Rate:
         return max(backups.mean_lost, backups.resample_lost, key=lambda rate: rate.hits)
 
     def record(self) -> NodeRecord:
