@@ -13,16 +13,17 @@ from carrylens.arithmetic import rivals
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.variables import OPR
 from carrylens.claims.hypothesis import Hypothesis
 
 _ADDITION, _SUBTRACTION = ("SA", "ST", "SV"), ("MD", "MB", "MV", "ND", "NB", "NV", "SGN")
-_INPUTS = ("OPR", "D", "D'")  # tokens that whoever needs them may read, with whatever else stands there
+_INPUTS = ("OPR", "D", "D'")  # any component that needs these tokens may read them
 _SEEN_TOO = ("SC", "MC", "NC", *_INPUTS)
 
 
 @cache
 def left_to_right(operation: Operation, digits: int) -> Hypothesis:
-    """The paper's account: column values first, then TriAdd, then each answer digit from its column and one carry."""
+    """The paper's algorithm: column values first, then TriAdd, then each answer digit from its column and one carry."""
     return _state(
         algorithm(operation, digits),
         required=(*_ADDITION, *_SUBTRACTION, "A"),
@@ -51,7 +52,7 @@ def ripple(operation: Operation, digits: int) -> Hypothesis:
 
 
 def rivals_of(operation: Operation, digits: int) -> tuple[Hypothesis, ...]:
-    """Every known rival of the left-to-right account."""
+    """Every known rival of the left-to-right algorithm."""
     adding = (one_layer(digits), one_layer_through_nine(digits)) if operation is Operation.ADD else ()
     return (*adding, ripple(operation, digits))
 
@@ -64,4 +65,5 @@ def _state(
     if model.operation is Operation.MIX:
         known.add("OPR")
     mine = [tuple(name for name in names if name in known) for names in (required, optional, folded)]
-    return Hypothesis(model.name, model, required=mine[0], optional=mine[1], folded=mine[2])
+    gates = (OPR,) if model.operation is Operation.MIX else ()
+    return Hypothesis(model.name, model, required=mine[0], optional=mine[1], folded=mine[2], gates=gates)
