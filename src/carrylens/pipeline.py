@@ -266,6 +266,7 @@ def battery_source(
 ) -> tuple[Path, list[Outcome]]:
     """The outcomes of all experiments on a model, or of one, and their folder; each is kept as soon as it is there."""
     from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map, saved_outcomes
+    from carrylens.arithmetic.battery.context import ExperimentContext
     from carrylens.arithmetic.battery.registry import experiments_called
     from carrylens.arithmetic.battery.running import run_experiments
     from carrylens.arithmetic.battery.subject import Settings, Subject
@@ -291,7 +292,8 @@ def battery_source(
     there = [] if restart else [*here, *came]
     done = here if out else there  # who names a folder wants the outcomes in it
     found = []
-    for outcome in run_experiments(subject, experiments, Settings.chosen(seed, quick=quick), there, watch):
+    context = ExperimentContext(subject, Settings.chosen(seed, quick=quick), watch)
+    for outcome in run_experiments(context, experiments, there):
         if outcome not in done:
             kept[outcome.card.name] = outcome
             save_outcomes(folder, about, list(kept.values()))

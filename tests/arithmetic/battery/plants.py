@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.subject import Settings, Subject
@@ -17,10 +18,6 @@ from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 
 SMALL = Settings(quick=True, n_pairs=24, n_questions=96, n_reference=96, n_draws=5, n_train=256)
-
-
-def ignore(_what: str, _done: int, _total: int) -> None:
-    """Watch nothing."""
 
 
 @cache
@@ -51,4 +48,4 @@ def untrained_subject(operation: Operation, digits: int = 3) -> Subject:
 
 def outcome_of(name: str, subject: Subject, settings: Settings = SMALL) -> Outcome:
     (experiment,) = experiments_called(name)
-    return experiment.run(subject, settings, ignore)
+    return experiment.run(ExperimentContext(subject, settings))

@@ -17,6 +17,7 @@ from arithmetic.battery.plants import (
 from arithmetic.battery.test_paths import rates
 from carrylens.arithmetic.battery.columns import Branch
 from carrylens.arithmetic.battery.combining import combiner_layer, combiner_layers, senders
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.paths import HEADS
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.dials import describe
@@ -30,15 +31,17 @@ def idle_last_layer(operation: Operation, digits: int) -> Subject:
 
 
 def test_a_plant_combines_in_its_last_layer_or_where_it_was_told_to() -> None:
-    assert set(combiner_layers(planted_subject(Operation.MIX, 2), SMALL).values()) == {1}
-    assert combiner_layer(subject_of(combined_a_layer_later(Operation.ADD, 2)), Branch.ADD, SMALL) == 2
+    assert set(combiner_layers(ExperimentContext(planted_subject(Operation.MIX, 2), SMALL)).values()) == {1}
+    assert (
+        combiner_layer(ExperimentContext(subject_of(combined_a_layer_later(Operation.ADD, 2)), SMALL), Branch.ADD) == 2
+    )
 
 
 @pytest.mark.parametrize("operation", [Operation.ADD, Operation.MIX])
 def test_an_idle_last_layer_does_not_combine(operation: Operation) -> None:
     subject = idle_last_layer(operation, 2)
     assert subject.last_layer == 2
-    assert set(combiner_layers(subject, SMALL).values()) == {1}
+    assert set(combiner_layers(ExperimentContext(subject, SMALL)).values()) == {1}
 
 
 def test_experiments_look_where_it_is_combined() -> None:
@@ -61,11 +64,11 @@ def test_axes_are_those_before_each_combiner() -> None:
 
 
 def test_where_nothing_turns_the_last_layer_is_taken() -> None:
-    assert combiner_layer(untrained_subject(Operation.ADD), Branch.ADD, SMALL) == 1
+    assert combiner_layer(ExperimentContext(untrained_subject(Operation.ADD), SMALL), Branch.ADD) == 1
 
 
 def test_the_sign_has_a_combiner_of_its_own() -> None:
-    assert combiner_layer(idle_last_layer(Operation.SUB, 2), None, SMALL) < 2
+    assert combiner_layer(ExperimentContext(idle_last_layer(Operation.SUB, 2), SMALL), None) < 2
 
 
 def test_an_mlp_reads_what_came_before_it_at_its_place() -> None:

@@ -17,6 +17,7 @@ from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subjec
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery import units
 from carrylens.arithmetic.battery.columns import Branch
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.dictionary import (
     Dictionary,
     Matrix,
@@ -101,7 +102,7 @@ def told(monkeypatch: pytest.MonkeyPatch, subject: Subject, *, one_site: bool) -
     if one_site:
         monkeypatch.setattr(units, "_mlps", superposed_values)
     fit, test = (some_sums(seed) for seed in (1, 2))
-    return compare_units(subject, fit, test, SMALL)
+    return compare_units(ExperimentContext(subject, SMALL), fit, test)
 
 
 def some_sums(seed: int) -> dict[Branch, Questions]:
@@ -174,7 +175,7 @@ def test_digits_that_write_a_guess_into_the_stream_guess_the_sign() -> None:
     with torch.no_grad():  # too little to change an answer, whose votes are a hundred times as strong
         towards = model.unembed.W_U[:, MINUS] - model.unembed.W_U[:, PLUS]
         model.embed.W_E[:10] += 0.002 * (4.5 - torch.arange(10.0))[:, None] * towards / towards.norm()
-    assert judge_guesses(sign_guesses(subject, SMALL)) is Verdict.SUPPORTED
+    assert judge_guesses(sign_guesses(ExperimentContext(subject, SMALL))) is Verdict.SUPPORTED
     assert subject.right(Stream(StreamKind.NATURAL, Operation.SUB, 2, 1).take(0, 200)).all()
 
 
@@ -243,5 +244,5 @@ def test_an_autoencoder_rebuilds_what_it_was_fitted_to_and_not_what_was_shuffled
 def test_in_untrained_weights_nothing_is_read_and_no_sign_guessed() -> None:
     subject = ungated_subject(Operation.MIX)
     asked = Stream(StreamKind.NATURAL, Operation.MIX, 3, 1).take(0, 200)
-    assert [each.onset for each in read_tokens(subject, asked, SMALL)] == [None] * 5
-    assert judge_guesses(sign_guesses(subject, SMALL)) is not Verdict.SUPPORTED
+    assert [each.onset for each in read_tokens(ExperimentContext(subject, SMALL), asked)] == [None] * 5
+    assert judge_guesses(sign_guesses(ExperimentContext(subject, SMALL))) is not Verdict.SUPPORTED

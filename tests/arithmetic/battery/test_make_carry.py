@@ -9,6 +9,7 @@ import pytest
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, branches_of, contrast_pairs, own_carry
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.make_carry import ANSWER, BINARY, IN_PLACE, LATER, SPLIT
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.subject import Subject
@@ -149,7 +150,7 @@ def test_swaps_of_each_node_alone_are_kept_beside_their_null() -> None:
 @pytest.mark.parametrize("dials", [Dials(), Dials(sharing=True, rotated=True)], ids=["plain", "shared"])
 def test_a_planted_write_tells_three_classes_beyond_its_digits(dials: Dials) -> None:
     subject = planted_subject(Operation.MIX, 3, dials)
-    cuts = [cut for branch in Branch for cut in written_cuts(subject, branch, SMALL)]
+    cuts = [cut for branch in Branch for cut in written_cuts(ExperimentContext(subject, SMALL), branch)]
     assert classes_told(cuts) == dict.fromkeys(("add", "positive", "negative"), (THREE, ()))
     assert [str(cut.branch.family[cut.column]) for cut in cuts[::2]] == ["ST[1]", "ST[2]", "MB[1]", "NB[1]"]
     assert all(cut.told.hits == cut.told.n == 19 for cut in cuts)
@@ -227,7 +228,9 @@ def test_untrained_weights_are_not_tested_and_their_writes_tell_no_class(operati
         effect, level = (sum((getattr(f, side) for f in facts), Rate(0, 0)) for side in ("effect", "null"))
         assert Fact("", {}, effect, level).p > 0.05
     cuts = [
-        cut for branch in branches_of(operation) for cut in written_cuts(untrained_subject(operation), branch, SMALL)
+        cut
+        for branch in branches_of(operation)
+        for cut in written_cuts(ExperimentContext(untrained_subject(operation), SMALL), branch)
     ]
     assert set(classes_told(cuts).values()) == {(NONE, ())}
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery.columns import Branch
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.polysemy import inserted_node, judge_several, shuffled_several
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.running import full_settings
@@ -58,7 +59,7 @@ def test_shuffling_parts_what_came_together() -> None:
     subject = planted_subject(Operation.MIX, 2)
     heads = [node for node in subject.nodes if node.layer == 0 and not node.is_mlp and node.position < 5][:3]
     together = dict.fromkeys(heads, frozenset(Branch))
-    assert shuffled_several(together, subject, replace(SMALL, n_draws=50)).value < 0.7
+    assert shuffled_several(together, ExperimentContext(subject, replace(SMALL, n_draws=50))).value < 0.7
 
 
 def test_an_inserted_plant_serves_what_it_served_and_stands_beside_one_from_scratch() -> None:
@@ -101,7 +102,9 @@ def test_the_map_is_not_read_so_a_new_one_leaves_the_outcome_as_it_is() -> None:
     (experiment,) = experiments_called("polysemy")
     subject = untrained_subject(Operation.MIX)
     mapped = replace(subject, map=NodeMap("untrained", Operation.MIX, 3, 2, 3, (), ()))
-    assert full_settings(experiment, mapped, SMALL) == full_settings(experiment, subject, SMALL)
+    assert full_settings(experiment, ExperimentContext(mapped, SMALL)) == full_settings(
+        experiment, ExperimentContext(subject, SMALL)
+    )
 
 
 def test_untrained_weights_and_models_that_only_add_are_not_tested() -> None:

@@ -16,6 +16,7 @@ from carrylens.arithmetic.battery import early_readings
 from carrylens.arithmetic.battery.axes import SHARED, Turned, angles, judge_angles
 from carrylens.arithmetic.battery.carry_probes import first_places, read_carry
 from carrylens.arithmetic.battery.columns import Branch, own_carry, pure_pairs
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.early_readings import PLANE, WHOLE, early_reading
 from carrylens.arithmetic.battery.probes import asked_for, fit_probe, untrained_twin
 from carrylens.arithmetic.battery.states import levels_of, read_hooks
@@ -255,11 +256,13 @@ def test_what_is_read_early_is_used_where_the_plant_uses_it() -> None:
 
 def test_a_plane_that_says_nothing_of_the_carry_turns_nothing() -> None:
     subject, column = planted_subject(Operation.ADD, 3, Dials(timing=Timing.TAIL)), 1
-    asked = asked_for(subject, Branch.ADD, column, SMALL)
-    carry = read_carry(subject, untrained_twin(subject, SMALL), Branch.ADD, column, asked, SMALL)
-    reading = early_reading(subject, carry, asked, SMALL)
+    asked = asked_for(ExperimentContext(subject, SMALL), Branch.ADD, column)
+    carry = read_carry(
+        ExperimentContext(subject, SMALL), untrained_twin(ExperimentContext(subject, SMALL)), Branch.ADD, column, asked
+    )
+    reading = early_reading(ExperimentContext(subject, SMALL), carry, asked)
     assert reading is not None
     random = np.linalg.qr(np.random.default_rng(1).standard_normal((subject.model.config.d_model, 2)))[0].T
-    other = early_readings._swapped(subject, carry, reading.site, random, SMALL)
+    other = early_readings._swapped(ExperimentContext(subject, SMALL), carry, reading.site, random)
     assert reading.plane.effect.value == other.whole.effect.value == 1
     assert other.plane.effect.interval[1] < reading.plane.effect.interval[0]

@@ -20,6 +20,7 @@ from carrylens.arithmetic.battery import restored_writes
 from carrylens.arithmetic.battery.adding import Best, Keeping, alike_nodes
 from carrylens.arithmetic.battery.brought_back import Brought, judge_brought
 from carrylens.arithmetic.battery.columns import Branch, deciding_pairs
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.restoration import _beside_curve, _Curve, _Restored, _says
 from carrylens.arithmetic.battery.restored_writes import summed_writes, told_by, unseen_pairs, wanted_at
 from carrylens.arithmetic.battery.subject import Subject
@@ -49,7 +50,7 @@ def mapped(subject: Subject, kept: Collection[Node]) -> Subject:
 
 def test_heads_left_out_of_a_map_are_named_and_seen_to_deliver_the_carry() -> None:
     subject = planted_subject(Operation.ADD, 2, NOISY)
-    useful = tagged_nodes(subject, TINY).nodes
+    useful = tagged_nodes(ExperimentContext(subject, TINY)).nodes
     left_out = {node for node in useful if node.layer == 1 and not node.is_mlp}
     assert left_out
     outcome = outcome_of("restoration", mapped(subject, useful - left_out), TINY)
@@ -71,7 +72,7 @@ def test_heads_left_out_of_a_map_are_named_and_seen_to_deliver_the_carry() -> No
 
 
 def left_out_heads(subject: Subject) -> tuple[Subject, list[Node]]:
-    useful = tagged_nodes(subject, TINY).nodes
+    useful = tagged_nodes(ExperimentContext(subject, TINY)).nodes
     left_out = sorted(node for node in useful if node.layer == 1 and not node.is_mlp)
     return mapped(subject, useful - set(left_out)), left_out
 
@@ -91,7 +92,7 @@ def test_no_random_addition_holds_a_chosen_node(monkeypatch: pytest.MonkeyPatch)
     assert len(left_out) > 1
     assert any(len(nodes) == 1 for nodes in drawn)
     assert not any(nodes & set(left_out) for nodes in drawn)
-    tagged = tagged_nodes(subject, TINY).nodes
+    tagged = tagged_nodes(ExperimentContext(subject, TINY)).nodes
     assert not any(nodes & tagged for nodes in drawn)
 
 
@@ -127,7 +128,7 @@ def test_the_difference_is_told_with_an_interval_beside_that_of_two_random_sets(
 
 def test_heads_that_fetch_the_operator_are_missing_and_named() -> None:
     subject = planted_subject(Operation.MIX, 2, Dials())
-    useful = tagged_nodes(subject, TINY).nodes
+    useful = tagged_nodes(ExperimentContext(subject, TINY)).nodes
     fetch = {node for node in useful if (node.layer, node.head) == (0, 3)}
     outcome = outcome_of("restoration", mapped(subject, useful - fetch), TINY)
     added = {fact.about["branch"]: set(fact.about["added"]) for fact in outcome.facts if "added" in fact.about}  # type: ignore[call-overload]
@@ -192,7 +193,7 @@ def test_what_is_read_off_writes_is_scored_on_other_questions_for_every_place(mo
         return summed_writes(model, questions, some)
 
     monkeypatch.setattr(restored_writes, "summed_writes", watched)
-    told = told_by(subject, Branch.NEGATIVE, nodes, TINY)
+    told = told_by(ExperimentContext(subject, TINY), Branch.NEGATIVE, nodes)
     fitted, scored = asked[::2], asked[1::2]
     assert len(fitted) == len(scored) == len(told)
     assert not any(one & other for one, other in zip(fitted, scored, strict=True))
@@ -203,7 +204,7 @@ def test_what_is_read_off_writes_is_scored_on_other_questions_for_every_place(mo
 
 def test_the_curve_is_saved_as_facts() -> None:
     subject = planted_subject(Operation.ADD, 2, NOISY)
-    useful = tagged_nodes(subject, TINY).nodes
+    useful = tagged_nodes(ExperimentContext(subject, TINY)).nodes
     left_out = {node for node in useful if node.layer == 1 and not node.is_mlp}
     outcome = outcome_of("restoration", mapped(subject, useful - left_out), TINY)
     curve = [fact for fact in outcome.facts if "n_added" in fact.about]
@@ -224,7 +225,7 @@ def test_a_complete_map_lacks_nothing() -> None:
 
 def test_a_map_that_lacks_nearly_all_is_not_restored_by_a_few() -> None:
     subject = planted_subject(Operation.ADD, 3)
-    kept = sorted(tagged_nodes(subject, TINY).nodes)[:1]
+    kept = sorted(tagged_nodes(ExperimentContext(subject, TINY)).nodes)[:1]
     outcome = outcome_of("restoration", mapped(subject, kept), TINY)
     assert outcome.verdict is Verdict.REFUTED
 
@@ -273,7 +274,7 @@ def test_nodes_that_tell_the_sign_are_read_and_turn_it() -> None:
     subject = planted_subject(Operation.SUB, 2)
     at_equals = [node for node in subject.nodes_at(subject.position("=")) if not node.is_mlp]
     for branch in (Branch.POSITIVE, Branch.NEGATIVE):
-        (sign,) = [told for told in told_by(subject, branch, at_equals, TINY) if told.what == "sign"]
+        (sign,) = [told for told in told_by(ExperimentContext(subject, TINY), branch, at_equals) if told.what == "sign"]
         assert (sign.read.value, sign.together.effect.value, sign.together.null.hits) == (1.0, 1.0, 0)
         assert sign.shuffled.value < 0.8
 

@@ -15,6 +15,7 @@ import torch
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.battery import subspaces
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.selection import choose_layer, judge_selection, needed_rank, turn_choice
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.battery.subspaces import BASE, OTHER, SAME, Ranked, behind_heads, entering, stand
@@ -95,7 +96,7 @@ def test_where_no_layer_is_entered_by_the_choice_no_rank_is_asked_for() -> None:
         for layer in (1, 2):
             subject.model.get_parameter(f"blocks.{layer}.mlp.W_out").zero_()
     assert choose_layer(subject, fits)[1].value < 0.5
-    chosen = turn_choice(subject, Turn.TO_ADD, [(fits[0], fits[0])], SMALL, with_ranks=True)
+    chosen = turn_choice(ExperimentContext(subject, SMALL), Turn.TO_ADD, [(fits[0], fits[0])], with_ranks=True)
     assert not chosen.found
     assert not chosen.ranked
 

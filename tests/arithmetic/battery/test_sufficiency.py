@@ -13,6 +13,7 @@ import pytest
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery.columns import Branch
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.battery.sufficiency import FILLS, _beside, _Kept
@@ -50,7 +51,7 @@ def test_what_ablated_nodes_write_is_of_all_branches_alike(operation: str, share
 
 def without_operator(operation: Operation) -> Subject:
     subject = planted_subject(operation, 2, PLAIN)
-    useful = tagged_nodes(subject, SMALL).nodes
+    useful = tagged_nodes(ExperimentContext(subject, SMALL)).nodes
     return mapped(subject, [node for node in useful if (node.layer, node.head) != (0, 3)])  # they fetch the operator
 
 
@@ -160,9 +161,9 @@ def mapped(subject: Subject, kept: tuple[Node, ...] | list[Node]) -> Subject:
 
 def test_a_map_says_which_nodes_are_tagged() -> None:
     subject = planted_subject(Operation.ADD, 2, PLAIN)
-    alone = tagged_nodes(subject, SMALL)
+    alone = tagged_nodes(ExperimentContext(subject, SMALL))
     kept = sorted(alone.nodes)[:3]
-    by_map = tagged_nodes(mapped(subject, kept), SMALL)
+    by_map = tagged_nodes(ExperimentContext(mapped(subject, kept), SMALL))
     assert (by_map.by, alone.by) == ("the node map", "ablation of each node alone")
     assert by_map.nodes == frozenset(kept)
 

@@ -31,9 +31,10 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import Branch, deciding_pairs, own_carry, pure_pairs
 from carrylens.arithmetic.battery.combining import combiner_layer, combiner_layers
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.arithmetic.battery.states import levels_of, read_states
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.swapping import answered
 from carrylens.arithmetic.battery.weighing import overall
 from carrylens.arithmetic.questions import Operation, joined
@@ -106,15 +107,16 @@ class Angle:
         return f"{self.branches[0].value}-{self.branches[1].value}"
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     found: list[Angle] = []
     together: list[Angle] = []
     digits = range(1, subject.digits) if subject.operation is Operation.MIX else ()
     for at, digit in enumerate(digits):
-        watch(CARD.title, at, len(digits))
-        pure = {branch: _differences(subject, branch, digit, settings, pure=True) for branch in Branch}
-        both = {branch: _differences(subject, branch, digit, settings, pure=False) for branch in Branch}
+        context.watch(CARD.title, at, len(digits))
+        pure = {branch: _differences(context, branch, digit, pure=True) for branch in Branch}
+        both = {branch: _differences(context, branch, digit, pure=False) for branch in Branch}
         if min(len(each.effect) for each in (*pure.values(), *both.values())) >= THRESHOLDS.least_searched:
             found += angles(digit, pure, settings)
             together += [angle for angle in angles(digit, both, settings) if angle.name == SHARED]
@@ -122,7 +124,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         card=CARD,
         settings=settings.plain(),
         verdict=judge_angles(found),
-        says=_says(subject, found, together, combiner_layers(subject, settings) if found else {}),
+        says=_says(subject, found, together, combiner_layers(context) if found else {}),
         facts=tuple(fact for angle in found for fact in _facts(angle, settings)),
         estimates=(
             *(angle.cos for angle in found),
@@ -176,8 +178,9 @@ def judge_angles(found: Sequence[Angle]) -> Verdict:
     return overall(verdicts)
 
 
-def _differences(subject: Subject, branch: Branch, digit: int, settings: Settings, *, pure: bool) -> Turned:
-    place, level = subject.predicting(digit), levels_of(combiner_layer(subject, branch, settings) + 1)[-2]
+def _differences(context: ExperimentContext, branch: Branch, digit: int, *, pure: bool) -> Turned:
+    subject, settings = context.subject, context.settings
+    place, level = subject.predicting(digit), levels_of(combiner_layer(context, branch) + 1)[-2]
     draw = pure_pairs if pure else deciding_pairs
     effect, null, unrelated = [], [], []
     random = np.random.default_rng(settings.seed_of(CARD.name, branch, digit, "unrelated"))

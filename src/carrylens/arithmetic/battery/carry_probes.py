@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import Branch
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import Estimate
 from carrylens.arithmetic.battery.states import States, levels_of, read_states
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.subject import Settings
 from carrylens.arithmetic.questions import Questions
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.evidence.facts import Fact
@@ -139,9 +140,10 @@ class CarryRead:
 
 
 def read_carry(
-    subject: Subject, twin: Transformer, branch: Branch, column: int, asked: tuple[Asked, Asked], settings: Settings
+    context: ExperimentContext, twin: Transformer, branch: Branch, column: int, asked: tuple[Asked, Asked]
 ) -> CarryRead:
     """Everything about the carry out of one column, fitted on the first of `asked` and scored on the second."""
+    subject, settings = context.subject, context.settings
     train, test = asked
     places = tuple(range(subject.position("D'0"), subject.predicting(column + 1) + 1))
     levels, name = levels_of(subject.last_layer + 1), str(branch.resolved[column])

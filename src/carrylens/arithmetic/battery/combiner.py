@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs
 from carrylens.arithmetic.battery.combining import combiner_layer
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.interpolating import Moved, move_input, permuted, read_input
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.swapping import answered
 from carrylens.arithmetic.battery.weighing import overall, weigh
 from carrylens.arithmetic.questions import Operation
@@ -109,13 +110,14 @@ class _Digit:
     flips: NDArray[np.float64]
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     wanted = [(b, j) for b in branches_of(subject.operation) for j in range(1, b.top(subject.digits) + 1)]
     found = []
     for at, (branch, digit) in enumerate(wanted):
-        watch(CARD.title, at, len(wanted))
-        each = _digit(subject, branch, digit, settings)
+        context.watch(CARD.title, at, len(wanted))
+        each = _digit(context, branch, digit)
         if each is not None:
             found.append(each)
     facts = [
@@ -127,7 +129,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         card=CARD,
         settings=settings.plain(),
         verdict=overall(weigh(facts)),
-        says=_says(facts, estimates, {branch.value: combiner_layer(subject, branch, settings) for branch in branches}),
+        says=_says(facts, estimates, {branch.value: combiner_layer(context, branch) for branch in branches}),
         facts=tuple(facts),
         estimates=estimates,
         figure=_figure(found) if found else None,
@@ -168,15 +170,16 @@ def _shape(share: NDArray[np.float64], slope: NDArray[np.float64], threshold: ND
     return np.asarray((logistic(slope * (share - threshold)) - start) / (end - start))
 
 
-def _digit(subject: Subject, branch: Branch, digit: int, settings: Settings) -> _Digit | None:
+def _digit(context: ExperimentContext, branch: Branch, digit: int) -> _Digit | None:
     # Half of the pairs at depth 0, half at the greatest depth there is.
+    subject, settings = context.subject, context.settings
     depths, found = sorted({0, digit - 1}), []
     for depth in depths:
         seed = settings.seed_of(CARD.name, branch, digit, depth)
         n = _PAIRS * settings.n_pairs // len(depths)
         pairs = answered(subject, deciding_pairs(branch, subject.digits, digit, depth, n, seed))
         if len(pairs):
-            layer = combiner_layer(subject, branch, settings)
+            layer = combiner_layer(context, branch)
             found.append(_measure(subject, digit, layer, pairs, np.random.default_rng([seed, 31])))
     if sum(each.turned.n for each in found) < THRESHOLDS.least_searched:
         return None

@@ -17,7 +17,8 @@ from functools import lru_cache
 import numpy as np
 
 from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs, sign_pairs
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.battery.swapping import answered
 from carrylens.discovery.node_map import Nodes
 from carrylens.interventions.edits import edge
@@ -27,10 +28,11 @@ _LEAST = 0.25
 
 
 @lru_cache(maxsize=32)
-def combiner_layer(subject: Subject, branch: Branch | None, settings: Settings) -> int:
+def combiner_layer(context: ExperimentContext, branch: Branch | None) -> int:
     """The layer of the combiner of a branch; without one, of the sign."""
+    subject = context.subject
     asked, turned = 0, np.zeros(subject.last_layer + 1, dtype=np.int64)
-    for digit, pairs in _pairs(subject, branch, settings):
+    for digit, pairs in _pairs(context, branch):
         place = subject.position("=") if digit is None else subject.predicting(digit)
         token = 0 if digit is None else subject.token(digit)
         edits = [
@@ -44,9 +46,9 @@ def combiner_layer(subject: Subject, branch: Branch | None, settings: Settings) 
     return int(np.flatnonzero(turned == turned.max())[-1])
 
 
-def combiner_layers(subject: Subject, settings: Settings) -> dict[Branch, int]:
+def combiner_layers(context: ExperimentContext) -> dict[Branch, int]:
     """The layer of the combiner of every branch."""
-    return {branch: combiner_layer(subject, branch, settings) for branch in branches_of(subject.operation)}
+    return {branch: combiner_layer(context, branch) for branch in branches_of(context.subject.operation)}
 
 
 def senders(subject: Subject, place: int, layer: int) -> Nodes:
@@ -54,11 +56,12 @@ def senders(subject: Subject, place: int, layer: int) -> Nodes:
     return tuple(n for n in subject.nodes_at(place) if n.layer < layer or (n.layer == layer and not n.is_mlp))
 
 
-def _pairs(subject: Subject, branch: Branch | None, settings: Settings) -> list[tuple[int | None, ColumnPairs]]:
+def _pairs(context: ExperimentContext, branch: Branch | None) -> list[tuple[int | None, ColumnPairs]]:
+    subject = context.subject
     digits, found = subject.digits, list[tuple[int | None, ColumnPairs]]()
     for digit in (None,) if branch is None else range(1, branch.top(digits) + 1):
         for depth in sorted({0, (digits if digit is None else digit) - 1}):
-            seed = settings.seed_of("combining", branch, digit, depth)
+            seed = context.settings.seed_of("combining", branch, digit, depth)
             if branch is None or digit is None:
                 drawn = sign_pairs(digits, depth, _PAIRS, seed)
             else:

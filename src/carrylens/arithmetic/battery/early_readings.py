@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.carry_probes import LEAST, Asked, CarryRead, fit_probe, rate
 from carrylens.arithmetic.battery.columns import deciding_pairs
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.states import levels_of, read_states
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.subject import Settings
 from carrylens.arithmetic.battery.swapping import Swapped, answered, edit_columns, pooled
 from carrylens.evidence.facts import Fact
 from carrylens.interventions.edits import project, swap
@@ -51,10 +52,9 @@ class EarlyReading:
         ]
 
 
-def early_reading(
-    subject: Subject, carry: CarryRead, asked: tuple[Asked, Asked], settings: Settings
-) -> EarlyReading | None:
+def early_reading(context: ExperimentContext, carry: CarryRead, asked: tuple[Asked, Asked]) -> EarlyReading | None:
     """What becomes of the answer when that is swapped which a probe reads at the onset."""
+    subject = context.subject
     if carry.onset is None or carry.onset[0] == len(carry.places) - 1:
         return None
     place = carry.places[carry.onset[0]]
@@ -66,7 +66,7 @@ def early_reading(
         probe = fit_probe(fitted[:, layer], asked[0].labels)
         if rate(probe.right(scored[:, layer], asked[1].labels)).interval[0] > LEAST:
             plane = _plane(fitted[:, layer], asked[0].labels, probe.weights)
-            return _swapped(subject, carry, Residual(place, layer + 1), plane, settings)
+            return _swapped(context, carry, Residual(place, layer + 1), plane)
     return None
 
 
@@ -91,9 +91,8 @@ def _plane(
     return np.asarray(np.linalg.qr(np.stack([weights, apart], axis=1))[0].T)
 
 
-def _swapped(
-    subject: Subject, carry: CarryRead, site: Residual, plane: NDArray[np.float64], settings: Settings
-) -> EarlyReading:
+def _swapped(context: ExperimentContext, carry: CarryRead, site: Residual, plane: NDArray[np.float64]) -> EarlyReading:
+    subject, settings = context.subject, context.settings
     edits, digit = [project([site], plane), swap([site])], carry.column + 1
     per_depth = -(-settings.n_pairs // digit)
     parts = []

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.states import lens_logits, levels_of, read_states
-from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.weighing import surely_most
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation, Questions
@@ -61,8 +61,9 @@ def judge_guesses(guesses: Sequence[Guess]) -> Verdict:
     return Verdict.REFUTED if no_better else Verdict.INCONCLUSIVE
 
 
-def sign_guesses(subject: Subject, settings: Settings) -> list[Guess]:
+def sign_guesses(context: ExperimentContext) -> list[Guess]:
     """The guesses at every place of the first operand; none for a model that only adds."""
+    subject, settings = context.subject, context.settings
     if subject.operation is Operation.ADD:
         return []
     n, digits = 2 * settings.n_train, subject.digits

@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import Branch, branches_of
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.first_guess import Guess, judge_guesses, sign_guesses
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.arithmetic.battery.states import lens_logits, level_name, levels_of, read_states
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.units import Units, compare_units, judge_units
 from carrylens.arithmetic.battery.weighing import overall
 from carrylens.arithmetic.classes import is_negative
@@ -94,19 +95,20 @@ class Reading:
         return self.nulls[-1]
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
-    asked = joined(list(_asked(subject, settings, "lens", settings.n_questions).values()))
+    subject, settings = context.subject, context.settings
+    asked = joined(list(_asked(context, "lens", settings.n_questions).values()))
     if subject.right(asked).mean() < 0.5:
         says = "The model answers fewer than half of the questions, so there is nothing to be read."
         return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
-    watch(CARD.title, 0, 3)
-    readings = read_tokens(subject, asked, settings)
-    watch(CARD.title, 1, 3)
-    fit, test = (_asked(subject, settings, word, settings.n_train) for word in ("fit", "test"))
-    units = compare_units(subject, fit, test, settings)
-    watch(CARD.title, 2, 3)
-    guesses = sign_guesses(subject, settings)
+    context.watch(CARD.title, 0, 3)
+    readings = read_tokens(context, asked)
+    context.watch(CARD.title, 1, 3)
+    fit, test = (_asked(context, word, settings.n_train) for word in ("fit", "test"))
+    units = compare_units(context, fit, test)
+    context.watch(CARD.title, 2, 3)
+    guesses = sign_guesses(context)
     verdicts = [judge_readings(readings), judge_units(units.values), judge_guesses(guesses)]
     return Outcome(
         card=CARD,
@@ -128,18 +130,20 @@ def judge_readings(readings: Sequence[Reading]) -> Verdict:
     return overall([*parts, *(Verdict.INCONCLUSIVE for each in readings if not each.onset)])
 
 
-def _asked(subject: Subject, settings: Settings, split: str, n: int) -> dict[Branch, Questions]:
+def _asked(context: ExperimentContext, split: str, n: int) -> dict[Branch, Questions]:
+    subject = context.subject
     found = {}
     for branch in branches_of(subject.operation):
-        seed = settings.seed_of(CARD.name, branch.value, split)
+        seed = context.settings.seed_of(CARD.name, branch.value, split)
         drawn = Stream(StreamKind.NATURAL, branch.operation, subject.digits, seed).take(0, 4 * n)
         fits = is_negative(drawn) == (branch is Branch.NEGATIVE)
         found[branch] = drawn[np.flatnonzero(fits)[:n]]
     return found
 
 
-def read_tokens(subject: Subject, questions: Questions, settings: Settings) -> list[Reading]:
+def read_tokens(context: ExperimentContext, questions: Questions) -> list[Reading]:
     """What the unembedding reads of each token that is not always the same, from D'0 to the token's own place."""
+    subject, settings = context.subject, context.settings
     levels = levels_of(subject.last_layer + 1)
     places = tuple(range(subject.position("D'0"), subject.predicting(0) + 1))
     read = lens_logits(subject.model, read_states(subject.model, questions, places, levels)).argmax(-1)

@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.columns import Branch, branches_of, contrast_pairs
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
 from carrylens.arithmetic.battery.swapping import Swapped, answered, swap_columns
 from carrylens.arithmetic.battery.weighing import weigh
 from carrylens.arithmetic.battery.written_classes import BESIDE, Cut, classes_told, pool, written_cuts
@@ -71,14 +71,15 @@ class _Column:
     alone: Mapping[str, Mapping[Node, Swapped]]
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     wanted = [(b, k) for b in branches_of(subject.operation) for k in range(b.top(subject.digits))]
     found = []
     for at, (branch, k) in enumerate(wanted):
-        watch(CARD.title, at, len(wanted))
-        found.append(_measure(subject, settings, branch, k))
-    cuts = [cut for b in branches_of(subject.operation) for cut in written_cuts(subject, b, settings)]
+        context.watch(CARD.title, at, len(wanted))
+        found.append(_measure(context, branch, k))
+    cuts = [cut for b in branches_of(subject.operation) for cut in written_cuts(context, b)]
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
     facts = [fact for column in found for fact in _facts(column, stimuli)]
     alone = [fact for column in found for fact in _facts_alone(column, stimuli)]
@@ -105,7 +106,8 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     )
 
 
-def _measure(subject: Subject, settings: Settings, branch: Branch, k: int) -> _Column:
+def _measure(context: ExperimentContext, branch: Branch, k: int) -> _Column:
+    subject, settings = context.subject, context.settings
     place, end = subject.position(f"D'{k}"), subject.position("=")
     own, tail = subject.nodes_at(place), subject.nodes_at(*range(place, end + 1))
     single = [node for node in own if node.layer < subject.last_layer] or list(own)
@@ -114,7 +116,12 @@ def _measure(subject: Subject, settings: Settings, branch: Branch, k: int) -> _C
         if k == 0 and U in values:
             continue
         drawn = contrast_pairs(
-            branch, subject.digits, k, values, settings.n_pairs, settings.seed_of(CARD.name, name, branch, k)
+            branch,
+            subject.digits,
+            k,
+            values,
+            settings.n_pairs,
+            settings.seed_of(CARD.name, name, branch, k),
         )
         pairs = answered(subject, drawn)
         results[name] = swap_columns(subject, pairs, [own, tail, *((node,) for node in single)])

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.battery.columns import Branch, deciding_pairs
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Questions, joined
 from carrylens.arithmetic.streams import Stream, StreamKind
@@ -131,11 +132,12 @@ def missed_by(subject: Subject, place: Place, sets: Sequence[Nodes], asked: Aske
 
 
 def missed_untagged(
-    subject: Subject, place: Place, asked: Asked, untagged: Sequence[Node], settings: Settings, seed: int
+    context: ExperimentContext, place: Place, asked: Asked, untagged: Sequence[Node], seed: int
 ) -> Hits:
     """The same without untagged heads, each question with another of the drawn sets; empty where there are none."""
+    subject = context.subject
     random = np.random.default_rng(seed)
-    sets = [untagged_heads(subject, place, untagged, random) for _ in range(settings.n_draws)]
+    sets = [untagged_heads(subject, place, untagged, random) for _ in range(context.settings.n_draws)]
     if not sets[0]:
         return np.zeros(0, dtype=np.bool_)
     edits = [_without(sets[row % len(sets)], asked) for row in range(len(asked))]

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
 from carrylens.arithmetic.battery.combining import combiner_layers
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.missing import (
     Asked,
     Hits,
@@ -38,7 +39,7 @@ from carrylens.arithmetic.battery.missing import (
     places_of,
 )
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings
 from carrylens.arithmetic.battery.tagging import tagged_nodes
 from carrylens.arithmetic.battery.weighing import overall
 from carrylens.arithmetic.streams import Stream, StreamKind
@@ -96,24 +97,25 @@ class Missed:
         return 2 * self.mlp.astype(np.int64) - self.whole[: len(self.mlp)].astype(np.int64)
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
-    layers = combiner_layers(subject, settings)
+    subject, settings = context.subject, context.settings
+    layers = combiner_layers(context)
     places = [place for branch, layer in layers.items() for place in places_of(subject, branch, layer)]
-    watch(CARD.title, 0, len(places) + 1)
-    tagged = tagged_nodes(subject, settings)
+    context.watch(CARD.title, 0, len(places) + 1)
+    tagged = tagged_nodes(context)
     untagged = [node for node in subject.nodes if node not in tagged.nodes]
-    asked, found = _questions(subject, places, settings), []
+    asked, found = _questions(context, places), []
     for at, place in enumerate(places):
-        watch(CARD.title, at + 1, len(places) + 1)
-        each = _measure(subject, place, asked[place], untagged, settings)
+        context.watch(CARD.title, at + 1, len(places) + 1)
+        each = _measure(context, place, asked[place], untagged)
         if each is not None:
             found.append(each)
     first = weigh_places(found, len(_ROUNDS))
     for at, verdict in enumerate(first):
         if verdict is Verdict.INCONCLUSIVE:
-            watch(CARD.title, len(places), len(places) + 1)
-            found[at] = _ask_on(subject, found[at], asked[found[at].place], settings)
+            context.watch(CARD.title, len(places), len(places) + 1)
+            found[at] = _ask_on(context, found[at], asked[found[at].place])
     second = weigh_places(found, len(_ROUNDS))
     verdicts = [then if now is Verdict.INCONCLUSIVE else now for now, then in zip(first, second, strict=True)]
     means = _mean_gaps(found, verdicts, settings)
@@ -134,9 +136,15 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     )
 
 
-def _questions(subject: Subject, places: Sequence[Place], settings: Settings) -> dict[Place, Asked]:
+def _questions(context: ExperimentContext, places: Sequence[Place]) -> dict[Place, Asked]:
     # Pairs of its own for each place that delivers; the same questions for all that make carries of one branch.
-    stream = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of(CARD.name, "reference"))
+    subject, settings = context.subject, context.settings
+    stream = Stream(
+        StreamKind.ENRICHED,
+        subject.operation,
+        subject.digits,
+        settings.seed_of(CARD.name, "reference"),
+    )
     reference = stream.take(0, settings.n_reference)
     n = _n_picking(settings) + _ROUNDS[-1] * settings.n_questions
     branches = dict.fromkeys(place.branch for place in places)
@@ -156,10 +164,9 @@ def _n_picking(settings: Settings) -> int:
     return settings.n_questions // 2
 
 
-def _measure(
-    subject: Subject, place: Place, asked: Asked, untagged: Sequence[Node], settings: Settings
-) -> Missed | None:
+def _measure(context: ExperimentContext, place: Place, asked: Asked, untagged: Sequence[Node]) -> Missed | None:
     # The first round.
+    subject, settings = context.subject, context.settings
     n, stop = _n_picking(settings), _n_picking(settings) + _ROUNDS[0] * settings.n_questions
     picking, scoring = asked[:n].answered(subject), asked[n:stop].answered(subject)
     if min(len(picking), len(scoring)) < THRESHOLDS.least_searched:
@@ -169,12 +176,13 @@ def _measure(
     head, mlp = place.heads[failures[:n_heads].argmax()], place.mlps[failures[n_heads:].argmax()]
     whole, worst, by_mlp = missed_by(subject, place, [place.heads, (head,), (mlp,)], scoring)
     seed = settings.seed_of(CARD.name, place.name, "untagged")
-    without = missed_untagged(subject, place, scoring, untagged, settings, seed)
+    without = missed_untagged(context, place, scoring, untagged, seed)
     return Missed(place, whole, worst, without, by_mlp, head)
 
 
-def _ask_on(subject: Subject, each: Missed, asked: Asked, settings: Settings) -> Missed:
+def _ask_on(context: ExperimentContext, each: Missed, asked: Asked) -> Missed:
     # The second round: the rest of the questions.
+    subject, settings = context.subject, context.settings
     more = asked[_n_picking(settings) + _ROUNDS[0] * settings.n_questions :].answered(subject)
     if not len(more):
         return each

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import ColumnPairs, branches_of, deciding_pairs, sign_pairs
 from carrylens.arithmetic.battery.combining import combiner_layer
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.swapping import Swapped, answered
 from carrylens.arithmetic.battery.weighing import overall, weigh
 from carrylens.arithmetic.questions import Operation
@@ -79,9 +80,10 @@ class _Cell:
         return f"{self.branch}{'' if self.digit is None else f' A{self.digit}'} depth {self.depth}"
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
-    cells = list(_cells(subject, settings, watch))
+    subject, settings = context.subject, context.settings
+    cells = list(_cells(context))
     facts = [fact for cell in cells for fact in _facts(cell, settings)]
     pooled = [fact for name in ("depth", "digit") for fact in _pooled(cells, settings, name)]
     judged = [fact for fact in facts if fact.about["site"] != COPY]
@@ -149,7 +151,8 @@ def swap_sites(
     return found
 
 
-def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell]:
+def _cells(context: ExperimentContext) -> Iterator[_Cell]:
+    subject, settings = context.subject, context.settings
     digits, n = subject.digits, settings.n_pairs
     wanted = [
         (branch, digit, depth)
@@ -158,13 +161,13 @@ def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell
         for depth in range(digit)
     ]
     for at, (branch, digit, depth) in enumerate(wanted):
-        watch(CARD.title, at, len(wanted))
+        context.watch(CARD.title, at, len(wanted))
         seed = settings.seed_of(CARD.name, branch, digit, depth)
         pairs = deciding_pairs(branch, digits, digit, depth, n, seed)
-        yield _cell(subject, branch.value, digit, depth, pairs, combiner_layer(subject, branch, settings))
+        yield _cell(subject, branch.value, digit, depth, pairs, combiner_layer(context, branch))
     for depth in range(digits) if subject.operation is not Operation.ADD else ():
         pairs = sign_pairs(digits, depth, n, settings.seed_of(CARD.name, SIGN, depth))
-        yield _cell(subject, SIGN, None, depth, pairs, combiner_layer(subject, None, settings))
+        yield _cell(subject, SIGN, None, depth, pairs, combiner_layer(context, None))
 
 
 def _cell(subject: Subject, branch: str, digit: int | None, depth: int, drawn: ColumnPairs, layer: int) -> _Cell:

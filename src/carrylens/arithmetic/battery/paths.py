@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs
 from carrylens.arithmetic.battery.combining import combiner_layer, combiner_layers, senders
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.swapping import Swapped, answered
 from carrylens.arithmetic.battery.weighing import overall, surely_most, surely_seldom, weigh
 from carrylens.evidence.facts import Fact
@@ -83,9 +84,10 @@ class _Cell:
         return Swapped(_rate(self.turned[name]), _rate(self.moved[name])) if name in self.turned else _NONE
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
-    wanted, layers = list(_cells(subject, settings, watch)), combiner_layers(subject, settings)
+    subject, settings = context.subject, context.settings
+    wanted, layers = list(_cells(context)), combiner_layers(context)
     cells = [cell for cell in wanted if cell.turned]
     pooled = [
         _joined(some, HEADS).fact(CARD.name, {**about, "edit": HEADS, "pooled": True}, {"seed": settings.seed})
@@ -127,7 +129,8 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     )
 
 
-def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell]:
+def _cells(context: ExperimentContext) -> Iterator[_Cell]:
+    subject, settings = context.subject, context.settings
     wanted = [
         (branch, digit, depth)
         for branch in branches_of(subject.operation)
@@ -135,12 +138,12 @@ def _cells(subject: Subject, settings: Settings, watch: Watch) -> Iterator[_Cell
         for depth in range(digit)
     ]
     for at, (branch, digit, depth) in enumerate(wanted):
-        watch(CARD.title, at, len(wanted))
+        context.watch(CARD.title, at, len(wanted))
         seed = settings.seed_of(CARD.name, branch, digit, depth)
         drawn = deciding_pairs(branch, subject.digits, digit, depth, settings.n_pairs, seed)
         pairs = answered(subject, drawn)
         asked = len(pairs) and 2 * len(pairs) >= len(drawn)
-        layer = combiner_layer(subject, branch, settings)
+        layer = combiner_layer(context, branch)
         yield _measure(subject, pairs, digit, depth, layer) if asked else _Cell(branch, digit, depth, {}, {})
 
 

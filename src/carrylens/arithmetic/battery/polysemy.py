@@ -24,8 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from carrylens.arithmetic.battery.columns import Branch
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.weighing import surely_most, surely_seldom
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Operation, Questions
@@ -92,17 +93,18 @@ class Reuse:
     scratch: Served | None
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     if subject.operation is not Operation.MIX:
         says = "Only a model that adds and subtracts has several branches to serve."
         return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
-    missed = _all_missed(subject, settings, watch)
+    missed = _all_missed(context)
     facts = [_fact(each, settings) for each in missed]
     served = served_branches(missed, [fact.p for fact in facts])
     several = Rate(sum(len(each) > 1 for each in served.values()), len(served))
-    null = shuffled_several(served, subject, settings)
-    reuse = _reuse(subject, settings, watch)
+    null = shuffled_several(served, context)
+    reuse = _reuse(context)
     facts += [_shared_fact(several, null, settings), *_reuse_facts(served, reuse, settings)]
     return Outcome(
         card=CARD,
@@ -110,7 +112,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         verdict=judge_several(several, null) if missed else Verdict.UNTESTED,
         says=_says(served, several, null, reuse) if missed else "The model answers too few questions.",
         facts=tuple(facts),
-        figure=_figure(served, subject, settings) if served else None,
+        figure=_figure(served, context) if served else None,
         headers=("node", "serves", *(f"fail without it, {LETTERS[branch]}" for branch in Branch)),
         rows=tuple(_row(node, served, missed) for node in sorted(served)),
         beside_paper=_beside(served, reuse, subject.digits),
@@ -135,8 +137,9 @@ def judge_several(several: Rate, null: Rate) -> Verdict:
     return Verdict.REFUTED if surely_seldom(several) else Verdict.INCONCLUSIVE
 
 
-def shuffled_several(served: Served, subject: Subject, settings: Settings) -> Rate:
+def shuffled_several(served: Served, context: ExperimentContext) -> Rate:
     """How many of the serving nodes would serve several branches, had each branch chosen among nodes of a sort."""
+    subject, settings = context.subject, context.settings
     random = np.random.default_rng(settings.seed_of(CARD.name, "shuffle"))
     middle = subject.position("=")
     sorts: dict[tuple[int, bool, bool], list[Node]] = {}
@@ -172,18 +175,25 @@ def _asked(digits: int, branch: Branch, n: int, seed: int) -> Questions:
     return drawn[fits[:n]]
 
 
-def _all_missed(subject: Subject, settings: Settings, watch: Watch) -> list[_Missed]:
+def _all_missed(context: ExperimentContext) -> list[_Missed]:
+    subject, settings = context.subject, context.settings
     found: list[_Missed] = []
     for at, branch in enumerate(Branch):
-        watch(CARD.title, at, len(Branch))
-        asked = _asked(subject.digits, branch, settings.n_questions // 2, settings.seed_of(CARD.name, branch, "score"))
+        context.watch(CARD.title, at, len(Branch))
+        asked = _asked(
+            subject.digits,
+            branch,
+            settings.n_questions // 2,
+            settings.seed_of(CARD.name, branch, "score"),
+        )
         if subject.right(asked).mean() >= 0.5:
-            found += missed_nodes(subject, branch, asked, settings)
+            found += missed_nodes(context, branch, asked)
     return found
 
 
-def missed_nodes(subject: Subject, branch: Branch, asked: Questions, settings: Settings) -> list[_Missed]:
+def missed_nodes(context: ExperimentContext, branch: Branch, asked: Questions) -> list[_Missed]:
     """How often a branch's questions fail without each node that is missed in some other questions."""
+    subject, settings = context.subject, context.settings
     seeds = [settings.seed_of(CARD.name, branch, word) for word in ("find", "reference")]
     first = _asked(subject.digits, branch, settings.n_questions // 3, seeds[0])
     reference = _asked(subject.digits, branch, settings.n_reference, seeds[1])
@@ -206,20 +216,26 @@ def needed_nodes(engine: Engine, nodes: Nodes, questions: Questions, reference: 
     return tuple(node for node, failed in zip(nodes, outcomes.failed, strict=True) if failed.sum() > clean)
 
 
-def _reuse(subject: Subject, settings: Settings, watch: Watch) -> Reuse | None:
+def _reuse(context: ExperimentContext) -> Reuse | None:
+    subject, settings = context.subject, context.settings
     if subject.inserted is None:
         return None
     put = subject.inserted
     small = Subject(put.name, put.model, Operation.ADD)
     words = ("find", "reference", "score")
     first, reference, asked = (
-        _asked(subject.digits, Branch.ADD, settings.n_questions // 2, settings.seed_of(CARD.name, "inserted", word))
+        _asked(
+            subject.digits,
+            Branch.ADD,
+            settings.n_questions // 2,
+            settings.seed_of(CARD.name, "inserted", word),
+        )
         for word in words
     )
     nodes = needed_nodes(small.engine, small.nodes, first, reference)
     missed = _without(small, Branch.ADD, nodes, asked, reference)
     own = served_branches(missed, [_fact(each, settings).p for each in missed])
-    scratch = _all_missed(put.scratch, settings, watch) if put.scratch else []
+    scratch = _all_missed(ExperimentContext(put.scratch, settings, context.watch)) if put.scratch else []
     return Reuse(
         put.name,
         tuple(inserted_node(node, subject) for node in nodes),
@@ -301,8 +317,8 @@ def _beside(served: Served, reuse: Reuse | None, digits: int) -> tuple[BesidePap
     return tuple(rows)
 
 
-def _figure(served: Served, subject: Subject, settings: Settings) -> Figure:
-    kinds = [(layer, is_mlp) for layer in range(subject.last_layer + 1) for is_mlp in (False, True)]
+def _figure(served: Served, context: ExperimentContext) -> Figure:
+    kinds = [(layer, is_mlp) for layer in range(context.subject.last_layer + 1) for is_mlp in (False, True)]
     names = tuple(f"L{layer} {'MLP' if is_mlp else 'heads'}" for layer, is_mlp in kinds)
     groups = [[node for node in served if (node.layer, node.is_mlp) == kind] for kind in kinds]
     there = [at for at, group in enumerate(groups) if group]
@@ -314,7 +330,7 @@ def _figure(served: Served, subject: Subject, settings: Settings) -> Figure:
     ]
     several = [Rate(sum(len(served[node]) > 1 for node in groups[at]), len(groups[at])) for at in there]
     series.append(Series.of_rates("serve several", Kind.RIVAL, there, several))
-    null = shuffled_several(served, subject, settings)
+    null = shuffled_several(served, context)
     series.append(Series.of_rates("several, shuffled, all nodes", Kind.NULL, there, [null] * len(there)))
     return Figure("useful nodes", "share of them", tuple(series), names)
 

@@ -36,10 +36,11 @@ from carrylens.arithmetic.battery.carry_probes import (
     read_carry,
 )
 from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, branches_of, deciding_pairs, own_carry
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.early_readings import EarlyReading, early_reading, early_sentence
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.arithmetic.battery.states import level_name, levels_of
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.weighing import overall
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.claims.thresholds import THRESHOLDS
@@ -74,17 +75,18 @@ _LAGS = {5: 2, 6: 2, 8: 3}
 """The paper's lags of an addition's top carry, by digits."""
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     wanted = [(b, k) for b in branches_of(subject.operation) for k in range(1, b.top(subject.digits))]
-    twin = untrained_twin(subject, settings)
+    twin = untrained_twin(context)
     found, early = list[CarryRead](), list[EarlyReading]()
     for at, (branch, column) in enumerate(wanted):
-        watch(CARD.title, at, len(wanted))
-        asked = asked_for(subject, branch, column, settings)
+        context.watch(CARD.title, at, len(wanted))
+        asked = asked_for(context, branch, column)
         if _answers(subject, asked[1]):
-            found.append(read_carry(subject, twin, branch, column, asked, settings))
-            if reading := early_reading(subject, found[-1], asked, settings):
+            found.append(read_carry(context, twin, branch, column, asked))
+            if reading := early_reading(context, found[-1], asked):
                 early.append(reading)
     verdicts = [_verdict(carry) for carry in found]
     moved = {branch: across([c for c in found if c.branch is branch]) for branch in branches_of(subject.operation)}
@@ -109,16 +111,16 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     )
 
 
-def untrained_twin(subject: Subject, settings: Settings) -> Transformer:
+def untrained_twin(context: ExperimentContext) -> Transformer:
     """A model of the same shape with the weights it might have begun with."""
-    return Transformer(replace(subject.model.config, seed=settings.seed_of(CARD.name, "twin"))).eval()
+    return Transformer(replace(context.subject.model.config, seed=context.settings.seed_of(CARD.name, "twin"))).eval()
 
 
-def asked_for(subject: Subject, branch: Branch, column: int, settings: Settings) -> tuple[Asked, Asked]:
+def asked_for(context: ExperimentContext, branch: Branch, column: int) -> tuple[Asked, Asked]:
     """Questions to fit on and questions to score on: step 1."""
     return (
-        _ask(subject, branch, column, settings, "train"),
-        _ask(subject, branch, column, settings, "test"),
+        _ask(context, branch, column, "train"),
+        _ask(context, branch, column, "test"),
     )
 
 
@@ -127,7 +129,8 @@ def _answers(subject: Subject, test: Asked) -> bool:
     return bool(good.sum() >= max(2 * THRESHOLDS.least_searched, 0.5 * len(good)))
 
 
-def _ask(subject: Subject, branch: Branch, column: int, settings: Settings, split: str) -> Asked:
+def _ask(context: ExperimentContext, branch: Branch, column: int, split: str) -> Asked:
+    subject, settings = context.subject, context.settings
     n = (settings.n_train if split == "train" else settings.n_questions) // (2 * column + 2)
     drawn: list[ColumnPairs] = []
     for depth in range(column + 1):

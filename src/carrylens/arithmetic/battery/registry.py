@@ -25,8 +25,8 @@ from carrylens.arithmetic.battery import (
     sufficiency,
     whole,
 )
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import Card, Outcome
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
 from carrylens.errors import CarryLensError, quote
 
 
@@ -35,7 +35,7 @@ class Experiment:
     """A card, and what does what it says; one that does not read the subject's map outlives a new map."""
 
     card: Card
-    run: Callable[[Subject, Settings, Watch], Outcome]
+    run: Callable[[ExperimentContext], Outcome]
     reads_map: bool = False
 
 

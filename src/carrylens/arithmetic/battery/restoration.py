@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.battery.adding import NEARNESS, Best, Keeping, best_nodes
 from carrylens.arithmetic.battery.brought_back import Brought, judge_brought
 from carrylens.arithmetic.battery.columns import Branch, branches_of
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
 from carrylens.arithmetic.battery.restored_writes import Told, told_by
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.swapping import Swapped
 from carrylens.arithmetic.battery.tagging import Tagged, natural_questions, reference_questions, tagged_nodes
 from carrylens.arithmetic.battery.weighing import overall
@@ -112,16 +113,17 @@ class _Restored:
     nearness: tuple[int, ...] = ()
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     branches = branches_of(subject.operation)
-    watch(CARD.title, 0, len(branches) + 1)
-    tagged = tagged_nodes(subject, settings)
+    context.watch(CARD.title, 0, len(branches) + 1)
+    tagged = tagged_nodes(context)
     others = _untagged(subject, tagged)
     found = []
     for at, branch in enumerate(branches if tagged.nodes and len(others) > 1 else ()):
-        watch(CARD.title, at + 1, len(branches) + 1)
-        each = _measure(subject, branch, tagged, others, settings)
+        context.watch(CARD.title, at + 1, len(branches) + 1)
+        each = _measure(context, branch, tagged, others)
         if each is not None:
             found.append(each)
     incomplete = [each for each in found if each.brought is not None]
@@ -150,8 +152,9 @@ def _untagged(subject: Subject, tagged: Tagged) -> Nodes:
     return tuple(node for node in read if node not in tagged.nodes)
 
 
-def _measure(subject: Subject, branch: Branch, tagged: Tagged, others: Nodes, settings: Settings) -> _Restored | None:
-    first, second, reference = _splits(subject, branch, settings)
+def _measure(context: ExperimentContext, branch: Branch, tagged: Tagged, others: Nodes) -> _Restored | None:
+    subject, settings = context.subject, context.settings
+    first, second, reference = _splits(context, branch)
     if min(len(first), len(second)) < THRESHOLDS.least_searched:
         return None
     ways = [Keeping(subject, tuple(sorted(tagged.nodes)), reference, fill) for fill in _FILLS]
@@ -164,7 +167,7 @@ def _measure(subject: Subject, branch: Branch, tagged: Tagged, others: Nodes, se
         by_mean = curve if keeping.fill is Fill.MEAN else _by_mean(ways[0], others, (first, second), settings, random)
     if not curve.tells:
         return _Restored(branch, curve, by_mean, best.chosen, [])
-    told = told_by(subject, branch, best.chosen, settings)
+    told = told_by(context, branch, best.chosen)
     brought, nearness = _brought(keeping, branch, best, curve, second, settings)
     return _Restored(branch, curve, by_mean, best.chosen, told, brought, nearness)
 
@@ -201,7 +204,8 @@ def _by_mean(
     return _curve(keeping, best_nodes(keeping, others, _PAPER_COUNTS, first), second, settings.n_draws, random)
 
 
-def _splits(subject: Subject, branch: Branch, settings: Settings) -> tuple[Questions, Questions, Questions]:
+def _splits(context: ExperimentContext, branch: Branch) -> tuple[Questions, Questions, Questions]:
+    subject, settings = context.subject, context.settings
     n_rank, n_score = settings.n_questions // 6, settings.n_questions
     asked = natural_questions(
         branch, subject.digits, n_rank + n_score, settings.seed_of(CARD.name, branch, "questions")

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, deciding_pairs, own_carry, sign_pairs
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.probes import fit_probe
 from carrylens.arithmetic.battery.states import read_hooks
 from carrylens.arithmetic.battery.subject import Settings, Subject
@@ -78,13 +79,13 @@ class _Wanted:
     here: bool = False
 
 
-def told_by(subject: Subject, branch: Branch, nodes: Sequence[Node], settings: Settings) -> list[Told]:
+def told_by(context: ExperimentContext, branch: Branch, nodes: Sequence[Node]) -> list[Told]:
     """What the nodes of each place tell; places where nothing is read or made are left out."""
     found = []
     for position in sorted({node.position for node in nodes}):
         group = tuple(sorted(node for node in nodes if node.position == position))
-        for wanted in wanted_at(subject, branch, position):
-            told = _measure(subject, branch, group, wanted, settings)
+        for wanted in wanted_at(context.subject, branch, position):
+            told = _measure(context, branch, group, wanted)
             if told is not None:
                 found.append(told)
     return found
@@ -108,9 +109,16 @@ def wanted_at(subject: Subject, branch: Branch, position: int) -> list[_Wanted]:
     return found
 
 
-def _measure(subject: Subject, branch: Branch, nodes: Nodes, wanted: _Wanted, settings: Settings) -> Told | None:
+def _measure(context: ExperimentContext, branch: Branch, nodes: Nodes, wanted: _Wanted) -> Told | None:
+    subject, settings = context.subject, context.settings
     train, test, swapped = (
-        _pairs(subject, branch, wanted, n, settings.seed_of(_WORD, branch, wanted.what, nodes[0].position, split))
+        _pairs(
+            subject,
+            branch,
+            wanted,
+            n,
+            settings.seed_of(_WORD, branch, wanted.what, nodes[0].position, split),
+        )
         for n, split in (
             (settings.n_train // 2, "fit"),
             (settings.n_questions // 2, "read"),

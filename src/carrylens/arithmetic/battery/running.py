@@ -11,30 +11,31 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import Experiment
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
 from carrylens.discovery.node_map import NodeMap
 
 
 def run_experiments(
-    subject: Subject, experiments: Sequence[Experiment], settings: Settings, there: Sequence[Outcome], watch: Watch
+    context: ExperimentContext, experiments: Sequence[Experiment], there: Sequence[Outcome]
 ) -> Iterator[Outcome]:
     """The outcome of each experiment in order: the one that is there if it was made this way, else one made now."""
     for experiment in experiments:
-        found = next((outcome for outcome in there if is_fresh(outcome, experiment, subject, settings)), None)
+        found = next((outcome for outcome in there if is_fresh(outcome, experiment, context)), None)
         if found is not None:
             yield found
         else:
-            outcome = experiment.run(subject, settings, watch)
-            yield Outcome(**{**vars(outcome), "settings": full_settings(experiment, subject, settings)})
+            outcome = experiment.run(context)
+            yield Outcome(**{**vars(outcome), "settings": full_settings(experiment, context)})
 
 
-def full_settings(experiment: Experiment, subject: Subject, settings: Settings) -> Mapping[str, object]:
+def full_settings(experiment: Experiment, context: ExperimentContext) -> Mapping[str, object]:
     """The settings, and what of the subject an outcome depends on beside its weights."""
+    subject = context.subject
     found = hash_of_map(subject.map) if experiment.reads_map and subject.map is not None else None
     inserted = {} if subject.inserted is None else {"inserted": subject.inserted.name}
-    return {**settings.plain(), "map": found, **inserted}
+    return {**context.settings.plain(), "map": found, **inserted}
 
 
 def hash_of_map(found: NodeMap) -> str:
@@ -42,7 +43,7 @@ def hash_of_map(found: NodeMap) -> str:
     return hashlib.sha256(replace(found, fallen=()).to_json().encode()).hexdigest()
 
 
-def is_fresh(outcome: Outcome, experiment: Experiment, subject: Subject, settings: Settings) -> bool:
+def is_fresh(outcome: Outcome, experiment: Experiment, context: ExperimentContext) -> bool:
     """Whether an outcome is what the experiment, as it stands, gave with these settings."""
-    wanted = dict(full_settings(experiment, subject, settings))
+    wanted = dict(full_settings(experiment, context))
     return outcome.card == experiment.card and dict(outcome.settings) == wanted

@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.battery.alignment import Group, Site, sites_of
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.causal import CausalModel
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
@@ -230,9 +231,10 @@ def stays_both(
 
 
 def scrub_claimed(
-    subject: Subject, model: CausalModel, claimed: Claimed, base: Questions, settings: Settings, *, turn: bool
+    context: ExperimentContext, model: CausalModel, claimed: Claimed, base: Questions, *, turn: bool
 ) -> Scrubbed:
     """Steps 2 to 5 for the claimed circuit; the operator is at stake if `turn`, else all sources have the base's."""
+    subject, settings = context.subject, context.settings
     sites, labels = list(claimed.labels), list(claimed.labels.values())
     known = [site.position >= subject.position("+") for site in sites]
     turns = [turn and place for place in known]

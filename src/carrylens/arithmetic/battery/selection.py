@@ -30,8 +30,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.battery.subspaces import (
     BASE,
     NULL,
@@ -100,18 +101,19 @@ class Turned:
     copied_ranks: tuple[Ranked, ...]
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     turns = list(Turn) if subject.operation is Operation.MIX and subject.last_layer else []
-    pairs = {turn: _pairs(subject, turn, settings) for turn in turns}
+    pairs = {turn: _pairs(context, turn) for turn in turns}
     asked = [test.base for tests in pairs.values() for _, test in tests]
     able = bool(asked) and float(subject.right(joined(asked)).mean()) >= _ENOUGH
     some: list[Turned] = []
     for at, (turn, both) in enumerate(pairs.items()):
-        watch(CARD.title, at, len(pairs))
+        context.watch(CARD.title, at, len(pairs))
         if both:
-            some.append(turn_choice(subject, turn, both, settings, with_ranks=able))
-    states = [fact for each in some for fact in _state_facts(subject, each, settings)]
+            some.append(turn_choice(context, turn, both, with_ranks=able))
+    states = [fact for each in some for fact in _state_facts(context, each)]
     ranked = [one for each in some for one in each.ranked]
     verdicts = _judge_apart(states, ranked) if able else (Verdict.UNTESTED, Verdict.UNTESTED)
     return Outcome(
@@ -119,7 +121,7 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
         settings=settings.plain(),
         verdict=overall(verdicts),
         says=_says(subject, some, verdicts),
-        facts=(*states, *(fact for each in some for fact in _other_facts(subject, each, settings))),
+        facts=(*states, *(fact for each in some for fact in _other_facts(context, each))),
         figure=_figure(ranked) if ranked else None,
         headers=("turn", "what", "followed", "null", "ceiling"),
         rows=tuple(row for each in some for row in _table(subject, each)),
@@ -164,8 +166,9 @@ def is_enough(followed: Rate, random: Rate) -> bool:
     return surely_most(followed) and Fact("", {}, followed, random).p <= THRESHOLDS.level
 
 
-def _pairs(subject: Subject, turn: Turn, settings: Settings) -> list[tuple[Turns, Turns]]:
+def _pairs(context: ExperimentContext, turn: Turn) -> list[tuple[Turns, Turns]]:
     # For every digit the turns to fit on, and those to score on.
+    subject, settings = context.subject, context.settings
     found = []
     for digit in range(subject.digits):
         draw = partial(turned_pairs, turn, subject.digits, digit)
@@ -177,9 +180,10 @@ def _pairs(subject: Subject, turn: Turn, settings: Settings) -> list[tuple[Turns
 
 
 def turn_choice(
-    subject: Subject, turn: Turn, pairs: Sequence[tuple[Turns, Turns]], settings: Settings, *, with_ranks: bool
+    context: ExperimentContext, turn: Turn, pairs: Sequence[tuple[Turns, Turns]], *, with_ranks: bool
 ) -> Turned:
     """What one turn does, at the level that the fitting questions choose."""
+    subject, settings = context.subject, context.settings
     layer, followed = choose_layer(subject, [fit for fit, _ in pairs])
     found = followed.value >= _ENOUGH
     fits, tests = ([stand(subject, side, entering(layer)) for side in sides] for sides in zip(*pairs, strict=True))
@@ -233,17 +237,19 @@ def _stream(subject: Subject, layer: int) -> str:
     return "stream into the last layer" if layer == subject.last_layer else f"stream into layer {layer}"
 
 
-def _state_facts(subject: Subject, each: Turned, settings: Settings) -> Iterator[Fact]:
+def _state_facts(context: ExperimentContext, each: Turned) -> Iterator[Fact]:
     # Those the verdict rests on: the operator's state, and the sign's place.
+    settings = context.settings
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
-    site = _stream(subject, each.layer) if each.turn.of_operator else SIGN_PLACE
+    site = _stream(context.subject, each.layer) if each.turn.of_operator else SIGN_PLACE
     for digit, swapped in (each.states if each.turn.of_operator else each.sign_place).items():
         yield swapped.fact(CARD.name, {"turn": each.turn.value, "digit": digit, "site": site}, stimuli)
 
 
-def _other_facts(subject: Subject, each: Turned, settings: Settings) -> Iterator[Fact]:
+def _other_facts(context: ExperimentContext, each: Turned) -> Iterator[Fact]:
+    settings = context.settings
     turn, stimuli = {"turn": each.turn.value}, {"n_train": settings.n_train // 4, "seed": settings.seed}
-    level = {"level": _stream(subject, each.layer)}
+    level = {"level": _stream(context.subject, each.layer)}
     if not each.turn.of_operator:
         for digit, swapped in each.states.items():
             yield swapped.fact(CARD.name, {**turn, "digit": digit, "whole state": True, **level}, stimuli)

@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import Branch, branches_of
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings, Subject
 from carrylens.arithmetic.battery.tagging import (
     Tagged,
     matched_set,
@@ -120,19 +121,20 @@ class _Asked:
     own: Questions
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     branches = branches_of(subject.operation)
-    watch(CARD.title, 0, len(branches) + 1)
-    tagged = tagged_nodes(subject, settings)
+    context.watch(CARD.title, 0, len(branches) + 1)
+    tagged = tagged_nodes(context)
     found = []
     for at, branch in enumerate(branches if 0 < len(tagged.nodes) < len(subject.nodes) else ()):
-        watch(CARD.title, at + 1, len(branches) + 1)
-        asked = _questions(subject, branch, settings)
+        context.watch(CARD.title, at + 1, len(branches) + 1)
+        asked = _questions(context, branch)
         if len(asked.questions) >= THRESHOLDS.least_searched:
-            found.append(_measure(subject, tagged, asked, settings))
+            found.append(_measure(context, tagged, asked))
     facts = [fact for each in found for fact in _facts(each, tagged, settings)]
-    parts = [fact for each in found for fact in _part_facts(each, tagged, subject, settings)]
+    parts = [fact for each in found for fact in _part_facts(each, tagged, context)]
     verdict = overall(weigh(facts))
     return Outcome(
         card=CARD,
@@ -152,8 +154,9 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     )
 
 
-def _questions(subject: Subject, branch: Branch, settings: Settings) -> _Asked:
+def _questions(context: ExperimentContext, branch: Branch) -> _Asked:
     # Natural ones of one branch that are answered, of classes that the reference has too.
+    subject, settings = context.subject, context.settings
     asked, own = (
         natural_questions(branch, subject.digits, n, settings.seed_of(CARD.name, branch.value, word))
         for n, word in ((settings.n_questions, "asked"), (settings.n_reference, "own"))
@@ -163,7 +166,8 @@ def _questions(subject: Subject, branch: Branch, settings: Settings) -> _Asked:
     return _Asked(branch, asked[subject.right(asked)], everywhere, own)
 
 
-def _measure(subject: Subject, tagged: Tagged, asked: _Asked, settings: Settings) -> _Kept:
+def _measure(context: ExperimentContext, tagged: Tagged, asked: _Asked) -> _Kept:
+    subject, settings = context.subject, context.settings
     ranked = tagged.ranked()
     steps = [ranked[:n] for n in _counts(tagged)[:-1]]
     random = np.random.default_rng(settings.seed_of(CARD.name, "sets"))
@@ -237,11 +241,11 @@ def _reference_of(fill: Fill) -> str:
     return "its own class" if fill is Fill.CLASS_MEAN else "all branches alike"
 
 
-def _part_facts(each: _Kept, tagged: Tagged, subject: Subject, settings: Settings) -> list[Fact]:
+def _part_facts(each: _Kept, tagged: Tagged, context: ExperimentContext) -> list[Fact]:
     # Each token under each fill, the curve under the mean, and what the asked branch's own reference would keep: `rest`
     # is the fill, which is not called so here because who looks for a fill wants whole answers with all nodes kept.
-    about, stimuli = {"branch": each.branch.value, "null": "matched random sets"}, {"seed": settings.seed}
-    names = ["sign", *(f"A{digit}" for digit in range(subject.digits, -1, -1))]
+    about, stimuli = {"branch": each.branch.value, "null": "matched random sets"}, {"seed": context.settings.seed}
+    names = ["sign", *(f"A{digit}" for digit in range(context.subject.digits, -1, -1))]
     kept: dict[str, object] = {**about, "kept": len(tagged.nodes)}
     tokens = [
         Fact(f"battery {CARD.name}", {**kept, "rest": fill.value, "token": name}, rate, null, stimuli)

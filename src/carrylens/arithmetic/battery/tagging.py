@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from carrylens.arithmetic.battery.columns import Branch, branches_of
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.layout import equals_position, sequence_length
 from carrylens.arithmetic.questions import Questions, joined
@@ -44,12 +45,13 @@ class Tagged:
         return sorted(self.importance, key=lambda node: (-self.importance[node], node))
 
 
-def tagged_nodes(subject: Subject, settings: Settings) -> Tagged:
+def tagged_nodes(context: ExperimentContext) -> Tagged:
     """What the subject's map calls useful; without a map, the nodes without which a question fails."""
+    subject = context.subject
     if subject.map is not None:
         measured, useful, by = list(subject.map.nodes), subject.map.useful, "the node map"
     else:
-        measured = _measured(subject, settings)
+        measured = _measured(context)
         useful, by = frozenset(each.node for each in measured if each.is_useful), "ablation of each node alone"
     return Tagged({each.node: _importance(each) for each in measured if each.node in useful}, by)
 
@@ -115,7 +117,8 @@ def matched_set(nodes: Collection[Node], among: Collection[Node], digits: int, r
     return tuple(sorted(found))
 
 
-def _measured(subject: Subject, settings: Settings) -> list[Usefulness]:
+def _measured(context: ExperimentContext) -> list[Usefulness]:
+    subject, settings = context.subject, context.settings
     n = settings.n_questions // 2
     stream = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of("tagging"))
     return measure_usefulness(subject.engine, subject.nodes, stream.take(0, n), stream.take(n, settings.n_reference))

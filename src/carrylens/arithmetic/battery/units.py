@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.battery.columns import Branch
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.dictionary import (
     LADDER,
     Dictionary,
@@ -123,8 +124,9 @@ def judge_units(units: Sequence[Estimate]) -> Verdict:
     return overall(parts)
 
 
-def compare_units(subject: Subject, fit: Asked, test: Asked, settings: Settings) -> Units:
+def compare_units(context: ExperimentContext, fit: Asked, test: Asked) -> Units:
     """The estimates, as means over sites, branches and values; none where no MLP writes anything that varies."""
+    subject, settings = context.subject, context.settings
     column = subject.digits // 2
     places = (subject.position(f"D'{column}"), subject.predicting(column))
     labels = [[_labels(asked, branch, column) for branch, asked in some.items()] for some in (fit, test)]
@@ -133,19 +135,19 @@ def compare_units(subject: Subject, fit: Asked, test: Asked, settings: Settings)
         site
         for layer in range(subject.last_layer + 1)
         for place in places
-        if (site := _site(subject, reads, labels[0], layer, place, settings))
+        if (site := _site(context, reads, labels[0], layer, place))
     ]
     return _compared(sites, labels[1], subject.model.config.d_mlp, settings) if sites else Units()
 
 
 def _site(
-    subject: Subject,
+    context: ExperimentContext,
     reads: list[list[Mlps]],
     labels: list[NDArray[np.bool_]],
     layer: int,
     place: int,
-    settings: Settings,
 ) -> _Site | None:
+    subject, settings = context.subject, context.settings
     read = [[each[layer, place] for each in some] for some in reads]
     outs = np.concatenate([out for out, _ in read[0]])
     if outs.std(0).max() < 1e-6:

@@ -42,6 +42,7 @@ from carrylens.arithmetic.battery.alignment import (
     predict_each,
     random_interventions,
 )
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Estimate, Figure, Kind, Outcome, Series
 from carrylens.arithmetic.battery.scrubbing import (
     Claimed,
@@ -54,7 +55,7 @@ from carrylens.arithmetic.battery.scrubbing import (
     scrub_claimed,
     stays,
 )
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.subject import Settings
 from carrylens.arithmetic.battery.weighing import overall, weigh
 from carrylens.arithmetic.hypotheses import rivals_of
 from carrylens.arithmetic.questions import Operation, Questions
@@ -118,17 +119,18 @@ class _Rows:
     told: Mapping[str, int]
 
 
-def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+def run(context: ExperimentContext) -> Outcome:
     """The experiment."""
+    subject, settings = context.subject, context.settings
     ours = algorithm(subject.operation, subject.digits)
     models = [ours, *(rival.model for rival in rivals_of(subject.operation, subject.digits))]
     sites = claimed_sites(subject)
-    watch(CARD.title, 0, 4)
+    context.watch(CARD.title, 0, 4)
     accounts = align(subject, models, sites, settings.n_pairs, settings.seed_of(CARD.name, "align"))
-    watch(CARD.title, 1, 4)
+    context.watch(CARD.title, 1, 4)
     claimed = claimed_circuit(subject, ours)
-    rows = _ask(subject, accounts, sites, claimed, settings)
-    watch(CARD.title, 2, 4)
+    rows = _ask(context, accounts, sites, claimed)
+    context.watch(CARD.title, 2, 4)
     stimuli = {"n": rows.n_first, "seed": settings.seed}
     main = _accuracy(rows, ours.name, stimuli)
     rest = [_accuracy(rows, model.name, stimuli) for model in models[1:]]
@@ -136,13 +138,13 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
     by_map = [_accuracy(rows, _BY_MAP, stimuli)] if _BY_MAP in rows.predicted else []
     answers = rows.answered.value >= 0.5
     verdict = _verdict(main, duels) if answers else Verdict.UNTESTED
-    base = _answered(subject, settings)
-    scrubbed = _scrub(subject, accounts, base, settings) if len(base) else []
-    watch(CARD.title, 3, 4)
+    base = _answered(context)
+    scrubbed = _scrub(context, accounts, base) if len(base) else []
+    context.watch(CARD.title, 3, 4)
     circuits = []
     if claimed is not None and len(base):
         at_stake = [True, False] if subject.operation is Operation.MIX else [False]
-        circuits = [scrub_claimed(subject, ours, claimed, base, settings, turn=turn) for turn in at_stake]
+        circuits = [scrub_claimed(context, ours, claimed, base, turn=turn) for turn in at_stake]
     return Outcome(
         card=CARD,
         settings=settings.plain(),
@@ -158,8 +160,9 @@ def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
 
 
 def _ask(
-    subject: Subject, accounts: Sequence[Aligned], sites: Sequence[Site], claimed: Claimed | None, settings: Settings
+    context: ExperimentContext, accounts: Sequence[Aligned], sites: Sequence[Site], claimed: Claimed | None
 ) -> _Rows:
+    subject, settings = context.subject, context.settings
     n_first, ours = _ROWS * settings.n_draws, accounts[0]
     seed = settings.seed_of(CARD.name, "test")
     proposed = random_interventions(subject.operation, sites, subject.digits, _PROPOSED * n_first, seed)
@@ -219,14 +222,21 @@ def _duel(rows: _Rows, ours: str, theirs: str, settings: Settings) -> Fact:
     return Fact(f"battery {CARD.name}", about, hits, their_hits, {"n": len(fought), "seed": settings.seed})
 
 
-def _answered(subject: Subject, settings: Settings) -> Questions:
-    stream = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of(CARD.name, "scrub"))
+def _answered(context: ExperimentContext) -> Questions:
+    subject, settings = context.subject, context.settings
+    stream = Stream(
+        StreamKind.ENRICHED,
+        subject.operation,
+        subject.digits,
+        settings.seed_of(CARD.name, "scrub"),
+    )
     drawn = stream.take(0, settings.n_questions)
     return drawn[subject.right(drawn)]
 
 
-def _scrub(subject: Subject, accounts: Sequence[Aligned], base: Questions, settings: Settings) -> list[Fact]:
+def _scrub(context: ExperimentContext, accounts: Sequence[Aligned], base: Questions) -> list[Fact]:
     # All accounts speak of the same sites, so they have one floor.
+    subject, settings = context.subject, context.settings
     sites = list(accounts[0].labels)
     foreign = agreeing(accounts[0].model, [()] * len(sites), base, settings.seed_of(CARD.name, "foreign"))
     lost = _rate(stays(subject, sites, base, foreign))

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.columns import Branch
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.states import read_hooks
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.battery.weighing import weigh
 from carrylens.arithmetic.questions import Questions
 from carrylens.claims.verdicts import Verdict
@@ -73,8 +74,9 @@ class Cut:
         ]
 
 
-def written_cuts(subject: Subject, branch: Branch, settings: Settings) -> list[Cut]:
+def written_cuts(context: ExperimentContext, branch: Branch) -> list[Cut]:
     """Both cuts at every column above the units."""
+    subject, settings = context.subject, context.settings
     columns = range(1, branch.top(subject.digits))
     if not columns:
         return []
