@@ -107,8 +107,17 @@ class Angle:
         return f"{self.branches[0].value}-{self.branches[1].value}"
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
+@dataclass(frozen=True)
+class AxisMeasurements:
+    """The angles at every digit, each borrow turned alone and both turned together; the combiners' layers."""
+
+    found: tuple[Angle, ...]
+    together: tuple[Angle, ...]
+    layers: Mapping[Branch, int]
+
+
+def measure(context: ExperimentContext) -> AxisMeasurements:
+    """The angles at every digit of which enough pairs are answered on every branch."""
     subject, settings = context.subject, context.settings
     found: list[Angle] = []
     together: list[Angle] = []
@@ -120,11 +129,18 @@ def run(context: ExperimentContext) -> Outcome:
         if min(len(each.effect) for each in (*pure.values(), *both.values())) >= THRESHOLDS.least_searched:
             found += angles(digit, pure, settings)
             together += [angle for angle in angles(digit, both, settings) if angle.name == SHARED]
+    return AxisMeasurements(tuple(found), tuple(together), combiner_layers(context) if found else {})
+
+
+def summarise(context: ExperimentContext, measured: AxisMeasurements) -> Outcome:
+    """Whether both borrows share an axis that the carry does not."""
+    subject, settings = context.subject, context.settings
+    found, together = measured.found, measured.together
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=judge_angles(found),
-        says=_says(subject, found, together, combiner_layers(context) if found else {}),
+        says=_says(subject, found, together, measured.layers),
         facts=tuple(fact for angle in found for fact in _facts(angle, settings)),
         estimates=(
             *(angle.cos for angle in found),
@@ -139,6 +155,11 @@ def run(context: ExperimentContext) -> Outcome:
         ),
         beside_paper=tuple(_beside(found)) if subject.digits == _PAPER_DIGITS else (),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def angles(digit: int, turned: Mapping[Branch, Turned], settings: Settings) -> list[Angle]:

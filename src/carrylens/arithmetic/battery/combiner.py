@@ -110,9 +110,17 @@ class _Digit:
     flips: NDArray[np.float64]
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
+@dataclass(frozen=True, eq=False)
+class CombinerMeasurements:
+    """The curves of every digit, and the layer of the combiner of every branch that has any."""
+
+    digits: tuple[_Digit, ...]
+    layers: Mapping[str, int]
+
+
+def measure(context: ExperimentContext) -> CombinerMeasurements:
+    """The curves of every branch and digit of which enough pairs are answered."""
+    subject = context.subject
     wanted = [(b, j) for b in branches_of(subject.operation) for j in range(1, b.top(subject.digits) + 1)]
     found = []
     for at, (branch, digit) in enumerate(wanted):
@@ -120,16 +128,21 @@ def run(context: ExperimentContext) -> Outcome:
         each = _digit(context, branch, digit)
         if each is not None:
             found.append(each)
-    facts = [
-        fact for branch in dict.fromkeys(each.branch for each in found) for fact in _facts(branch, found, settings)
-    ]
     branches = dict.fromkeys(each.branch for each in found)
+    return CombinerMeasurements(tuple(found), {each.value: combiner_layer(context, each) for each in branches})
+
+
+def summarise(context: ExperimentContext, measured: CombinerMeasurements) -> Outcome:
+    """How many pairs make a step, and where it lies."""
+    settings, found = context.settings, measured.digits
+    branches = list(dict.fromkeys(each.branch for each in found))
+    facts = [fact for branch in branches for fact in _facts(branch, found, settings)]
     estimates = tuple(estimate for branch in branches for estimate in _estimates(branch, found, settings))
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall(weigh(facts)),
-        says=_says(facts, estimates, {branch.value: combiner_layer(context, branch) for branch in branches}),
+        says=_says(facts, estimates, measured.layers),
         facts=tuple(facts),
         estimates=estimates,
         figure=_figure(found) if found else None,
@@ -138,8 +151,13 @@ def run(context: ExperimentContext) -> Outcome:
             *("slope, logits", "permuted: turned", "permuted: share of the change"),
         ),
         rows=tuple(map(_row, found)),
-        beside_paper=_beside(subject, estimates),
+        beside_paper=_beside(context.subject, estimates),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def fit_curves(curves: Curves) -> Fit:

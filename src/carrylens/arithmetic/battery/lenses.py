@@ -95,20 +95,37 @@ class Reading:
         return self.nulls[-1]
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
+@dataclass(frozen=True)
+class ReadoutMeasurements:
+    """What the unembedding reads of each token, what units tell, what is guessed about the sign."""
+
+    readings: tuple[Reading, ...]
+    units: Units
+    guesses: tuple[Guess, ...]
+
+
+def measure(context: ExperimentContext) -> ReadoutMeasurements | None:
+    """All three readouts; None for a model that answers fewer than half of the questions."""
+    settings = context.settings
     asked = joined(list(_asked(context, "lens", settings.n_questions).values()))
-    if subject.right(asked).mean() < 0.5:
-        says = "The model answers fewer than half of the questions, so there is nothing to be read."
-        return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
+    if context.subject.right(asked).mean() < 0.5:
+        return None
     context.watch(CARD.title, 0, 3)
     readings = read_tokens(context, asked)
     context.watch(CARD.title, 1, 3)
     fit, test = (_asked(context, word, settings.n_train) for word in ("fit", "test"))
     units = compare_units(context, fit, test)
     context.watch(CARD.title, 2, 3)
-    guesses = sign_guesses(context)
+    return ReadoutMeasurements(tuple(readings), units, tuple(sign_guesses(context)))
+
+
+def summarise(context: ExperimentContext, measured: ReadoutMeasurements | None) -> Outcome:
+    """A verdict for each of the three readouts, and the worst of them."""
+    settings = context.settings
+    if measured is None:
+        says = "The model answers fewer than half of the questions, so there is nothing to be read."
+        return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
+    readings, units, guesses = measured.readings, measured.units, measured.guesses
     verdicts = [judge_readings(readings), judge_units(units.values), judge_guesses(guesses)]
     return Outcome(
         card=CARD,
@@ -117,11 +134,16 @@ def run(context: ExperimentContext) -> Outcome:
         says=_says(readings, units, guesses, verdicts),
         facts=tuple(_facts(readings, guesses, settings)),
         estimates=units.all,
-        figure=_figure(subject, readings),
+        figure=_figure(context.subject, readings),
         headers=("what", "where", "measured", "null", "beside"),
         rows=(*map(_reading_row, readings), *map(_unit_row, units.all), *map(_guess_row, guesses)),
         beside_paper=_beside(guesses),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def judge_readings(readings: Sequence[Reading]) -> Verdict:

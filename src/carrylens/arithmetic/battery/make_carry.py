@@ -71,15 +71,28 @@ class _Column:
     alone: Mapping[str, Mapping[Node, Swapped]]
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
-    wanted = [(b, k) for b in branches_of(subject.operation) for k in range(b.top(subject.digits))]
+@dataclass(frozen=True)
+class CarryMeasurements:
+    """Every column, and what the write of its place holds apart."""
+
+    columns: tuple[_Column, ...]
+    cuts: tuple[Cut, ...]
+
+
+def measure(context: ExperimentContext) -> CarryMeasurements:
+    """The interchanges at every column, and the cuts of what its place writes."""
+    subject, branches = context.subject, branches_of(context.subject.operation)
+    wanted = [(b, k) for b in branches for k in range(b.top(subject.digits))]
     found = []
     for at, (branch, k) in enumerate(wanted):
         context.watch(CARD.title, at, len(wanted))
         found.append(_measure(context, branch, k))
-    cuts = [cut for b in branches_of(subject.operation) for cut in written_cuts(context, b)]
+    return CarryMeasurements(tuple(found), tuple(cut for b in branches for cut in written_cuts(context, b)))
+
+
+def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcome:
+    """What the interchanges say of where each carry is made."""
+    settings, found, cuts = context.settings, measured.columns, measured.cuts
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
     facts = [fact for column in found for fact in _facts(column, stimuli)]
     alone = [fact for column in found for fact in _facts_alone(column, stimuli)]
@@ -104,6 +117,11 @@ def run(context: ExperimentContext) -> Outcome:
         ),
         beside_paper=(_beside(found, kinds),),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def _measure(context: ExperimentContext, branch: Branch, k: int) -> _Column:

@@ -97,10 +97,18 @@ class Missed:
         return 2 * self.mlp.astype(np.int64) - self.whole[: len(self.mlp)].astype(np.int64)
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
-    layers = combiner_layers(context)
+@dataclass(frozen=True)
+class NecessityMeasurements:
+    """What is missed at each place, the verdict on it, and how nodes were called useful."""
+
+    found: tuple[Missed, ...]
+    verdicts: tuple[Verdict, ...]
+    by: str
+
+
+def measure(context: ExperimentContext) -> NecessityMeasurements:
+    """Both rounds: all places, then those that stay open."""
+    subject, layers = context.subject, combiner_layers(context)
     places = [place for branch, layer in layers.items() for place in places_of(subject, branch, layer)]
     context.watch(CARD.title, 0, len(places) + 1)
     tagged = tagged_nodes(context)
@@ -118,22 +126,35 @@ def run(context: ExperimentContext) -> Outcome:
             found[at] = _ask_on(context, found[at], asked[found[at].place])
     second = weigh_places(found, len(_ROUNDS))
     verdicts = [then if now is Verdict.INCONCLUSIVE else now for now, then in zip(first, second, strict=True)]
+    return NecessityMeasurements(tuple(found), tuple(verdicts), tagged.by)
+
+
+def summarise(context: ExperimentContext, measured: NecessityMeasurements) -> Outcome:
+    """Which places depend on one head, and how far all heads are missed more than the worst."""
+    settings, found, verdicts = context.settings, measured.found, measured.verdicts
     means = _mean_gaps(found, verdicts, settings)
     return Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall([each for each in verdicts if each is not Verdict.UNTESTED]),
-        says=_says(found, verdicts, means, tagged.by),
+        says=_says(found, verdicts, means, measured.by),
         facts=tuple(fact for each in found for fact in _facts(each, settings)),
         estimates=(*(_gap(each, settings) for each in found), *means),
         figure=_figure(found) if found else None,
         headers=("place", "all heads", "worst head", "alone", "untagged", "worst MLP", "verdict"),
-        rows=tuple(
-            (e.place.name, _share(e.whole), str(e.name), *map(_share, (e.worst, e.untagged, e.mlp)), v.value)
-            for e, v in zip(found, verdicts, strict=True)
-        ),
+        rows=tuple(_row(each, verdict) for each, verdict in zip(found, verdicts, strict=True)),
         beside_paper=_beside(found, verdicts),
     )
+
+
+def _row(each: Missed, verdict: Verdict) -> tuple[str, ...]:
+    alone = map(_share, (each.worst, each.untagged, each.mlp))
+    return (each.place.name, _share(each.whole), str(each.name), *alone, verdict.value)
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def _questions(context: ExperimentContext, places: Sequence[Place]) -> dict[Place, Asked]:

@@ -80,17 +80,21 @@ class _Cell:
         return f"{self.branch}{'' if self.digit is None else f' A{self.digit}'} depth {self.depth}"
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
-    cells = list(_cells(context))
+def measure(context: ExperimentContext) -> list[_Cell]:
+    """What the interchange at each site did, for every branch, digit and cascade depth."""
+    return list(_cells(context))
+
+
+def summarise(context: ExperimentContext, cells: Sequence[_Cell]) -> Outcome:
+    """What the interchanges say of where the deciding carry is held, and who brings it to the digit."""
+    settings = context.settings
     facts = [fact for cell in cells for fact in _facts(cell, settings)]
     pooled = [fact for name in ("depth", "digit") for fact in _pooled(cells, settings, name)]
     judged = [fact for fact in facts if fact.about["site"] != COPY]
     verdicts: dict[str, list[Verdict]] = {}
     for fact, verdict in zip(judged, weigh(judged), strict=True):
         verdicts.setdefault(str(fact.about["site"]), []).append(verdict)
-    sites = sites_of(subject)
+    sites = sites_of(context.subject)
     return Outcome(
         card=CARD,
         settings=settings.plain(),
@@ -99,16 +103,22 @@ def run(context: ExperimentContext) -> Outcome:
         facts=(*facts, *pooled),
         figure=_figure(cells),
         headers=("branch", "digit", "depth", "answered", *(f"{site}, null" for site in sites)),
-        rows=tuple(
-            (
-                *(cell.branch, "-" if cell.digit is None else str(cell.digit), str(cell.depth)),
-                f"{cell.answered.hits}/{cell.answered.n}",
-                *(_text(cell.sites[site]) for site in sites),
-            )
-            for cell in cells
-        ),
+        rows=tuple(_row(cell, sites) for cell in cells),
         beside_paper=_beside(cells, sites),
     )
+
+
+def _row(cell: _Cell, sites: Sequence[str]) -> tuple[str, ...]:
+    return (
+        *(cell.branch, "-" if cell.digit is None else str(cell.digit), str(cell.depth)),
+        f"{cell.answered.hits}/{cell.answered.n}",
+        *(_text(cell.sites[site]) for site in sites),
+    )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def sites_of(subject: Subject) -> tuple[str, ...]:

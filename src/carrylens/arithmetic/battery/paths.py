@@ -84,26 +84,35 @@ class _Cell:
         return Swapped(_rate(self.turned[name]), _rate(self.moved[name])) if name in self.turned else _NONE
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
-    wanted, layers = list(_cells(context)), combiner_layers(context)
-    cells = [cell for cell in wanted if cell.turned]
+@dataclass(frozen=True, eq=False)
+class PathMeasurements:
+    """Every digit and depth that was asked for, and the layer of the combiner of every branch."""
+
+    wanted: tuple[_Cell, ...]
+    layers: Mapping[Branch, int]
+
+    @property
+    def cells(self) -> list[_Cell]:
+        """Those of which the model answers enough pairs."""
+        return [cell for cell in self.wanted if cell.turned]
+
+
+def measure(context: ExperimentContext) -> PathMeasurements:
+    """What every edge and place does, at each digit and depth."""
+    return PathMeasurements(tuple(_cells(context)), combiner_layers(context))
+
+
+def summarise(context: ExperimentContext, measured: PathMeasurements) -> Outcome:
+    """What the edges say of how the carry is delivered, and what the places say of =."""
+    settings, cells, layers = context.settings, measured.cells, measured.layers
     pooled = [
         _joined(some, HEADS).fact(CARD.name, {**about, "edit": HEADS, "pooled": True}, {"seed": settings.seed})
         for name, key in (("depth", _depth), ("digit", _digit))
-        for about, some in _groups(wanted, name, key)
+        for about, some in _groups(measured.wanted, name, key)
     ]
-    facts = [
-        cell.swapped(name).fact(
-            CARD.name,
-            {"branch": cell.branch.value, "digit": cell.digit, "depth": cell.depth, "edit": name},
-            {"n": settings.n_pairs, "seed": settings.seed},
-        )
-        for cell in cells
-        for name in cell.turned
-    ]
+    facts = [fact for cell in cells for fact in _facts(cell, settings)]
     digits = [some for _, some in _groups(cells, "digit", _digit)]
+    picked = ("best head alone", "without the most missed")
     return Outcome(
         card=CARD,
         settings=settings.plain(),
@@ -111,22 +120,21 @@ def run(context: ExperimentContext) -> Outcome:
         says=_says(cells, digits, layers),
         facts=(*facts, *(fact for some in digits for fact in _picked_facts(some, settings)), *pooled),
         figure=_figure(cells) if cells else None,
-        headers=(
-            "digit",
-            ALL,
-            HEADS,
-            "best head alone",
-            "without the most missed",
-            EARLIER,
-            LOGITS,
-            EQUALS,
-            BEFORE,
-            HELD,
-            "= is",
-        ),
+        headers=("digit", ALL, HEADS, *picked, EARLIER, LOGITS, EQUALS, BEFORE, HELD, "= is"),
         rows=tuple(map(_row, digits)),
-        beside_paper=_beside(cells, digits, layers, subject.last_layer),
+        beside_paper=_beside(cells, digits, layers, context.subject.last_layer),
     )
+
+
+def _facts(cell: _Cell, settings: Settings) -> list[Fact]:
+    about = {"branch": cell.branch.value, "digit": cell.digit, "depth": cell.depth}
+    stimuli = {"n": settings.n_pairs, "seed": settings.seed}
+    return [cell.swapped(name).fact(CARD.name, {**about, "edit": name}, stimuli) for name in cell.turned]
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def _cells(context: ExperimentContext) -> Iterator[_Cell]:

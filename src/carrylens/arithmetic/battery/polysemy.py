@@ -93,18 +93,31 @@ class Reuse:
     scratch: Served | None
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
-    if subject.operation is not Operation.MIX:
+@dataclass(frozen=True)
+class PolysemyMeasurements:
+    """What is missed without each node on each branch, and what became of inserted nodes, where there are any."""
+
+    missed: tuple[_Missed, ...]
+    reuse: Reuse | None
+
+
+def measure(context: ExperimentContext) -> PolysemyMeasurements:
+    """Ablate every node on every branch; nothing for a model that does not both add and subtract."""
+    if context.subject.operation is not Operation.MIX:
+        return PolysemyMeasurements((), None)
+    return PolysemyMeasurements(tuple(_all_missed(context)), _reuse(context))
+
+
+def summarise(context: ExperimentContext, measured: PolysemyMeasurements) -> Outcome:
+    """How many useful nodes serve several branches, and which branches inserted nodes serve."""
+    settings, missed, reuse = context.settings, measured.missed, measured.reuse
+    if context.subject.operation is not Operation.MIX:
         says = "Only a model that adds and subtracts has several branches to serve."
         return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
-    missed = _all_missed(context)
     facts = [_fact(each, settings) for each in missed]
     served = served_branches(missed, [fact.p for fact in facts])
     several = Rate(sum(len(each) > 1 for each in served.values()), len(served))
     null = shuffled_several(served, context)
-    reuse = _reuse(context)
     facts += [_shared_fact(several, null, settings), *_reuse_facts(served, reuse, settings)]
     return Outcome(
         card=CARD,
@@ -115,8 +128,13 @@ def run(context: ExperimentContext) -> Outcome:
         figure=_figure(served, context) if served else None,
         headers=("node", "serves", *(f"fail without it, {LETTERS[branch]}" for branch in Branch)),
         rows=tuple(_row(node, served, missed) for node in sorted(served)),
-        beside_paper=_beside(served, reuse, subject.digits),
+        beside_paper=_beside(served, reuse, context.subject.digits),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def served_branches(missed: Sequence[_Missed], p_values: Sequence[float]) -> Served:

@@ -19,7 +19,7 @@ Never  scores a probe on questions it was fitted on, nor asks for the carry of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,9 +75,17 @@ _LAGS = {5: 2, 6: 2, 8: 3}
 """The paper's lags of an addition's top carry, by digits."""
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
+@dataclass(frozen=True, eq=False)
+class ProbeMeasurements:
+    """What probes read of every resolved carry, and what the answer does where they read it early."""
+
+    found: tuple[CarryRead, ...]
+    early: tuple[EarlyReading, ...]
+
+
+def measure(context: ExperimentContext) -> ProbeMeasurements:
+    """Probe every resolved carry of which enough questions are answered; interchange what is read early."""
+    subject = context.subject
     wanted = [(b, k) for b in branches_of(subject.operation) for k in range(1, b.top(subject.digits))]
     twin = untrained_twin(context)
     found, early = list[CarryRead](), list[EarlyReading]()
@@ -88,8 +96,16 @@ def run(context: ExperimentContext) -> Outcome:
             found.append(read_carry(context, twin, branch, column, asked))
             if reading := early_reading(context, found[-1], asked):
                 early.append(reading)
+    return ProbeMeasurements(tuple(found), tuple(early))
+
+
+def summarise(context: ExperimentContext, measured: ProbeMeasurements) -> Outcome:
+    """Where each resolved carry is first present, and how far its probes hold."""
+    subject, settings = context.subject, context.settings
+    found, early = measured.found, measured.early
     verdicts = [_verdict(carry) for carry in found]
-    moved = {branch: across([c for c in found if c.branch is branch]) for branch in branches_of(subject.operation)}
+    branches = branches_of(subject.operation)
+    moved = {branch: across([c for c in found if c.branch is branch]) for branch in branches}
     return Outcome(
         card=CARD,
         settings=settings.plain(),
@@ -109,6 +125,11 @@ def run(context: ExperimentContext) -> Outcome:
         rows=tuple(_row(subject, carry) for carry in found),
         beside_paper=_beside(subject, found),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def untrained_twin(context: ExperimentContext) -> Transformer:

@@ -113,10 +113,17 @@ class _Restored:
     nearness: tuple[int, ...] = ()
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
-    branches = branches_of(subject.operation)
+@dataclass(frozen=True, eq=False)
+class RestorationMeasurements:
+    """The useful nodes, and what was found on every branch."""
+
+    tagged: Tagged
+    found: tuple[_Restored, ...]
+
+
+def measure(context: ExperimentContext) -> RestorationMeasurements:
+    """Rank, choose and score untagged nodes on every branch."""
+    subject, branches = context.subject, branches_of(context.subject.operation)
     context.watch(CARD.title, 0, len(branches) + 1)
     tagged = tagged_nodes(context)
     others = _untagged(subject, tagged)
@@ -126,6 +133,12 @@ def run(context: ExperimentContext) -> Outcome:
         each = _measure(context, branch, tagged, others)
         if each is not None:
             found.append(each)
+    return RestorationMeasurements(tagged, tuple(found))
+
+
+def summarise(context: ExperimentContext, measured: RestorationMeasurements) -> Outcome:
+    """Whether a few untagged nodes, and not just any, restore what the useful ones lack."""
+    settings, tagged, found = context.settings, measured.tagged, measured.found
     incomplete = [each for each in found if each.brought is not None]
     brought = [each.brought for each in incomplete if each.brought is not None]
     back = [_back_fact(each, tagged, settings) for each in incomplete]
@@ -141,8 +154,13 @@ def run(context: ExperimentContext) -> Outcome:
         figure=_figure(found) if found else None,
         headers=("place", "nodes", "what", "read, shuffled", "corrected", "swapped, null", "with all heads, null"),
         rows=tuple(map(_row, told)),
-        beside_paper=_beside(subject, found, told),
+        beside_paper=_beside(context.subject, found, told),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def _untagged(subject: Subject, tagged: Tagged) -> Nodes:

@@ -101,9 +101,17 @@ class Turned:
     copied_ranks: tuple[Ranked, ...]
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
+@dataclass(frozen=True)
+class SelectionMeasurements:
+    """What every turn did; `able` is whether the model answers at least half of the questions."""
+
+    turned: tuple[Turned, ...]
+    able: bool
+
+
+def measure(context: ExperimentContext) -> SelectionMeasurements:
+    """Every turn, at every digit and rank, of a model that adds and subtracts in several layers."""
+    subject = context.subject
     turns = list(Turn) if subject.operation is Operation.MIX and subject.last_layer else []
     pairs = {turn: _pairs(context, turn) for turn in turns}
     asked = [test.base for tests in pairs.values() for _, test in tests]
@@ -113,20 +121,31 @@ def run(context: ExperimentContext) -> Outcome:
         context.watch(CARD.title, at, len(pairs))
         if both:
             some.append(turn_choice(context, turn, both, with_ranks=able))
+    return SelectionMeasurements(tuple(some), able)
+
+
+def summarise(context: ExperimentContext, measured: SelectionMeasurements) -> Outcome:
+    """Whether the state chooses at every digit, and whether one direction of it does."""
+    subject, some = context.subject, measured.turned
     states = [fact for each in some for fact in _state_facts(context, each)]
     ranked = [one for each in some for one in each.ranked]
-    verdicts = _judge_apart(states, ranked) if able else (Verdict.UNTESTED, Verdict.UNTESTED)
+    verdicts = _judge_apart(states, ranked) if measured.able else (Verdict.UNTESTED, Verdict.UNTESTED)
     return Outcome(
         card=CARD,
-        settings=settings.plain(),
+        settings=context.settings.plain(),
         verdict=overall(verdicts),
         says=_says(subject, some, verdicts),
         facts=(*states, *(fact for each in some for fact in _other_facts(context, each))),
         figure=_figure(ranked) if ranked else None,
         headers=("turn", "what", "followed", "null", "ceiling"),
         rows=tuple(row for each in some for row in _table(subject, each)),
-        beside_paper=_beside(some) if able else (),
+        beside_paper=_beside(some) if measured.able else (),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def judge_selection(states: Sequence[Verdict], ranked: Sequence[Ranked]) -> Verdict:

@@ -121,10 +121,17 @@ class _Asked:
     own: Questions
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
-    subject, settings = context.subject, context.settings
-    branches = branches_of(subject.operation)
+@dataclass(frozen=True, eq=False)
+class SufficiencyMeasurements:
+    """The useful nodes, and what stays right on every branch with these alone."""
+
+    tagged: Tagged
+    found: tuple[_Kept, ...]
+
+
+def measure(context: ExperimentContext) -> SufficiencyMeasurements:
+    """Keep the useful nodes alone, on every branch of which enough questions are answered."""
+    subject, branches = context.subject, branches_of(context.subject.operation)
     context.watch(CARD.title, 0, len(branches) + 1)
     tagged = tagged_nodes(context)
     found = []
@@ -133,25 +140,37 @@ def run(context: ExperimentContext) -> Outcome:
         asked = _questions(context, branch)
         if len(asked.questions) >= THRESHOLDS.least_searched:
             found.append(_measure(context, tagged, asked))
+    return SufficiencyMeasurements(tagged, tuple(found))
+
+
+def summarise(context: ExperimentContext, measured: SufficiencyMeasurements) -> Outcome:
+    """Whether the useful nodes suffice, branch by branch and fill by fill."""
+    subject, settings = context.subject, context.settings
+    tagged, found = measured.tagged, measured.found
     facts = [fact for each in found for fact in _facts(each, tagged, settings)]
     parts = [fact for each in found for fact in _part_facts(each, tagged, context)]
-    verdict = overall(weigh(facts))
+    own = [fill for fill in _OWN_FILLS if any(each.own for each in found)]
     return Outcome(
         card=CARD,
         settings=settings.plain(),
-        verdict=verdict,
+        verdict=overall(weigh(facts)),
         says=_says(found, tagged, subject),
         facts=(*facts, *parts),
         figure=_figure(found, tagged) if found else None,
         headers=(
             "branch",
             *(f"{fill.value}, null" for fill in FILLS),
-            *(f"{fill.value} of its own branch, null" for fill in _OWN_FILLS if any(each.own for each in found)),
+            *(f"{fill.value} of its own branch, null" for fill in own),
             "sign and digits from the top, mean",
         ),
         rows=tuple(map(_row, found)),
         beside_paper=tuple(row for each in found for row in _beside(each, subject)),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def _questions(context: ExperimentContext, branch: Branch) -> _Asked:

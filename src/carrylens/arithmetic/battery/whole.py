@@ -119,8 +119,34 @@ class _Rows:
     told: Mapping[str, int]
 
 
-def run(context: ExperimentContext) -> Outcome:
-    """The experiment."""
+@dataclass(frozen=True, eq=False)
+class WholeMeasurements:
+    """What every row of interventions gave, and which answers stay when sites are scrubbed.
+
+    `accounts` has ours first; `scrubbed` is empty where the model answers no question, `circuits` where there is no
+    map.
+    """
+
+    accounts: tuple[Aligned, ...]
+    sites: tuple[Site, ...]
+    claimed: Claimed | None
+    rows: _Rows
+    scrubbed: tuple[Fact, ...]
+    circuits: tuple[Scrubbed, ...]
+
+    @property
+    def ours(self) -> str:
+        """The name of our own hypothesis."""
+        return self.accounts[0].model.name
+
+    @property
+    def rivals(self) -> list[str]:
+        """The names of the others."""
+        return [each.model.name for each in self.accounts[1:]]
+
+
+def measure(context: ExperimentContext) -> WholeMeasurements:
+    """Align every hypothesis, run the interventions, scrub all sites and the map's circuit."""
     subject, settings = context.subject, context.settings
     ours = algorithm(subject.operation, subject.digits)
     models = [ours, *(rival.model for rival in rivals_of(subject.operation, subject.digits))]
@@ -131,13 +157,6 @@ def run(context: ExperimentContext) -> Outcome:
     claimed = claimed_circuit(subject, ours)
     rows = _ask(context, accounts, sites, claimed)
     context.watch(CARD.title, 2, 4)
-    stimuli = {"n": rows.n_first, "seed": settings.seed}
-    main = _accuracy(rows, ours.name, stimuli)
-    rest = [_accuracy(rows, model.name, stimuli) for model in models[1:]]
-    duels = [_duel(rows, ours.name, model.name, settings) for model in models[1:]]
-    by_map = [_accuracy(rows, _BY_MAP, stimuli)] if _BY_MAP in rows.predicted else []
-    answers = rows.answered.value >= 0.5
-    verdict = _verdict(main, duels) if answers else Verdict.UNTESTED
     base = _answered(context)
     scrubbed = _scrub(context, accounts, base) if len(base) else []
     context.watch(CARD.title, 3, 4)
@@ -145,18 +164,36 @@ def run(context: ExperimentContext) -> Outcome:
     if claimed is not None and len(base):
         at_stake = [True, False] if subject.operation is Operation.MIX else [False]
         circuits = [scrub_claimed(context, ours, claimed, base, turn=turn) for turn in at_stake]
+    return WholeMeasurements(tuple(accounts), tuple(sites), claimed, rows, tuple(scrubbed), tuple(circuits))
+
+
+def summarise(context: ExperimentContext, measured: WholeMeasurements) -> Outcome:
+    """How often each hypothesis predicts the answer, how each pair of them is told apart, and what scrubbing keeps."""
+    settings, rows, circuits = context.settings, measured.rows, measured.circuits
+    stimuli = {"n": rows.n_first, "seed": settings.seed}
+    main = _accuracy(rows, measured.ours, stimuli)
+    rest = [_accuracy(rows, name, stimuli) for name in measured.rivals]
+    duels = [_duel(rows, measured.ours, name, settings) for name in measured.rivals]
+    by_map = [_accuracy(rows, _BY_MAP, stimuli)] if _BY_MAP in rows.predicted else []
+    answers, scrubbed = rows.answered.value >= 0.5, measured.scrubbed
+    labels = measured.accounts[0].labels
     return Outcome(
         card=CARD,
         settings=settings.plain(),
-        verdict=verdict,
+        verdict=_verdict(main, duels) if answers else Verdict.UNTESTED,
         says=_says(main, duels, scrubbed, circuits) if answers else _UNANSWERED,
         facts=(main, *rest, *duels, *by_map, *_circuit_facts(circuits, settings), *scrubbed[1:], *scrubbed[:1]),
         estimates=tuple(each for one in circuits for each in _explained(one, _how(one, circuits), settings)),
         figure=_figure(main, rest),
         headers=("site", "holds", "by the map"),
-        rows=tuple((site.name, _text(accounts[0].labels[site]), _mapped(site, claimed)) for site in sites),
+        rows=tuple((site.name, _text(labels[site]), _mapped(site, measured.claimed)) for site in measured.sites),
         beside_paper=(BesidePaper("whole answers predicted", "not reported", str(main.effect), None),),
     )
+
+
+def run(context: ExperimentContext) -> Outcome:
+    """The experiment."""
+    return summarise(context, measure(context))
 
 
 def _ask(
