@@ -8,7 +8,8 @@ from functools import cache
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.settings import BatterySettings
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.description import CircuitDescription, Role
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
@@ -17,7 +18,7 @@ from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 
-SMALL = Settings(quick=True, n_pairs=24, n_questions=96, n_reference=96, n_draws=5, n_train=256)
+SMALL = BatterySettings(quick=True, n_pairs=24, n_questions=96, n_reference=96, n_draws=5, n_train=256)
 
 
 @cache
@@ -46,6 +47,6 @@ def untrained_subject(operation: Operation, digits: int = 3) -> Subject:
     return Subject("untrained", model, operation)
 
 
-def outcome_of(name: str, subject: Subject, settings: Settings = SMALL) -> Outcome:
+def outcome_of(name: str, subject: Subject, settings: BatterySettings = SMALL) -> Outcome:
     (experiment,) = experiments_called(name)
     return experiment.run(ExperimentContext(subject, settings))

@@ -14,13 +14,14 @@ from typer.testing import CliRunner
 from arithmetic.battery.plants import SMALL, planted_subject, untrained_subject
 from carrylens import __version__
 from carrylens.arithmetic.battery import registry
+from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, battery_record
 from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_outcomes
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.outcome import Card, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.registry import Experiment, experiments_called
-from carrylens.arithmetic.battery.running import run_experiments
-from carrylens.arithmetic.battery.saved_form import BATTERY, battery_bytes, battery_record
-from carrylens.arithmetic.battery.subject import Settings
+from carrylens.arithmetic.battery.experiment import Experiment
+from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
+from carrylens.arithmetic.battery.outcome import Card, Figure, Outcome, Series, SeriesKind
+from carrylens.arithmetic.battery.registry import experiments_called
+from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
@@ -44,9 +45,9 @@ def card(name: str) -> Card:
     return Card(name, f"Title of {name}", "Is it so?", ("Look.",), "it is not", "that it is", "somewhere")
 
 
-def outcome(name: str, settings: Settings = SMALL) -> Outcome:
+def outcome(name: str, settings: BatterySettings = SMALL) -> Outcome:
     rates = [Rate(9, 10), Rate(1, 10)]
-    series = [Series.of_rates(kind.value, kind, [0, 1], rates) for kind in Kind]
+    series = [Series.of_rates(kind.value, kind, [0, 1], rates) for kind in SeriesKind]
     fact = Fact(f"battery {name}", {"site": "here"}, rates[0], rates[1], {"seed": 1})
     figure = Figure("x", "y", tuple(series), ("a", "b"))
     return Outcome(card(name), settings.plain(), Verdict.SUPPORTED, "It is so.", (fact,), figure=figure)
@@ -72,7 +73,7 @@ def test_what_is_finished_is_not_run_again_unless_settings_differ() -> None:
     first = list(run_experiments(ExperimentContext(subject, SMALL), experiments, []))
     assert list(run_experiments(ExperimentContext(subject, SMALL), experiments, first[:1])) == first
     assert calls == ["one", "two", "two"]
-    assert list(run_experiments(ExperimentContext(subject, Settings(seed=7)), experiments, first)) != first
+    assert list(run_experiments(ExperimentContext(subject, BatterySettings(seed=7)), experiments, first)) != first
     assert calls[3:] == ["one", "two"]
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from carrylens.arithmetic.algorithms import algorithm, answers
-from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, contrast_pairs, deciding_pairs, pure_pairs
+from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, contrast_pairs, deciding_pairs, pure_pairs
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.variables import U
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from arithmetic.battery.plants import outcome_of, planted_subject, untrained_subject
-from carrylens.arithmetic.battery.columns import Branch, deciding_pairs
-from carrylens.arithmetic.battery.combiner import LINE_WIDTH, SHARES, fit_curves, stray_steps
-from carrylens.arithmetic.battery.combining import senders
-from carrylens.arithmetic.battery.interpolating import move_input, permuted, read_input
+from carrylens.arithmetic.battery.combiner.curve_fits import LINE_WIDTH, SHARES, fit_curves, stray_steps
+from carrylens.arithmetic.battery.combiner.mlp_input import move_input, permuted, read_input
+from carrylens.arithmetic.battery.measures.combiner_layer import senders
+from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict

@@ -15,10 +15,10 @@ from arithmetic.battery.plants import (
     untrained_subject,
 )
 from arithmetic.battery.test_paths import rates
-from carrylens.arithmetic.battery.columns import Branch
-from carrylens.arithmetic.battery.combining import combiner_layer, combiner_layers, senders
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.paths import HEADS
+from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer, combiner_layers, senders
+from carrylens.arithmetic.battery.paths.measure import LAYER_HEADS
+from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.questions import Operation
@@ -49,7 +49,7 @@ def test_experiments_look_where_it_is_combined() -> None:
     subject = idle_last_layer(Operation.ADD, 2)
     paths, patching, combiner = (outcome_of(name, subject) for name in ("paths", "patching", "combiner"))
     assert paths.verdict is patching.verdict is Verdict.SUPPORTED
-    assert rates(paths, HEADS) == {(1.0, 0.0)}
+    assert rates(paths, LAYER_HEADS) == {(1.0, 0.0)}
     assert (paths.beside_paper[0].ours, paths.beside_paper[0].agrees) == ("add layer 1", False)
     assert all(fact.effect.value == 1 for fact in combiner.facts if fact.about["effect"] == "the digit turns")
     same = outcome_of("necessity", planted_subject(Operation.ADD, 2))

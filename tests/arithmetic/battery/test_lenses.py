@@ -15,22 +15,22 @@ import torch
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
-from carrylens.arithmetic.battery import units
-from carrylens.arithmetic.battery.columns import Branch
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.dictionary import (
-    Dictionary,
-    Matrix,
+from carrylens.arithmetic.battery.outcome import Estimate, Outcome
+from carrylens.arithmetic.battery.readouts import feature_units as units
+from carrylens.arithmetic.battery.readouts.feature_units import Mlps, UnitComparison, compare_units, judge_units
+from carrylens.arithmetic.battery.readouts.sign_guess import SignGuess, judge_guesses, sign_guesses
+from carrylens.arithmetic.battery.readouts.sparse_dictionary import (
+    SparseDictionary,
+    Vectors,
     best_units,
     correlation,
     fit_dictionary,
     random_dictionary,
 )
-from carrylens.arithmetic.battery.first_guess import Guess, judge_guesses, sign_guesses
-from carrylens.arithmetic.battery.lenses import Reading, judge_readings, judge_units, read_tokens
-from carrylens.arithmetic.battery.outcome import Estimate, Outcome
+from carrylens.arithmetic.battery.readouts.token_readings import TokenReading, judge_readings, read_tokens
+from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.battery.units import Mlps, Units, compare_units
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
@@ -82,7 +82,7 @@ def test_every_sparsity_says_how_many_features_are_active_and_what_they_rebuild(
     assert all(f"({each.value:.1f} active" in outcome.says for each in active)
 
 
-def told(monkeypatch: pytest.MonkeyPatch, subject: Subject, *, one_site: bool) -> Units:
+def told(monkeypatch: pytest.MonkeyPatch, subject: Subject, *, one_site: bool) -> UnitComparison:
     """The comparison for the planted circuit's column 1, or with values superposed at one site and neurons mixed."""
 
     def superposed_values(_subject: Subject, questions: Questions, places: Sequence[int]) -> Mlps:
@@ -137,7 +137,7 @@ def test_an_interval_reaches_over_all_seeds(monkeypatch: pytest.MonkeyPatch) -> 
     # The second seed's fit fails: its features are random directions.
     fails = iter([False, True])
 
-    def fit(vectors: Matrix, n: int, seed: int, sparsity: float) -> Dictionary:
+    def fit(vectors: Vectors, n: int, seed: int, sparsity: float) -> SparseDictionary:
         return random_dictionary(vectors, n, seed) if next(fails) else fit_dictionary(vectors, n, seed, sparsity)
 
     monkeypatch.setattr(units, "LADDER", (0.3,))
@@ -216,16 +216,18 @@ def test_features_tell_what_is_superposed_better_than_random_directions() -> Non
 
 def test_each_part_can_come_out_either_way() -> None:
     right = ((Rate(40, 40),),)
-    late, early = (Reading("A1", ("A2",), right, right, 0.1, ("A2", "L1 behind MLP"), soon) for soon in (False, True))
+    late, early = (
+        TokenReading("A1", ("A2",), right, right, 0.1, ("A2", "L1 behind MLP"), soon) for soon in (False, True)
+    )
     assert judge_readings([late]) is Verdict.SUPPORTED
     assert judge_readings([late, early]) is Verdict.REFUTED
     more, less = Estimate("", 0.6, 0.58, 0.62, 0.4, 0.38, 0.42, 9), Estimate("", 0.3, 0.28, 0.32, 0.4, 0.38, 0.42, 9)
     assert judge_units([more]) is Verdict.SUPPORTED
     assert judge_units([more, less]) is Verdict.REFUTED
     best, chance = Rate(300, 400), Rate(210, 400)
-    assert judge_guesses([Guess("D5", Rate(296, 400), chance, best, Rate(0, 19))]) is Verdict.SUPPORTED
-    assert judge_guesses([Guess("D5", Rate(205, 400), chance, best, Rate(9, 19))]) is Verdict.REFUTED
-    assert judge_guesses([Guess("D5", Rate(296, 400), chance, best, Rate(1, 19))]) is Verdict.INCONCLUSIVE
+    assert judge_guesses([SignGuess("D5", Rate(296, 400), chance, best, Rate(0, 19))]) is Verdict.SUPPORTED
+    assert judge_guesses([SignGuess("D5", Rate(205, 400), chance, best, Rate(9, 19))]) is Verdict.REFUTED
+    assert judge_guesses([SignGuess("D5", Rate(296, 400), chance, best, Rate(1, 19))]) is Verdict.INCONCLUSIVE
     assert judge_guesses([]) is Verdict.UNTESTED
 
 

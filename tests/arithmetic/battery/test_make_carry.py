@@ -8,19 +8,16 @@ import numpy as np
 import pytest
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
-from carrylens.arithmetic.battery.columns import Branch, ColumnPairs, branches_of, contrast_pairs, own_carry
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.make_carry import ANSWER, BINARY, IN_PLACE, LATER, SPLIT
-from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.battery.written_classes import (
+from carrylens.arithmetic.battery.make_carry.summarise import ANSWER, BINARY, IN_PLACE, LATER, SPLIT
+from carrylens.arithmetic.battery.make_carry.written_classes import (
     BESIDE,
     HIGH,
     LOW,
-    NONE,
+    NO_CLASS,
     OTHER_SUMS,
     SHUFFLED,
-    THREE,
+    THREE_CLASSES,
     Cut,
     amounts_of,
     balanced_questions,
@@ -28,6 +25,10 @@ from carrylens.arithmetic.battery.written_classes import (
     tell,
     written_cuts,
 )
+from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
+from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, contrast_pairs, own_carry
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.layout import position_of, sequence_length
 from carrylens.arithmetic.planted.algorithm_of import model_of
@@ -151,7 +152,7 @@ def test_swaps_of_each_node_alone_are_kept_beside_their_null() -> None:
 def test_a_planted_write_tells_three_classes_beyond_its_digits(dials: Dials) -> None:
     subject = planted_subject(Operation.MIX, 3, dials)
     cuts = [cut for branch in Branch for cut in written_cuts(ExperimentContext(subject, SMALL), branch)]
-    assert classes_told(cuts) == dict.fromkeys(("add", "positive", "negative"), (THREE, ()))
+    assert classes_told(cuts) == dict.fromkeys(("add", "positive", "negative"), (THREE_CLASSES, ()))
     assert [str(cut.branch.family[cut.column]) for cut in cuts[::2]] == ["ST[1]", "ST[2]", "MB[1]", "NB[1]"]
     assert all(cut.told.hits == cut.told.n == 19 for cut in cuts)
     assert all(max(cut.other_sums.value, cut.shuffled.value) < 0.75 for cut in cuts)
@@ -192,7 +193,7 @@ def test_classes_that_are_told_as_well_as_any_sums_are_said_to_be(others: int, p
         Cut(Branch.ADD, 1, LOW, Rate(95, 95), Rate(50, 100), Rate(480, 950)),
         Cut(Branch.ADD, 1, HIGH, Rate(95, 95), Rate(others, 100), Rate(480, 950)),
     ]
-    assert classes_told(cuts) == {"add": (THREE, plain)}
+    assert classes_told(cuts) == {"add": (THREE_CLASSES, plain)}
 
 
 @pytest.mark.parametrize("branch", list(Branch))
@@ -232,7 +233,7 @@ def test_untrained_weights_are_not_tested_and_their_writes_tell_no_class(operati
         for branch in branches_of(operation)
         for cut in written_cuts(ExperimentContext(untrained_subject(operation), SMALL), branch)
     ]
-    assert set(classes_told(cuts).values()) == {(NONE, ())}
+    assert set(classes_told(cuts).values()) == {(NO_CLASS, ())}
 
 
 def test_scored_by_its_own_answers_an_untrained_model_follows_no_column() -> None:

@@ -7,17 +7,18 @@ import pytest
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
-from carrylens.arithmetic.battery.columns import Branch, branches_of, deciding_pairs
-from carrylens.arithmetic.battery.missing import (
-    Asked,
-    Place,
-    draw_pairs,
-    missed_by,
+from carrylens.arithmetic.battery.necessity.carry_errors import (
+    CarryPlace,
+    PlaceQuestions,
+    carry_errors,
+    carry_places,
+    draw_place_pairs,
     off_by_carry,
-    places_of,
     untagged_heads,
 )
-from carrylens.arithmetic.battery.necessity import Missed, weigh_places
+from carrylens.arithmetic.battery.necessity.place_verdicts import MissedPlace, weigh_places
+from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
+from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation, Questions
@@ -47,12 +48,17 @@ def test_with_three_copies_no_head_is_necessary_but_all_are() -> None:
     assert min(gaps.values()) > 0
 
 
-def missed(whole: float, worst: float, random: np.random.Generator, n: int = 400) -> Missed:
+def missed(whole: float, worst: float, random: np.random.Generator, n: int = 400) -> MissedPlace:
     """A place whose heads are missed that often; what fails without the worst fails without all."""
     drawn = random.random(n)
     never = np.zeros(n, dtype=np.bool_)
-    return Missed(
-        Place(Branch.ADD, "A1 add", 1, True, (), (), (6,)), drawn < whole, drawn < worst, never, never, Node(1, 1, 0)
+    return MissedPlace(
+        CarryPlace(Branch.ADD, "A1 add", 1, True, (), (), (6,)),
+        drawn < whole,
+        drawn < worst,
+        never,
+        never,
+        Node(1, 1, 0),
     )
 
 
@@ -126,27 +132,27 @@ def test_no_digit_is_off_by_a_carry_where_none_goes_in() -> None:
     assert off_by_carry(differences, Branch.POSITIVE).tolist() == [[-1, -1, 3, -1]]  # +022
 
 
-def delivering(operation: Operation, digit: int) -> Place:
+def delivering(operation: Operation, digit: int) -> CarryPlace:
     subject = planted_subject(operation, 2, PLAIN)
-    return next(place for place in places_of(subject, branches_of(operation)[0], 1) if place.digit == digit)
+    return next(place for place in carry_places(subject, branches_of(operation)[0], 1) if place.digit == digit)
 
 
 def test_a_head_that_brings_the_digits_own_column_is_not_missed_for_the_carry() -> None:
     subject = Subject("shipped", load("add_d5_l2_h3_w96_t2K_s1").eval(), Operation.ADD)
     reference = Stream(StreamKind.ENRICHED, Operation.ADD, 5, 3).take(0, 128)
-    place = next(each for each in places_of(subject, Branch.ADD, subject.last_layer) if each.name == "A2 add")
-    asked = draw_pairs(subject, place, 64, reference, 4).answered(subject)
+    place = next(each for each in carry_places(subject, Branch.ADD, subject.last_layer) if each.name == "A2 add")
+    asked = draw_place_pairs(subject, place, 64, reference, 4).answered(subject)
     own_column = (place.heads[1],)
     correct = subject.engine.run([ablate(own_column)], asked.questions, reference=reference).correct
     assert correct[0, :, place.tokens[0]].mean() < 0.7, "the digit fails without this head"
-    whole, alone = missed_by(subject, place, [place.heads, own_column], asked).mean(1)
+    whole, alone = carry_errors(subject, place, [place.heads, own_column], asked).mean(1)
     assert whole > 0.3
     assert alone == 0
 
 
 def test_pairs_of_every_depth_are_drawn_and_only_answered_ones_kept() -> None:
     subject, place = planted_subject(Operation.ADD, 2, PLAIN), delivering(Operation.ADD, 2)
-    asked = draw_pairs(subject, place, 60, Questions.parse(["11+22"]), 4)
+    asked = draw_place_pairs(subject, place, 60, Questions.parse(["11+22"]), 4)
     assert asked.partners is not None
     at_units = (asked.questions.first[:, 0] != asked.partners.first[:, 0]) | (
         asked.questions.second[:, 0] != asked.partners.second[:, 0]
@@ -154,13 +160,13 @@ def test_pairs_of_every_depth_are_drawn_and_only_answered_ones_kept() -> None:
     assert at_units.mean() == pytest.approx(0.5, abs=0.02)
     assert len(asked.answered(subject)) == len(asked)
     untrained = untrained_subject(Operation.ADD, 2)
-    assert len(Asked(asked.questions, asked.partners, asked.reference).answered(untrained)) == 0
+    assert len(PlaceQuestions(asked.questions, asked.partners, asked.reference).answered(untrained)) == 0
 
 
 def test_untagged_heads_are_others_that_the_counted_digits_can_depend_on() -> None:
     subject, random = untrained_subject(Operation.ADD), np.random.default_rng(0)
     untagged, equals = [node for node in subject.nodes if node.head != 0], subject.position("=")
-    for place in places_of(subject, Branch.ADD, subject.last_layer):
+    for place in carry_places(subject, Branch.ADD, subject.last_layer):
         at, drawn = place.heads[0].position, untagged_heads(subject, place, untagged, random)
         assert len(drawn) == len(place.heads)
         assert not set(drawn) & set(place.heads)

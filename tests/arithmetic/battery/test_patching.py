@@ -11,9 +11,16 @@ from numpy.typing import NDArray
 
 from arithmetic.battery.plants import combined_a_layer_later, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.battery.columns import Branch, deciding_pairs, sign_pairs
 from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.battery.patching import COLUMN, COPY, HEADS, sites_of, swap_sites
+from carrylens.arithmetic.battery.patching.measure import (
+    ALL_HEADS,
+    COLUMN_PLACE,
+    COMBINER_HEADS,
+    interchange_sites,
+    patched_sites,
+)
+from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs, sign_pairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import Dials, Timing, describe, one_layer, place_value
@@ -55,18 +62,20 @@ def test_a_model_that_answers_right_is_refuted_where_its_carry_is_not_at_the_col
     outcome = outcome_of("patching", subject_of(description))
     assert all(row[3] == "24/24" for row in outcome.rows)
     assert outcome.verdict is Verdict.REFUTED
-    assert all(fact.effect.value == 1 and fact.null.hits == 0 for fact in facts_at(outcome, COPY))
-    assert all(fact.effect.hits == 0 for fact in facts_at(outcome, COLUMN))
+    assert all(fact.effect.value == 1 and fact.null.hits == 0 for fact in facts_at(outcome, ALL_HEADS))
+    assert all(fact.effect.hits == 0 for fact in facts_at(outcome, COLUMN_PLACE))
 
 
 def test_a_carry_that_earlier_heads_bring_does_not_come_by_those_of_the_combiner() -> None:
     outcome = outcome_of("patching", subject_of(combined_a_layer_later(Operation.SUB, 3)))
     assert outcome.verdict is Verdict.REFUTED
-    sign = [fact for fact in facts_at(outcome, HEADS) if fact.about["branch"] == "sign"]
+    sign = [fact for fact in facts_at(outcome, COMBINER_HEADS) if fact.about["branch"] == "sign"]
     assert sign
     assert all(fact.effect == Rate(24, 24) for fact in sign), "which is made where it was"
-    assert all(fact.effect == Rate(0, 24) for fact in facts_at(outcome, HEADS) if fact not in sign)
-    assert all(fact.effect == Rate(24, 24) for fact in (*facts_at(outcome, COLUMN), *facts_at(outcome, COPY)))
+    assert all(fact.effect == Rate(0, 24) for fact in facts_at(outcome, COMBINER_HEADS) if fact not in sign)
+    assert all(
+        fact.effect == Rate(24, 24) for fact in (*facts_at(outcome, COLUMN_PLACE), *facts_at(outcome, ALL_HEADS))
+    )
     assert [row.agrees for row in outcome.beside_paper] == [False, None]
 
 
@@ -74,9 +83,9 @@ def test_one_layer_is_judged_by_its_columns_and_only_where_it_answers() -> None:
     subject = subject_of(one_layer(3))
     outcome = outcome_of("patching", subject)
     assert outcome.verdict is Verdict.REFUTED
-    assert sites_of(subject) == (COLUMN, COPY)
-    assert all(fact.effect.hits == 0 for fact in facts_at(outcome, COLUMN))
-    assert all((fact.effect.n > 0) == (fact.about["depth"] == 0) for fact in facts_at(outcome, COLUMN))
+    assert patched_sites(subject) == (COLUMN_PLACE, ALL_HEADS)
+    assert all(fact.effect.hits == 0 for fact in facts_at(outcome, COLUMN_PLACE))
+    assert all((fact.effect.n > 0) == (fact.about["depth"] == 0) for fact in facts_at(outcome, COLUMN_PLACE))
     assert all(fact.effect.n == 0 for fact in outcome.facts if fact.about.get("depth"))
     assert [row.agrees for row in outcome.beside_paper] == [None]
 
@@ -92,10 +101,10 @@ def own_answers(subject: Subject, questions: Questions) -> NDArray[np.int8]:
 
 def test_scored_by_its_own_answers_an_untrained_model_follows_no_swap_but_the_copy() -> None:
     subject = untrained_subject(Operation.MIX)
-    total = {site: [Rate(0, 0), Rate(0, 0)] for site in (COLUMN, HEADS)}
+    total = {site: [Rate(0, 0), Rate(0, 0)] for site in (COLUMN_PLACE, COMBINER_HEADS)}
     asked = [(2, deciding_pairs(branch, 3, 2, depth, 60, seed=3)) for branch in Branch for depth in (0, 1)]
     for digit, pairs in [*asked, (None, sign_pairs(3, 1, 60, seed=3))]:
-        swapped = swap_sites(subject, pairs, digit, own_answers(subject, pairs.source), layer=1)
+        swapped = interchange_sites(subject, pairs, digit, own_answers(subject, pairs.source), layer=1)
         for site, both in total.items():
             both[0] += swapped[site].effect
             both[1] += swapped[site].null

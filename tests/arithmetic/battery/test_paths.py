@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arithmetic.battery.plants import combined_a_layer_later, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.battery.paths import EARLIER, HEADS, LOGITS
+from carrylens.arithmetic.battery.paths.measure import EARLIER, LAYER_HEADS, LOGITS
 from carrylens.arithmetic.planted.dials import Dials, Timing, one_layer
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
@@ -17,7 +17,7 @@ def rates(outcome: Outcome, edit: str) -> set[tuple[float, float]]:
 def test_a_planted_carry_comes_through_the_last_head_and_not_past_the_mlp() -> None:
     outcome = outcome_of("paths", planted_subject(Operation.MIX, 2))
     assert outcome.verdict is Verdict.SUPPORTED
-    assert rates(outcome, HEADS) == {(1.0, 0.0)}
+    assert rates(outcome, LAYER_HEADS) == {(1.0, 0.0)}
     assert rates(outcome, EARLIER) == rates(outcome, LOGITS) == {(0.0, 0.0)}
     best = {row[0]: row[3].split(":")[0] for row in outcome.rows}
     assert best == {"A1 add": "head 0", "A2 add": "head 0", "A1 positive": "head 1", "A1 negative": "head 2"}
@@ -26,7 +26,7 @@ def test_a_planted_carry_comes_through_the_last_head_and_not_past_the_mlp() -> N
 def test_a_carry_that_waits_in_the_stream_refutes_the_last_heads() -> None:
     outcome = outcome_of("paths", subject_of(combined_a_layer_later(Operation.ADD, 2)))
     assert outcome.verdict is Verdict.REFUTED
-    assert (rates(outcome, HEADS), rates(outcome, EARLIER)) == ({(0.0, 0.0)}, {(1.0, 0.0)})
+    assert (rates(outcome, LAYER_HEADS), rates(outcome, EARLIER)) == ({(0.0, 0.0)}, {(1.0, 0.0)})
 
 
 def test_equals_is_bypassed_a_depot_or_the_origin() -> None:

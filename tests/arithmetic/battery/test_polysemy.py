@@ -10,12 +10,14 @@ from dataclasses import replace
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
-from carrylens.arithmetic.battery.columns import Branch
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.polysemy import inserted_node, judge_several, shuffled_several
+from carrylens.arithmetic.battery.fresh_outcomes import full_settings
+from carrylens.arithmetic.battery.polysemy.measure import inserted_node
+from carrylens.arithmetic.battery.polysemy.served_branches import shuffled_several
+from carrylens.arithmetic.battery.polysemy.summarise import judge_several
 from carrylens.arithmetic.battery.registry import experiments_called
-from carrylens.arithmetic.battery.running import full_settings
-from carrylens.arithmetic.battery.subject import Inserted, Subject
+from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.arithmetic.battery.subject import InsertedModel, Subject
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
@@ -65,7 +67,7 @@ def test_shuffling_parts_what_came_together() -> None:
 def test_an_inserted_plant_serves_what_it_served_and_stands_beside_one_from_scratch() -> None:
     mixed, adds = planted_subject(Operation.MIX, 2), planted_subject(Operation.ADD, 2)
     scratch = planted_subject(Operation.MIX, 2, Dials(polysemy=True))
-    put = Inserted("add", adds.model, scratch=scratch)
+    put = InsertedModel("add", adds.model, scratch=scratch)
     outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, put))
     found = {
         (fact.about["inserted nodes that serve"], str(fact.about["null"]).endswith("from scratch")): fact
@@ -84,7 +86,7 @@ def test_an_inserted_plant_serves_what_it_served_and_stands_beside_one_from_scra
 
 def test_without_a_model_from_scratch_only_the_addition_model_stands_beside() -> None:
     mixed, adds = planted_subject(Operation.MIX, 2), planted_subject(Operation.ADD, 2)
-    outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, Inserted("add", adds.model)))
+    outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, InsertedModel("add", adds.model)))
     branches = [fact.about[key] for fact in outcome.facts for key in fact.about if key == "inserted nodes that serve"]
     assert branches == ["add"]
     assert "no model of this shape trained from scratch" in outcome.says
@@ -92,7 +94,9 @@ def test_without_a_model_from_scratch_only_the_addition_model_stands_beside() ->
 
 def test_a_model_put_in_late_has_its_nodes_moved() -> None:
     big, small = (Transformer(ModelConfig.of_width(2, n, n + 1, width=24, seed=1)) for n in (3, 2))
-    early, late = (Subject("ins", big, Operation.MIX, None, Inserted("add", small, late)) for late in (False, True))
+    early, late = (
+        Subject("ins", big, Operation.MIX, None, InsertedModel("add", small, late)) for late in (False, True)
+    )
     assert inserted_node(Node(4, 1, 2), early) == Node(4, 1, 2)
     assert inserted_node(Node(4, 1, 2), late) == Node(4, 2, 3)
     assert inserted_node(Node(4, 0, None), late) == Node(4, 1, None)

@@ -12,14 +12,17 @@ import torch
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.algorithms import answers, subtasks
-from carrylens.arithmetic.battery import early_readings
-from carrylens.arithmetic.battery.axes import SHARED, Turned, angles, judge_angles
-from carrylens.arithmetic.battery.carry_probes import first_places, read_carry
-from carrylens.arithmetic.battery.columns import Branch, own_carry, pure_pairs
+from carrylens.arithmetic.battery.axes.angles import CarryDifferences, angles_between
+from carrylens.arithmetic.battery.axes.measure import BOTH_BORROWS
+from carrylens.arithmetic.battery.axes.summarise import judge_angles
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.early_readings import PLANE, WHOLE, early_reading
-from carrylens.arithmetic.battery.probes import asked_for, fit_probe, untrained_twin
-from carrylens.arithmetic.battery.states import levels_of, read_hooks
+from carrylens.arithmetic.battery.measures.linear_probe import fit_probe
+from carrylens.arithmetic.battery.measures.residual_states import levels_of, read_hooks
+from carrylens.arithmetic.battery.probes.carry_probes import first_places, read_carry
+from carrylens.arithmetic.battery.probes.early_readings import PLANE, WHOLE, early_reading, interchange_plane
+from carrylens.arithmetic.battery.probes.measure import asked_for, untrained_twin
+from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.arithmetic.battery.stimuli.column_pairs import own_carry, pure_pairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.dials import Dials, Timing
 from carrylens.arithmetic.questions import Operation
@@ -135,8 +138,8 @@ def test_borrows_of_two_heads_look_shared_only_when_they_turn_together() -> None
     outcome = outcome_of("axes", planted_subject(Operation.MIX, 2))
     assert outcome.verdict is not Verdict.SUPPORTED
     shown = {row[1]: float(row[2].split()[0]) for row in outcome.rows}
-    assert shown[f"{SHARED}, turned together"] > 0.85
-    assert shown[SHARED] < 0.7
+    assert shown[f"{BOTH_BORROWS}, turned together"] > 0.85
+    assert shown[BOTH_BORROWS] < 0.7
 
 
 def leaning_borrows(cos: float) -> Subject:
@@ -175,10 +178,12 @@ def test_planted_borrows_that_share_an_axis_are_told_from_those_that_do_not() ->
         outcome = outcome_of("axes", subject)
         assert outcome.verdict is verdict
         found = {row[1]: float(row[2].split()[0]) for row in outcome.rows}
-        assert (found[SHARED] > 0.7) == (verdict is Verdict.SUPPORTED)
+        assert (found[BOTH_BORROWS] > 0.7) == (verdict is Verdict.SUPPORTED)
         assert max(found["add-positive"], found["add-negative"]) < 0.5
         along = [
-            f for f in outcome.facts if {f.about["pairs of"], f.about["along the axis of"]} == set(SHARED.split("-"))
+            f
+            for f in outcome.facts
+            if {f.about["pairs of"], f.about["along the axis of"]} == set(BOTH_BORROWS.split("-"))
         ]
         assert len(along) == 2
         assert all((fact.p < 1e-6) == (verdict is Verdict.SUPPORTED) for fact in along)
@@ -188,21 +193,21 @@ def test_planted_borrows_that_share_an_axis_are_told_from_those_that_do_not() ->
 def test_all_principal_angles_are_given_beside_those_of_unrelated_differences() -> None:
     random, directions = np.random.default_rng(5), np.eye(20)
 
-    def spread(*rows: int) -> Turned:
+    def spread(*rows: int) -> CarryDifferences:
         mixed = random.standard_normal((80, len(rows))) @ directions[list(rows)]
         noise = random.standard_normal((80, 20))
-        return Turned(mixed + 5 * directions[rows[0]], 0.1 * noise, noise)
+        return CarryDifferences(mixed + 5 * directions[rows[0]], 0.1 * noise, noise)
 
     three = {Branch.ADD: spread(5, 6, 7), Branch.POSITIVE: spread(0, 1, 2), Branch.NEGATIVE: spread(0, 1, 3)}
-    found = {angle.name: angle.principal for angle in angles(2, three, SMALL)}
-    assert [round(each.value, 2) for each in found[SHARED]] == [1.0, 1.0, 0.0]
+    found = {angle.name: angle.principal for angle in angles_between(2, three, SMALL)}
+    assert [round(each.value, 2) for each in found[BOTH_BORROWS]] == [1.0, 1.0, 0.0]
     assert [round(each.value, 2) for each in found["add-positive"]] == [0.0, 0.0, 0.0]
-    assert all(each.null_high < 0.95 for each in found[SHARED])
+    assert all(each.null_high < 0.95 for each in found[BOTH_BORROWS])
     one = {
-        branch: Turned(np.outer(np.ones(40), directions[0]), three[branch].null, three[branch].null)
+        branch: CarryDifferences(np.outer(np.ones(40), directions[0]), three[branch].null, three[branch].null)
         for branch in Branch
     }
-    assert [len(angle.principal) for angle in angles(2, one, SMALL)] == [1, 1, 1]  # rounding spans nothing
+    assert [len(angle.principal) for angle in angles_between(2, one, SMALL)] == [1, 1, 1]  # rounding spans nothing
 
 
 def test_untrained_weights_have_no_shared_axis() -> None:
@@ -214,26 +219,26 @@ def test_untrained_weights_have_no_shared_axis() -> None:
 
 def test_a_source_that_changes_nothing_is_no_direction() -> None:
     one, other = turned(np.eye(20)[0], 1), turned(np.eye(20)[0], 2)
-    still = Turned(other.effect, 1e-7 * other.effect, other.unrelated)
+    still = CarryDifferences(other.effect, 1e-7 * other.effect, other.unrelated)
     both = {Branch.ADD: turned(np.eye(20)[1], 3), Branch.POSITIVE: one, Branch.NEGATIVE: still}
-    shared = next(angle for angle in angles(2, both, SMALL) if angle.name == SHARED)
+    shared = next(angle for angle in angles_between(2, both, SMALL) if angle.name == BOTH_BORROWS)
     assert shared.cos.null_high < 0.01
 
 
-def turned(direction: np.ndarray, seed: int) -> Turned:
+def turned(direction: np.ndarray, seed: int) -> CarryDifferences:
     random = np.random.default_rng(seed)
     noise = 0.1 * random.standard_normal((3, 60, 20))
-    return Turned(direction + noise[0], noise[1], noise[2])
+    return CarryDifferences(direction + noise[0], noise[1], noise[2])
 
 
 def test_a_shared_borrow_axis_is_supported_and_one_axis_for_all_is_not() -> None:
     one, other = np.eye(20)[:2]
     shared = {Branch.ADD: turned(one, 1), Branch.POSITIVE: turned(other, 2), Branch.NEGATIVE: turned(other, 3)}
-    assert judge_angles(angles(2, shared, SMALL)) is Verdict.SUPPORTED
+    assert judge_angles(angles_between(2, shared, SMALL)) is Verdict.SUPPORTED
     same = {branch: turned(one, seed) for seed, branch in enumerate(Branch)}
-    assert judge_angles(angles(2, same, SMALL)) is Verdict.REFUTED
+    assert judge_angles(angles_between(2, same, SMALL)) is Verdict.REFUTED
     apart = {branch: turned(np.eye(20)[seed], seed) for seed, branch in enumerate(Branch)}
-    assert judge_angles(angles(2, apart, SMALL)) is Verdict.REFUTED
+    assert judge_angles(angles_between(2, apart, SMALL)) is Verdict.REFUTED
 
 
 @pytest.mark.parametrize("name", ["probes", "axes"])
@@ -263,6 +268,6 @@ def test_a_plane_that_says_nothing_of_the_carry_turns_nothing() -> None:
     reading = early_reading(ExperimentContext(subject, SMALL), carry, asked)
     assert reading is not None
     random = np.linalg.qr(np.random.default_rng(1).standard_normal((subject.model.config.d_model, 2)))[0].T
-    other = early_readings._swapped(ExperimentContext(subject, SMALL), carry, reading.site, random)
+    other = interchange_plane(ExperimentContext(subject, SMALL), carry, reading.site, random)
     assert reading.plane.effect.value == other.whole.effect.value == 1
     assert other.plane.effect.interval[1] < reading.plane.effect.interval[0]

@@ -16,15 +16,22 @@ from numpy.typing import NDArray
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import UngatedSubject, ungated_subject
 from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.battery import restored_writes
-from carrylens.arithmetic.battery.adding import Best, Keeping, alike_nodes
-from carrylens.arithmetic.battery.brought_back import Brought, judge_brought
-from carrylens.arithmetic.battery.columns import Branch, deciding_pairs
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.restoration import _beside_curve, _Curve, _Restored, _says
-from carrylens.arithmetic.battery.restored_writes import summed_writes, told_by, unseen_pairs, wanted_at
+from carrylens.arithmetic.battery.measures.useful_nodes import UsefulNodes, find_useful_nodes
+from carrylens.arithmetic.battery.restoration import restored_writes
+from carrylens.arithmetic.battery.restoration.measure import RestorationCurve, RestoredBranch
+from carrylens.arithmetic.battery.restoration.node_ranking import KeptNodes, RankedNodes, similar_nodes
+from carrylens.arithmetic.battery.restoration.restored_answers import RestoredAnswers, judge_restored
+from carrylens.arithmetic.battery.restoration.restored_writes import (
+    read_restored_writes,
+    readable_at,
+    summed_writes,
+    unseen_pairs,
+)
+from carrylens.arithmetic.battery.restoration.summarise import _beside_curve, _says
+from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.battery.tagging import Tagged, tagged_nodes
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
@@ -50,7 +57,7 @@ def mapped(subject: Subject, kept: Collection[Node]) -> Subject:
 
 def test_heads_left_out_of_a_map_are_named_and_seen_to_deliver_the_carry() -> None:
     subject = planted_subject(Operation.ADD, 2, NOISY)
-    useful = tagged_nodes(ExperimentContext(subject, TINY)).nodes
+    useful = find_useful_nodes(ExperimentContext(subject, TINY)).nodes
     left_out = {node for node in useful if node.layer == 1 and not node.is_mlp}
     assert left_out
     outcome = outcome_of("restoration", mapped(subject, useful - left_out), TINY)
@@ -72,7 +79,7 @@ def test_heads_left_out_of_a_map_are_named_and_seen_to_deliver_the_carry() -> No
 
 
 def left_out_heads(subject: Subject) -> tuple[Subject, list[Node]]:
-    useful = tagged_nodes(ExperimentContext(subject, TINY)).nodes
+    useful = find_useful_nodes(ExperimentContext(subject, TINY)).nodes
     left_out = sorted(node for node in useful if node.layer == 1 and not node.is_mlp)
     return mapped(subject, useful - set(left_out)), left_out
 
@@ -80,32 +87,32 @@ def left_out_heads(subject: Subject) -> tuple[Subject, list[Node]]:
 def test_no_random_addition_holds_a_chosen_node(monkeypatch: pytest.MonkeyPatch) -> None:
     subject, left_out = left_out_heads(planted_subject(Operation.ADD, 2, NOISY))
     drawn: list[set[Node]] = []
-    plain = Keeping.right_each
+    plain = KeptNodes.right_each
 
-    def watched(self: Keeping, plans, asked):  # type: ignore[no-untyped-def]
+    def watched(self: KeptNodes, plans, asked):  # type: ignore[no-untyped-def]
         drawn.extend(set(nodes) for plan in plans for nodes in plan)
         return plain(self, plans, asked)
 
-    monkeypatch.setattr(Keeping, "right_each", watched)
+    monkeypatch.setattr(KeptNodes, "right_each", watched)
     outcome = outcome_of("restoration", subject, TINY)
     assert set(outcome.facts[0].about["added"]) == set(map(str, left_out))  # type: ignore[call-overload]
     assert len(left_out) > 1
     assert any(len(nodes) == 1 for nodes in drawn)
     assert not any(nodes & set(left_out) for nodes in drawn)
-    tagged = tagged_nodes(ExperimentContext(subject, TINY)).nodes
+    tagged = find_useful_nodes(ExperimentContext(subject, TINY)).nodes
     assert not any(nodes & tagged for nodes in drawn)
 
 
 def test_each_failing_question_has_random_sets_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     subject, _ = left_out_heads(planted_subject(Operation.ADD, 2, NOISY))
     counts: list[tuple[int, int]] = []
-    plain = Keeping.right_each
+    plain = KeptNodes.right_each
 
-    def watched(self: Keeping, plans, asked):  # type: ignore[no-untyped-def]
+    def watched(self: KeptNodes, plans, asked):  # type: ignore[no-untyped-def]
         counts.extend((len(plan), len(asked)) for plan in plans)
         return plain(self, plans, asked)
 
-    monkeypatch.setattr(Keeping, "right_each", watched)
+    monkeypatch.setattr(KeptNodes, "right_each", watched)
     outcome = outcome_of("restoration", subject, TINY)
     n_lost = outcome.facts[0].effect.n
     assert counts[-2:] == [(n_lost, n_lost)] * 2
@@ -128,7 +135,7 @@ def test_the_difference_is_told_with_an_interval_beside_that_of_two_random_sets(
 
 def test_heads_that_fetch_the_operator_are_missing_and_named() -> None:
     subject = planted_subject(Operation.MIX, 2, Dials())
-    useful = tagged_nodes(ExperimentContext(subject, TINY)).nodes
+    useful = find_useful_nodes(ExperimentContext(subject, TINY)).nodes
     fetch = {node for node in useful if (node.layer, node.head) == (0, 3)}
     outcome = outcome_of("restoration", mapped(subject, useful - fetch), TINY)
     added = {fact.about["branch"]: set(fact.about["added"]) for fact in outcome.facts if "added" in fact.about}  # type: ignore[call-overload]
@@ -137,11 +144,11 @@ def test_heads_that_fetch_the_operator_are_missing_and_named() -> None:
     assert outcome.verdict is Verdict.SUPPORTED
 
 
-def brought(n: int, both: int, only_chosen: int, only_random: int) -> Brought:
+def brought(n: int, both: int, only_chosen: int, only_random: int) -> RestoredAnswers:
     at = np.arange(n)
     chosen = at < both + only_chosen
     random = (at < both) | ((at >= both + only_chosen) & (at < both + only_chosen + only_random))
-    return Brought("add", chosen, random, random[::-1])
+    return RestoredAnswers("add", chosen, random, random[::-1])
 
 
 def test_the_verdict_is_right_on_counts() -> None:
@@ -156,22 +163,22 @@ def test_the_verdict_is_right_on_counts() -> None:
         (8, 4, 0, 0): Verdict.INCONCLUSIVE,
         (0, 0, 0, 0): Verdict.UNTESTED,
     }.items():
-        assert judge_brought([brought(*counts)]) == [verdict], counts
+        assert judge_restored([brought(*counts)]) == [verdict], counts
 
 
 def test_chosen_nodes_that_are_no_better_are_seldom_taken_for_better() -> None:
     random = np.random.default_rng(1)
-    runs = [Brought("", *(random.random((3, 60)) < 0.5)) for _ in range(300)]
+    runs = [RestoredAnswers("", *(random.random((3, 60)) < 0.5)) for _ in range(300)]
     assert sum(each.p <= 0.05 for each in runs) <= 0.05 * 300 + 10
     assert sum(each.difference.low <= 0 <= each.difference.high for each in runs) >= 0.9 * 300
 
 
 def test_where_just_any_bring_back_most_the_sentence_says_so() -> None:
     right = np.arange(80) >= 40
-    curve = _Curve(Fill.MEAN, (0, 1), [right, right | True], [right, right])
+    curve = RestorationCurve(Fill.MEAN, (0, 1), [right, right | True], [right, right])
     for some, said in ((brought(40, 36, 4, 0), True), (brought(40, 4, 36, 0), False)):
-        each = _Restored(Branch.ADD, curve, None, (Node(1, 0, 0),), [], some, (40, 0, 0, 0))
-        assert ("so just any others bring back most" in _says([each], Tagged({Node(0, 0, 0): 1}, "a map"))) is said
+        each = RestoredBranch(Branch.ADD, curve, None, (Node(1, 0, 0),), [], some, (40, 0, 0, 0))
+        assert ("so just any others bring back most" in _says([each], UsefulNodes({Node(0, 0, 0): 1}, "a map"))) is said
 
 
 def test_no_pair_is_scored_that_was_fitted_on() -> None:
@@ -193,7 +200,7 @@ def test_what_is_read_off_writes_is_scored_on_other_questions_for_every_place(mo
         return summed_writes(model, questions, some)
 
     monkeypatch.setattr(restored_writes, "summed_writes", watched)
-    told = told_by(ExperimentContext(subject, TINY), Branch.NEGATIVE, nodes)
+    told = read_restored_writes(ExperimentContext(subject, TINY), Branch.NEGATIVE, nodes)
     fitted, scored = asked[::2], asked[1::2]
     assert len(fitted) == len(scored) == len(told)
     assert not any(one & other for one, other in zip(fitted, scored, strict=True))
@@ -204,7 +211,7 @@ def test_what_is_read_off_writes_is_scored_on_other_questions_for_every_place(mo
 
 def test_the_curve_is_saved_as_facts() -> None:
     subject = planted_subject(Operation.ADD, 2, NOISY)
-    useful = tagged_nodes(ExperimentContext(subject, TINY)).nodes
+    useful = find_useful_nodes(ExperimentContext(subject, TINY)).nodes
     left_out = {node for node in useful if node.layer == 1 and not node.is_mlp}
     outcome = outcome_of("restoration", mapped(subject, useful - left_out), TINY)
     curve = [fact for fact in outcome.facts if "n_added" in fact.about]
@@ -225,15 +232,17 @@ def test_a_complete_map_lacks_nothing() -> None:
 
 def test_a_map_that_lacks_nearly_all_is_not_restored_by_a_few() -> None:
     subject = planted_subject(Operation.ADD, 3)
-    kept = sorted(tagged_nodes(ExperimentContext(subject, TINY)).nodes)[:1]
+    kept = sorted(find_useful_nodes(ExperimentContext(subject, TINY)).nodes)[:1]
     outcome = outcome_of("restoration", mapped(subject, kept), TINY)
     assert outcome.verdict is Verdict.REFUTED
 
 
 def test_a_few_failures_are_too_few_to_test_and_not_nothing() -> None:
     right = np.arange(40) >= 3
-    few = _Restored(Branch.ADD, _Curve(Fill.MEAN, (0, 1), [right, right], [right, right]), None, (Node(1, 0, 0),), [])
-    assert "3 of 40 that fail are too few to test" in _says([few], Tagged({Node(0, 0, 0): 1}, "a map"))
+    few = RestoredBranch(
+        Branch.ADD, RestorationCurve(Fill.MEAN, (0, 1), [right, right], [right, right]), None, (Node(1, 0, 0),), []
+    )
+    assert "3 of 40 that fail are too few to test" in _says([few], UsefulNodes({Node(0, 0, 0): 1}, "a map"))
 
 
 def test_past_the_gate_nothing_restores_untrained_weights() -> None:
@@ -250,11 +259,11 @@ def test_past_the_gate_nothing_restores_untrained_weights() -> None:
 def test_the_paper_is_held_to_its_own_fill_and_model() -> None:
     right = np.arange(40) >= 20
     best, null = [right, right | True], [right, right]
-    curve = _Curve(Fill.MEAN, (0, 10), best, null)
+    curve = RestorationCurve(Fill.MEAN, (0, 10), best, null)
     row = _beside_curve(Branch.NEGATIVE, curve)
     assert (row.ours, row.agrees) == ("1.00 (random 0.50), none 0.50", True)
-    assert _beside_curve(Branch.POSITIVE, _Curve(Fill.MEAN, (0, 10), null, null)).agrees is False
-    few = _beside_curve(Branch.POSITIVE, _Curve(Fill.MEAN, (0,), [right | True], [right | True]))
+    assert _beside_curve(Branch.POSITIVE, RestorationCurve(Fill.MEAN, (0, 10), null, null)).agrees is False
+    few = _beside_curve(Branch.POSITIVE, RestorationCurve(Fill.MEAN, (0,), [right | True], [right | True]))
     assert (few.ours, few.agrees) == ("1.00 with none added: too few fail", None)
 
 
@@ -267,14 +276,18 @@ def test_the_sign_is_looked_for_where_it_is_read_and_made() -> None:
         "A2": ["borrow into A1"],
         "D1": [],
     }.items():
-        assert [each.what for each in wanted_at(subject, Branch.NEGATIVE, subject.position(place))] == whats, place
+        assert [each.what for each in readable_at(subject, Branch.NEGATIVE, subject.position(place))] == whats, place
 
 
 def test_nodes_that_tell_the_sign_are_read_and_turn_it() -> None:
     subject = planted_subject(Operation.SUB, 2)
     at_equals = [node for node in subject.nodes_at(subject.position("=")) if not node.is_mlp]
     for branch in (Branch.POSITIVE, Branch.NEGATIVE):
-        (sign,) = [told for told in told_by(ExperimentContext(subject, TINY), branch, at_equals) if told.what == "sign"]
+        (sign,) = [
+            told
+            for told in read_restored_writes(ExperimentContext(subject, TINY), branch, at_equals)
+            if told.what == "sign"
+        ]
         assert (sign.read.value, sign.together.effect.value, sign.together.null.hits) == (1.0, 1.0, 0)
         assert sign.shuffled.value < 0.8
 
@@ -287,7 +300,7 @@ def test_random_additions_are_near_others_of_the_same_kind_and_layer() -> None:
     nodes = [Node.parse(name) for name in ("P3L0H0", "P3L0H1", "P8L1MLP")]
     random = np.random.default_rng(0)
     for _ in range(20):
-        found = alike_nodes(nodes, all_nodes(11, 2, 2), 7, random)
+        found = similar_nodes(nodes, all_nodes(11, 2, 2), 7, random)
         drawn = found.nodes
         assert found.nearness == (3, 0, 0, 0)
         assert not set(drawn) & set(nodes)
@@ -298,16 +311,16 @@ def test_random_additions_are_near_others_of_the_same_kind_and_layer() -> None:
 
 def test_random_additions_come_from_further_where_nothing_is_near() -> None:
     far = [Node.parse(name) for name in ("P0L0H0", "P9L0H0", "P2L0MLP")]
-    drawn = alike_nodes([Node.parse("P4L0H1")], far, 7, np.random.default_rng(0))
+    drawn = similar_nodes([Node.parse("P4L0H1")], far, 7, np.random.default_rng(0))
     assert (drawn.nodes, drawn.nearness) == ((Node.parse("P0L0H0"),), (0, 1, 0, 0))
     many = [Node.parse(f"P4L0H{head}") for head in range(1, 4)]
-    drawn = alike_nodes(many, far, 7, np.random.default_rng(0))
+    drawn = similar_nodes(many, far, 7, np.random.default_rng(0))
     assert (set(drawn.nodes), drawn.nearness) == (set(far), (0, 1, 1, 1))
 
 
 def test_random_additions_to_a_part_of_the_chosen_hold_none_of_the_others_chosen() -> None:
     ranked = tuple(Node(position, 0, head) for position in range(4) for head in range(2))
-    best = Best(ranked, (0, 1, 4), 4)
+    best = RankedNodes(ranked, (0, 1, 4), 4)
     drawn = {node for seed in range(20) for node in best.alike(1, 7, np.random.default_rng(seed)).nodes}
     assert drawn == {node for node in ranked[4:] if node.position <= 2}
     assert set(best.alike(4, 7, np.random.default_rng(0)).nodes) == set(ranked[4:])

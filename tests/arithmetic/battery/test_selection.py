@@ -14,13 +14,15 @@ import pytest
 import torch
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
-from carrylens.arithmetic.battery import subspaces
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.selection import choose_layer, judge_selection, needed_rank, turn_choice
+from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.selection import subspaces
+from carrylens.arithmetic.battery.selection.branch_pairs import Turn, draw_branch_pairs
+from carrylens.arithmetic.battery.selection.measure import choose_layer, turn_choice
+from carrylens.arithmetic.battery.selection.rest_of_model import behind_heads, entering
+from carrylens.arithmetic.battery.selection.subspaces import BASE, OTHER, SAME, RankedSubspace, read_pair_states
+from carrylens.arithmetic.battery.selection.summarise import judge_selection, needed_rank
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.battery.subspaces import BASE, OTHER, SAME, Ranked, behind_heads, entering, stand
-from carrylens.arithmetic.battery.swapping import Swapped
-from carrylens.arithmetic.battery.turning import Turn, turned_pairs
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.planted.answer_mlps import add_combiners
 from carrylens.arithmetic.planted.assembly import Finish, assemble
@@ -90,7 +92,7 @@ def test_a_choice_scattered_over_many_directions_is_supported(monkeypatch: pytes
 
 def test_where_no_layer_is_entered_by_the_choice_no_rank_is_asked_for() -> None:
     subject, operator = subject_behind_an_idle_layer(), [Turn.TO_ADD, Turn.TO_POSITIVE]
-    fits = [turned_pairs(turn, 2, 1, 20, seed=5) for turn in operator]
+    fits = [draw_branch_pairs(turn, 2, 1, 20, seed=5) for turn in operator]
     assert choose_layer(subject, fits)[0] == 1
     with torch.no_grad():  # digits that do not depend on the operator: nothing entering any layer can turn them
         for layer in (1, 2):
@@ -151,7 +153,7 @@ def subject_with_a_scattered_choice() -> Subject:
 
 @pytest.mark.parametrize("turn", list(Turn))
 def test_turns_change_the_digit_and_their_nulls_do_not(turn: Turn) -> None:
-    turns = turned_pairs(turn, 3, 1, 40, seed=3)
+    turns = draw_branch_pairs(turn, 3, 1, 40, seed=3)
     assert len(turns) == 40
     assert (turns.before != turns.after).all()
     assert np.bincount(turns.after).max() <= 7  # or always saying one digit would turn many
@@ -168,31 +170,34 @@ def test_turns_change_the_digit_and_their_nulls_do_not(turn: Turn) -> None:
 @pytest.mark.parametrize("layer", [1, 2])
 def test_what_is_carried_on_from_a_level_is_what_the_engine_gives(layer: int) -> None:
     subject = subject_behind_an_idle_layer()
-    turns = turned_pairs(Turn.TO_ADD, 2, 1, 20, seed=4)
+    turns = draw_branch_pairs(Turn.TO_ADD, 2, 1, 20, seed=4)
     place = subject.predicting(1)
     by_engine = subject.engine.run([swap([Residual(place, layer)])], turns.base, turns.other).tokens[0, :, 2]
-    standing = stand(subject, turns, entering(layer))
+    standing = read_pair_states(subject, turns, entering(layer))
     assert np.array_equal(standing.rest.tokens(standing.states[OTHER]), by_engine)
     some = np.array([3, 0, 3])
     assert np.array_equal(standing.rest.tokens(standing.states[OTHER][some], some), by_engine[some])
     heads = [node for node in subject.nodes_at(place) if node.layer == 2 and not node.is_mlp]
     copied = subject.engine.run([swap([Residual(place, 2), *heads])], turns.base, turns.same).tokens[0, :, 2]
-    behind = stand(subject, turns, behind_heads(2))
+    behind = read_pair_states(subject, turns, behind_heads(2))
     assert np.array_equal(behind.rest.tokens(behind.states[SAME]), copied)
 
 
 def test_a_sign_is_turned_by_reading_the_same_question_with_the_other_one() -> None:
-    turns = turned_pairs(Turn.TO_NEGATIVE, 3, 1, 20, seed=4)
+    turns = draw_branch_pairs(Turn.TO_NEGATIVE, 3, 1, 20, seed=4)
     assert np.array_equal(turns.same.first, turns.base.first)
     assert turns.same_read.negative.all()
     subject = planted_subject(Operation.MIX, 3)
-    standing = stand(subject, turns, entering(1))
+    standing = read_pair_states(subject, turns, entering(1))
     assert standing.followed(SAME).all()
     assert not (standing.rest.tokens(standing.states[BASE]) == turns.after).any()
 
 
-def ranked(hits: dict[int, int], null: int = 2) -> list[Ranked]:
-    return [Ranked(Turn.TO_ADD, OTHER, rank, Swapped(Rate(n, 40), Rate(null, 40))) for rank, n in hits.items()]
+def ranked(hits: dict[int, int], null: int = 2) -> list[RankedSubspace]:
+    return [
+        RankedSubspace(Turn.TO_ADD, OTHER, rank, InterchangeRates(Rate(n, 40), Rate(null, 40)))
+        for rank, n in hits.items()
+    ]
 
 
 def test_a_choice_of_many_dimensions_is_supported_and_one_direction_refutes_it() -> None:

@@ -12,12 +12,15 @@ import pytest
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
-from carrylens.arithmetic.battery.columns import Branch
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.measures.useful_nodes import find_useful_nodes
 from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.arithmetic.battery.stimuli.natural_questions import reference_questions
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.battery.sufficiency import FILLS, _beside, _Kept
-from carrylens.arithmetic.battery.tagging import matched_set, parts_of, reference_questions, tagged_nodes
+from carrylens.arithmetic.battery.sufficiency.matched_sets import matched_set, sequence_parts
+from carrylens.arithmetic.battery.sufficiency.measure import FILLS, KeptBranch
+from carrylens.arithmetic.battery.sufficiency.summarise import _beside
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
@@ -51,7 +54,7 @@ def test_what_ablated_nodes_write_is_of_all_branches_alike(operation: str, share
 
 def without_operator(operation: Operation) -> Subject:
     subject = planted_subject(operation, 2, PLAIN)
-    useful = tagged_nodes(ExperimentContext(subject, SMALL)).nodes
+    useful = find_useful_nodes(ExperimentContext(subject, SMALL)).nodes
     return mapped(subject, [node for node in useful if (node.layer, node.head) != (0, 3)])  # they fetch the operator
 
 
@@ -124,7 +127,7 @@ def test_the_papers_figures_stand_beside_models_of_the_same_operation_and_digits
 
 def test_signs_stand_beside_the_papers_in_mixed_models() -> None:
     some, sign = [Rate(9, 10)] * 3, Rate(7, 10)
-    kept = _Kept(Branch.NEGATIVE, 0.5, some, some, [[sign, *some]] * 3, [some] * 3, some[:2], some[:2], some, some)
+    kept = KeptBranch(Branch.NEGATIVE, 0.5, some, some, [[sign, *some]] * 3, [some] * 3, some[:2], some[:2], some, some)
     row = _beside(kept, untrained_subject(Operation.MIX, 6))[-1]
     assert (row.what, row.paper) == (
         "signs of negative answers kept, mean ablation over all branches",
@@ -161,9 +164,9 @@ def mapped(subject: Subject, kept: tuple[Node, ...] | list[Node]) -> Subject:
 
 def test_a_map_says_which_nodes_are_tagged() -> None:
     subject = planted_subject(Operation.ADD, 2, PLAIN)
-    alone = tagged_nodes(ExperimentContext(subject, SMALL))
+    alone = find_useful_nodes(ExperimentContext(subject, SMALL))
     kept = sorted(alone.nodes)[:3]
-    by_map = tagged_nodes(ExperimentContext(mapped(subject, kept), SMALL))
+    by_map = find_useful_nodes(ExperimentContext(mapped(subject, kept), SMALL))
     assert (by_map.by, alone.by) == ("the node map", "ablation of each node alone")
     assert by_map.nodes == frozenset(kept)
 
@@ -173,7 +176,7 @@ def parsed(names: str) -> list[Node]:
 
 
 def test_heads_are_matched_by_position_and_mlps_by_the_part_of_the_sequence() -> None:
-    nodes, among, part = parsed("P1L0H0 P4L0MLP P9L1H0 P9L1H1 P10L1MLP"), all_nodes(12, 2, 3), parts_of(3)
+    nodes, among, part = parsed("P1L0H0 P4L0MLP P9L1H0 P9L1H1 P10L1MLP"), all_nodes(12, 2, 3), sequence_parts(3)
     drawn_sets = [matched_set(nodes, among, 3, np.random.default_rng(seed)) for seed in range(30)]
     for drawn in drawn_sets:
         heads = sorted((node.position, node.layer) for node in drawn if not node.is_mlp)
@@ -184,7 +187,7 @@ def test_heads_are_matched_by_position_and_mlps_by_the_part_of_the_sequence() ->
 
 
 def test_where_a_position_leaves_no_choice_its_part_does_or_else_its_side_of_the_equals_sign() -> None:
-    among, part = all_nodes(12, 2, 3), parts_of(3)
+    among, part = all_nodes(12, 2, 3), sequence_parts(3)
     everywhere = [matched_set(parsed("P5L0H0 P5L0H1 P5L0H2"), among, 3, np.random.default_rng(s)) for s in range(30)]
     assert {part[node.position] for drawn in everywhere for node in drawn} == {2}
     assert {node.position for drawn in everywhere for node in drawn} == {4, 5, 6}

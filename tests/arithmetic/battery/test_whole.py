@@ -9,19 +9,18 @@ import pytest
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.battery.alignment import (
-    Moved,
-    align,
-    predict,
+from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.subject import Subject
+from carrylens.arithmetic.battery.whole_algorithm.agreeing_sources import agreeing_sources, freedom
+from carrylens.arithmetic.battery.whole_algorithm.alignment import MovedSite, align_hypotheses, predict
+from carrylens.arithmetic.battery.whole_algorithm.disambiguation import judge_disambiguations
+from carrylens.arithmetic.battery.whole_algorithm.interchange_sites import all_sites
+from carrylens.arithmetic.battery.whole_algorithm.intervention_rows import (
     predict_each,
     random_interventions,
     random_pairs,
-    sites_of,
 )
-from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.battery.scrubbing import agreeing, claimed_circuit, claimed_sites, freedom
-from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.battery.whole import judge_duels
+from carrylens.arithmetic.battery.whole_algorithm.scrubbing import claimed_circuit, claimed_sites
 from carrylens.arithmetic.hypotheses import rivals_of
 from carrylens.arithmetic.planted.dials import Dials, describe, one_layer
 from carrylens.arithmetic.planted.planting import plant
@@ -116,9 +115,9 @@ def test_only_claimed_nodes_are_swapped_and_the_rest_is_all_else_but_the_last_ml
     left = set(subject.nodes) - taken - set(claimed.rest)
     assert left == {node for node in subject.nodes if node.is_mlp and node.layer == 1}
     assert {node for site in claimed_sites(subject) for node in site.nodes} < {
-        node for site in sites_of(subject) for node in site.nodes
+        node for site in all_sites(subject) for node in site.nodes
     }
-    assert claimed_sites(alone) == sites_of(alone)
+    assert claimed_sites(alone) == all_sites(alone)
     assert claimed_circuit(alone, algorithm(Operation.ADD, 2)) is None
 
 
@@ -126,7 +125,7 @@ def test_sources_agree_in_what_is_held_and_in_little_else() -> None:
     model = algorithm(Operation.MIX, 4)
     base = Stream(StreamKind.ENRICHED, Operation.MIX, 4, 7).take(0, 80)
     labels = [(ST[2], MB[2]), (SV[3], SGN), ()]
-    sources = agreeing(model, labels, base, seed=5)
+    sources = agreeing_sources(model, labels, base, seed=5)
     own = model.run(base)
     for label, source in zip(labels, sources, strict=True):
         values = model.run(source)
@@ -141,7 +140,7 @@ def test_half_of_the_sources_have_the_other_operator_where_a_label_does_not_forb
     model = algorithm(Operation.MIX, 4)
     base = Stream(StreamKind.ENRICHED, Operation.MIX, 4, 7).take(0, 200)
     labels = [(ST[2], MB[2]), (OPR, ST[2]), (SGN, A[0]), (ST[2],)]
-    sources = agreeing(model, labels, base, seed=5, turn=[True, True, True, False])
+    sources = agreeing_sources(model, labels, base, seed=5, turn=[True, True, True, False])
     own, turned = model.run(base), [source.minus != base.minus for source in sources]
     assert 70 < turned[0].sum() < 130
     assert not turned[1].any()
@@ -201,7 +200,7 @@ def test_a_site_that_holds_nothing_predicts_the_right_answer() -> None:
     subject = planted_subject(Operation.ADD, 2)
     model = algorithm(Operation.ADD, 2)
     base, (source,) = random_pairs(Operation.ADD, 2, 16, 1, seed=4)
-    moved = [Moved(sites_of(subject)[0], (), model.run(source))]
+    moved = [MovedSite(all_sites(subject)[0], (), model.run(source))]
     assert np.array_equal(predict(model, base, model.run(base), moved), answer_tokens(base))
 
 
@@ -225,7 +224,7 @@ def test_a_rival_that_seldom_differs_is_fought_on_rows_that_were_searched_for() 
 
 
 def test_too_few_rows_are_no_test_and_a_draw_is_open() -> None:
-    found = judge_duels([duel(11, 0, 11), duel(12, 0, 12), duel(20, 18, 40), duel(2, 30, 40), duel(0, 0, 40)])
+    found = judge_disambiguations([duel(11, 0, 11), duel(12, 0, 12), duel(20, 18, 40), duel(2, 30, 40), duel(0, 0, 40)])
     open_, tested = Verdict.INCONCLUSIVE, Verdict.SUPPORTED
     assert found == [Verdict.UNTESTED, tested, open_, Verdict.REFUTED, open_]
 
@@ -233,26 +232,26 @@ def test_too_few_rows_are_no_test_and_a_draw_is_open() -> None:
 def test_rows_in_which_one_is_right_are_a_paired_count() -> None:
     # 14 to 4 of 20 would be sure if the two were counted on rows of their own (p = 0.002): it is 14 of 18 coins.
     assert duel(14, 4, 20).p < 0.01
-    assert judge_duels([duel(14, 4, 20)]) == [Verdict.INCONCLUSIVE]
+    assert judge_disambiguations([duel(14, 4, 20)]) == [Verdict.INCONCLUSIVE]
 
 
 def test_many_rivals_are_corrected_for_being_many() -> None:
-    assert judge_duels([duel(11, 1, 12)]) == [Verdict.SUPPORTED]
-    assert judge_duels([duel(11, 1, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
-    assert judge_duels([duel(1, 11, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
-    assert judge_duels([duel(11, 1, 12), duel(0, 0, 0)]) == [Verdict.SUPPORTED, Verdict.UNTESTED]
+    assert judge_disambiguations([duel(11, 1, 12)]) == [Verdict.SUPPORTED]
+    assert judge_disambiguations([duel(11, 1, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
+    assert judge_disambiguations([duel(1, 11, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
+    assert judge_disambiguations([duel(11, 1, 12), duel(0, 0, 0)]) == [Verdict.SUPPORTED, Verdict.UNTESTED]
 
 
 def test_a_duel_between_equals_is_seldom_won() -> None:
     random = np.random.default_rng(3)
     wins = [random.binomial(30, 0.5, 3) for _ in range(1500)]
-    found = [judge_duels([duel(int(won), 30 - int(won), 40) for won in three]) for three in wins]
+    found = [judge_disambiguations([duel(int(won), 30 - int(won), 40) for won in three]) for three in wins]
     assert np.mean([Verdict.SUPPORTED in three for three in found]) <= 0.015
     assert np.mean([Verdict.REFUTED in three for three in found]) <= 0.015
 
 
 def test_every_row_has_sites_of_its_own() -> None:
-    sites = sites_of(planted_subject(Operation.ADD, 3))
+    sites = all_sites(planted_subject(Operation.ADD, 3))
     asked = random_interventions(Operation.ADD, sites, 3, 300, seed=2)
     assert len({tuple(sorted(row)) for row in asked.chosen.tolist()}) > 100
     used = (asked.chosen >= 0).sum(1)
@@ -266,15 +265,15 @@ def test_every_row_has_sites_of_its_own() -> None:
 def test_rows_predicted_together_are_as_predicted_one_by_one(operation: Operation) -> None:
     subject = planted_subject(operation, 2)
     models = [algorithm(operation, 2), *(rival.model for rival in rivals_of(operation, 2))]
-    sites = sites_of(subject)
+    sites = all_sites(subject)
     asked = random_interventions(operation, sites, 2, 60, seed=8)
-    for account in align(subject, models, sites, 24, seed=1):
+    for account in align_hypotheses(subject, models, sites, 24, seed=1):
         model, labels = account.model, account.labels
         found = predict_each(model, labels, asked)
         for at, row in enumerate(asked.chosen):
             one = slice(at, at + 1)
             moved = [
-                Moved(sites[site], labels[sites[site]], model.run(asked.sources[slot][one]))
+                MovedSite(sites[site], labels[sites[site]], model.run(asked.sources[slot][one]))
                 for slot, site in enumerate(row)
                 if site >= 0
             ]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.battery.settings import BatterySettings
+from carrylens.arithmetic.battery.subject import Subject
 
 ProgressWatch = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is."""
@@ -25,5 +26,5 @@ class ExperimentContext:
     """The model that is studied, how much evidence is gathered about it, and who is told of the progress."""
 
     subject: Subject
-    settings: Settings
+    settings: BatterySettings
     watch: ProgressWatch = unwatched

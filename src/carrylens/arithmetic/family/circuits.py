@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from carrylens.arithmetic.battery.weighing import surely_most
+from carrylens.arithmetic.battery.measures.verdict_rules import surely_most
 from carrylens.arithmetic.family.cells import NOT_RUN, UNTESTED, Cell, State
 from carrylens.arithmetic.family.members import Member, Record
 from carrylens.nodes import Node
