@@ -55,7 +55,7 @@ def finding(name: str, experiment: str, dials: Dials, operation: Operation = Ope
         ("make-carry", "carry-values", PLAIN, "three values"),
         ("make-carry", "carry-values", BINARY_CARRY, "two binary values"),
         ("make-carry", "top-carry-place", PLAIN, "at its own place, all its values"),
-        ("make-carry", "top-carry-place", LATE, "only at the answer"),
+        ("make-carry", "top-carry-place", LATE, "not there alone, but before the answer"),
         ("patching", "digit-follows-combiner-heads", PLAIN, "most"),
         ("paths", "delivered-by-layer-heads", PLAIN, "yes"),
         ("paths", "delivered-by-earlier-nodes", PLAIN, "no"),

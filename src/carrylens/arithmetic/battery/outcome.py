@@ -120,7 +120,7 @@ class Outcome:
 
     def record(self) -> dict[str, Any]:
         """The outcome as plain data."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return plain
 
     def to_json(self) -> str:

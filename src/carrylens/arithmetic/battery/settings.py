@@ -33,7 +33,7 @@ class BatterySettings:
     def seed_of(self, *words: object) -> int:
         """A seed of its own for every use, the same each time.
 
-        >>> Settings().seed_of("probes", "train") == Settings().seed_of("probes", "test")
+        >>> BatterySettings().seed_of("probes", "train") == BatterySettings().seed_of("probes", "test")
         False
         """
         return zlib.crc32(" ".join(map(str, (*words, self.seed))).encode())

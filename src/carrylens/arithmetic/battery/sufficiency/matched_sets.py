@@ -19,7 +19,7 @@ from carrylens.nodes import Node
 def sequence_parts(digits: int) -> tuple[int, ...]:
     """Which part of the sequence each position is: first operand 0, operator 1, second operand 2, = 3, answer 4.
 
-    >>> parts_of(2)
+    >>> sequence_parts(2)
     (0, 0, 1, 2, 2, 3, 4, 4, 4, 4)
     """
     equals = equals_position(digits)

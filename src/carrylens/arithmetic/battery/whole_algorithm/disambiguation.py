@@ -24,8 +24,8 @@ def judge_disambiguations(duels: Sequence[Fact]) -> list[Verdict]:
     better: a sign test, corrected by Holm over the rivals that were tested.
 
     >>> from carrylens.evidence.rates import Rate
-    >>> of = lambda ours, theirs, n: Fact("duel", {}, Rate(ours, n), Rate(theirs, n))
-    >>> [verdict.value for verdict in judge_duels([of(30, 5, 40), of(9, 8, 40), of(0, 0, 0)])]
+    >>> of = lambda ours, theirs, n: Fact("rival", {}, Rate(ours, n), Rate(theirs, n))
+    >>> [verdict.value for verdict in judge_disambiguations([of(30, 5, 40), of(9, 8, 40), of(0, 0, 0)])]
     ['SUPPORTED', 'INCONCLUSIVE', 'UNTESTED']
     """
     tested = [duel for duel in duels if is_tested(duel)]
