@@ -26,7 +26,6 @@ from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.zoo import shipped as find
-from carrylens.arithmetic.zoo.shipped import SHIPPED
 from carrylens.claims.verdicts import Verdict
 from carrylens.cli import app
 from carrylens.discovery import map_folder

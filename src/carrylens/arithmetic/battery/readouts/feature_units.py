@@ -48,7 +48,7 @@ _NAME = "lenses"
 _BOOTSTRAPS = 50
 FEATURE_CORRELATION = "correlation of features"
 """How the names of these estimates begin."""
-_SEEDS = {True: 2, False: 3}
+FIT_SEEDS = {True: 2, False: 3}
 """How many fits each weight of sparsity gets, in the quick form and in the full one."""
 BranchQuestions = dict[Branch, Questions]
 Mlps = dict[tuple[int, int], tuple[Vectors, Vectors]]
@@ -129,8 +129,8 @@ def compare_units(context: ExperimentContext, fit: BranchQuestions, test: Branch
     subject, settings = context.subject, context.settings
     column = subject.digits // 2
     places = (subject.position(f"D'{column}"), subject.predicting(column))
-    labels = [[_labels(asked, branch, column) for branch, asked in some.items()] for some in (fit, test)]
-    reads = [[_mlps(subject, asked, places) for asked in some.values()] for some in (fit, test)]
+    labels = [[value_labels(asked, branch, column) for branch, asked in some.items()] for some in (fit, test)]
+    reads = [[mlp_writes(subject, asked, places) for asked in some.values()] for some in (fit, test)]
     sites = [
         site
         for layer in range(subject.last_layer + 1)
@@ -152,7 +152,7 @@ def _site(
     outs = np.concatenate([out for out, _ in read[0]])
     if outs.std(0).max() < 1e-6:
         return None
-    n, seeds = subject.model.config.d_mlp, range(_SEEDS[settings.quick])
+    n, seeds = subject.model.config.d_mlp, range(FIT_SEEDS[settings.quick])
     fits, tests = ([out for out, _ in some] for some in read)
     own = [best_units(fit, label, test) for (_, fit), (_, test), label in zip(*read, labels, strict=True)]
 
@@ -179,7 +179,8 @@ def _site(
     )
 
 
-def _mlps(subject: Subject, questions: Questions, places: Sequence[int]) -> Mlps:
+def mlp_writes(subject: Subject, questions: Questions, places: Sequence[int]) -> Mlps:
+    """What each layer's MLP writes at each place, and its neurons."""
     layers = range(subject.last_layer + 1)
     hooks = [f"blocks.{layer}.{hook}" for layer in layers for hook in ("hook_mlp_out", "mlp.hook_post")]
     read = read_hooks(subject.model, questions, places, hooks)
@@ -190,7 +191,8 @@ def _mlps(subject: Subject, questions: Questions, places: Sequence[int]) -> Mlps
     }
 
 
-def _labels(questions: Questions, branch: Branch, column: int) -> NDArray[np.bool_]:
+def value_labels(questions: Questions, branch: Branch, column: int) -> NDArray[np.bool_]:
+    """Which questions have each value of the column's sub-tasks: axes question, value."""
     values = subtasks(questions)
     digit, carry = {Branch.ADD: (SA, ST), Branch.POSITIVE: (MD, MB), Branch.NEGATIVE: (ND, NB)}[branch]
     columns = [values[family[column]] == value for family in (digit, carry) for value in family.values]

@@ -174,7 +174,7 @@ def _names(nodes: Sequence[Node]) -> str:
 def _beside(
     subject: Subject, found: Sequence[RestoredBranch], told: Sequence[RestoredWrite]
 ) -> tuple[BesidePaper, ...]:
-    rows = [_beside_curve(each.branch, each.by_mean) for each in found if each.by_mean is not None]
+    rows = [beside_curve(each.branch, each.by_mean) for each in found if each.by_mean is not None]
     if subject.operation is not Operation.MIX:
         return tuple(rows)
     if told:
@@ -198,7 +198,8 @@ def curve_row(branch: Branch) -> str:
     return f"{branch.value}: right with"
 
 
-def _beside_curve(branch: Branch, curve: RestorationCurve) -> BesidePaper:
+def beside_curve(branch: Branch, curve: RestorationCurve) -> BesidePaper:
+    """The paper's figure for a branch, beside the curve under its fill."""
     paper, with_ten = PAPER_FIGURES[branch]
     none, shown = rate_of(curve.right[0]), [n for n in PAPER_COUNTS if n in curve.counts]
     what, agrees = f"{curve_row(branch)} the best 5/10/20, mean ablation", None

@@ -64,7 +64,7 @@ def summarise(context: ExperimentContext, measured: SufficiencyMeasurements) -> 
             "sign and digits from the top, mean",
         ),
         rows=tuple(map(_row, found)),
-        beside_paper=tuple(row for each in found for row in _beside(each, subject)),
+        beside_paper=tuple(row for each in found for row in beside_branch(each, subject)),
     )
 
 
@@ -143,8 +143,8 @@ def _says(found: Sequence[KeptBranch], tagged: UsefulNodes, subject: Subject) ->
     )
 
 
-def _beside(each: KeptBranch, subject: Subject) -> list[BesidePaper]:
-    # Only where the paper has a figure for a model of this operation and as many digits.
+def beside_branch(each: KeptBranch, subject: Subject) -> list[BesidePaper]:
+    """The paper's figures for a branch; only where it has them for a model of this operation and as many digits."""
     key = (subject.operation, subject.digits)
     of, rows = f"{key[0].value} d{key[1]}", []
     for fill, by_branch in _PAPER.get(key, {}).items():

@@ -9,6 +9,7 @@ import pytest
 
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.finding_rules import pooled_fact
 from carrylens.arithmetic.battery.make_carry.summarise import ANSWER, BINARY, IN_PLACE, LATER, SPLIT
 from carrylens.arithmetic.battery.make_carry.written_classes import (
     BESIDE,
@@ -25,6 +26,7 @@ from carrylens.arithmetic.battery.make_carry.written_classes import (
     tell,
     written_cuts,
 )
+from carrylens.arithmetic.battery.measures.verdict_rules import weigh
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, contrast_pairs, own_carry
@@ -92,6 +94,14 @@ def nines_elsewhere(digits: int) -> Subject:
     return Subject("nines elsewhere", model, Operation.ADD)
 
 
+def cuts_told(outcome: Outcome) -> set[str]:
+    """The cuts at which what columns write tells values apart, beyond shuffled sums."""
+    facts = [fact for fact in outcome.facts if "cut" in fact.about and fact.about["null"] == SHUFFLED]
+    names = sorted({str(fact.about["cut"]) for fact in facts})
+    pooled = [pooled_fact([fact for fact in facts if fact.about["cut"] == name]) for name in names]
+    return {name for name, verdict in zip(names, weigh(pooled), strict=True) if verdict is Verdict.SUPPORTED}
+
+
 def moved(node: Node, places: int) -> Node:
     return Node(node.position + places, 2 if node.layer == 1 else 0, node.head)
 
@@ -101,7 +111,8 @@ def test_a_planted_tri_state_carry_is_found_at_its_place(dials: Dials) -> None:
     outcome = outcome_of("make-carry", planted_subject(Operation.ADD, 3, dials))
     assert outcome.verdict is Verdict.SUPPORTED
     assert kinds(outcome) == {IN_PLACE}
-    assert "holds apart: three classes; for digits left out 0 from U in 1.00" in outcome.says
+    assert cuts_told(outcome) == {LOW, HIGH}
+    assert all(fact.effect.value == 1 for fact in outcome.facts if "cut" in fact.about)
     (beside,) = outcome.beside_paper
     assert beside.agrees is False
     assert beside.ours.endswith("binary in 0, two binary values in 0, three values in 2")
@@ -117,7 +128,6 @@ def test_two_binary_values_are_told_from_one_with_three() -> None:
     outcome = outcome_of("make-carry", planted_subject(Operation.ADD, 3, Dials(carry=Carry.BINARY)))
     assert outcome.verdict is Verdict.REFUTED
     assert [row[1] for row in outcome.rows] == [IN_PLACE, SPLIT, SPLIT]
-    assert "2 at its own place, as two binary values (ST[1], ST[2])" in outcome.says
     (beside,) = outcome.beside_paper
     assert beside.agrees is True
     assert "in place in 2 of 2 columns" in beside.ours
@@ -130,7 +140,7 @@ def test_a_binary_carry_whose_nines_are_told_elsewhere_is_seen_to_be_binary() ->
     outcome = outcome_of("make-carry", subject)
     assert outcome.verdict is Verdict.REFUTED
     assert [row[1] for row in outcome.rows] == [IN_PLACE, BINARY, BINARY, BINARY]
-    assert "holds apart: two classes, 1 or not; for" in outcome.says
+    assert cuts_told(outcome) == {HIGH}
     (beside,) = outcome.beside_paper
     assert beside.agrees is True
     assert "binary in 3, two binary values in 0, three values in 0" in beside.ours
@@ -160,7 +170,7 @@ def test_a_planted_write_tells_three_classes_beyond_its_digits(dials: Dials) -> 
 
 def test_a_place_that_does_not_make_the_carry_writes_no_class_of_it() -> None:
     outcome = outcome_of("make-carry", planted_subject(Operation.ADD, 3, Dials(delay=1)))
-    assert "holds apart: no class; for" in outcome.says
+    assert cuts_told(outcome) == set()
 
 
 AMOUNTS = amounts_of(Branch.ADD, *np.divmod(np.arange(100), 10))

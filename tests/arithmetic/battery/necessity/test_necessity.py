@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_with_three_copies_no_head_is_necessary_but_all_are() -> None:
     assert outcome.verdict is Verdict.SUPPORTED
     delivering, making, mlps = outcome.beside_paper
     assert (delivering.agrees, making.agrees, mlps.agrees) == (True, True, False)
-    assert "at 4 of the 4 places that are missed" in outcome.says
+    assert re.findall(r"\d+", mlps.ours) == ["4", "4"]  # places that depend on one MLP, of all that are missed
     gaps = {each.name: each.low for each in outcome.estimates}
     assert gaps
     assert min(gaps.values()) > 0
@@ -96,7 +98,6 @@ def test_the_mean_gap_of_a_model_is_the_mean_over_its_places() -> None:
         assert mean.value == pytest.approx(np.mean(gaps))
         assert mean.low > mean.null_high
         assert mean.low < mean.value < mean.high
-        assert f"add {mean.value:.2f} [" in outcome.says
 
 
 def test_heads_that_divide_the_branches_are_no_stand_ins() -> None:

@@ -16,9 +16,11 @@ import torch
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.findings import Choice, Unsettled
 from carrylens.arithmetic.battery.outcome import Estimate, Outcome
 from carrylens.arithmetic.battery.readouts import feature_units as units
 from carrylens.arithmetic.battery.readouts.feature_units import Mlps, UnitComparison, compare_units, judge_units
+from carrylens.arithmetic.battery.readouts.findings import findings_of
 from carrylens.arithmetic.battery.readouts.sign_guess import SignGuess, judge_guesses, sign_guesses
 from carrylens.arithmetic.battery.readouts.sparse_dictionary import (
     SparseDictionary,
@@ -48,7 +50,7 @@ def planted_adder() -> Outcome:
 def one_rung(monkeypatch: pytest.MonkeyPatch) -> None:
     """For what is not about the ladder: fits take their time."""
     monkeypatch.setattr(units, "LADDER", (0.3,))
-    monkeypatch.setattr(units, "_SEEDS", {True: 1})
+    monkeypatch.setattr(units, "FIT_SEEDS", {True: 1})
 
 
 def test_planted_digits_are_read_in_the_last_layer_of_their_place_alone() -> None:
@@ -57,8 +59,9 @@ def test_planted_digits_are_read_in_the_last_layer_of_their_place_alone() -> Non
     assert read["A1, logit lens"][1] == "A2, L1 behind MLP"
     assert read["A0, logit lens"][2] == "1.00"
     assert outcome.verdict is Verdict.INCONCLUSIVE
-    assert "Logit lens SUPPORTED" in outcome.says
-    assert outcome.says.endswith("The verdict of the whole, INCONCLUSIVE, rests on autoencoder.")
+    readings, _, features = findings_of(outcome)
+    assert readings.value == Choice("in the last layer of its place")
+    assert features.value is Unsettled.OPEN
     assert not any(row[0] == "sign guessed" for row in outcome.rows)
     assert outcome.figure is not None
     assert [each.label for each in outcome.figure.series][:2] == ["digits A2 to A1", "digits A0 to A0"]
@@ -79,14 +82,13 @@ def test_every_sparsity_says_how_many_features_are_active_and_what_they_rebuild(
     assert all(each.low > 0.5 > each.null_high for each in rebuilt)
     assert len(active) == 3
     assert 172 / 4 > active[0].value > 1.5 * active[1].value > 2 * active[2].value > 0
-    assert all(f"({each.value:.1f} active" in outcome.says for each in active)
 
 
 def told(monkeypatch: pytest.MonkeyPatch, subject: Subject, *, one_site: bool) -> UnitComparison:
     """The comparison for the planted circuit's column 1, or with values superposed at one site and neurons mixed."""
 
     def superposed_values(_subject: Subject, questions: Questions, places: Sequence[int]) -> Mlps:
-        values = units._labels(questions, Branch.ADD, 1).astype(np.float32)
+        values = units.value_labels(questions, Branch.ADD, 1).astype(np.float32)
         random = np.random.default_rng(0)
         bits = np.random.default_rng(len(questions) + int(values.sum())).random((len(values), 20)) < 0.1
         sparse = np.concatenate([values, bits], axis=1, dtype=np.float32)
@@ -100,7 +102,7 @@ def told(monkeypatch: pytest.MonkeyPatch, subject: Subject, *, one_site: bool) -
         }
 
     if one_site:
-        monkeypatch.setattr(units, "_mlps", superposed_values)
+        monkeypatch.setattr(units, "mlp_writes", superposed_values)
     fit, test = (some_sums(seed) for seed in (1, 2))
     return compare_units(ExperimentContext(subject, SMALL), fit, test)
 
@@ -119,10 +121,10 @@ def test_features_of_mlps_that_keep_to_themselves_what_they_know_tell_less_than_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Every neuron of the planted circuit is there, but only one that is hardly ever on still writes.
-    monkeypatch.setattr(units, "_SEEDS", {True: 1})
+    monkeypatch.setattr(units, "FIT_SEEDS", {True: 1})
     subject = subject_of(describe(Operation.ADD, 2))
     place = subject.predicting(1)
-    neurons = units._mlps(subject, some_sums(3)[Branch.ADD], [place])[0, place][1]
+    neurons = units.mlp_writes(subject, some_sums(3)[Branch.ADD], [place])[0, place][1]
     often = (neurons > 0).mean(0)
     seldom = int(np.where(often > 0.01, often, 1).argmin())
     with torch.no_grad():
@@ -153,8 +155,9 @@ def test_an_interval_reaches_over_all_seeds(monkeypatch: pytest.MonkeyPatch) -> 
 def test_digits_that_are_there_before_an_idle_last_layer_refute_the_whole() -> None:
     outcome = outcome_of("lenses", subject_of(replace(describe(Operation.ADD, 2), n_layers=3)))
     assert outcome.verdict is Verdict.REFUTED
-    assert "autoencoder SUPPORTED" in outcome.says
-    assert outcome.says.endswith("The verdict of the whole, REFUTED, rests on logit lens.")
+    readings, _, features = findings_of(outcome)
+    assert readings.value == Choice("before")
+    assert features.value == Choice("yes")
 
 
 def test_what_is_read_is_kept_for_every_place_and_level() -> None:
@@ -182,7 +185,7 @@ def test_digits_that_write_a_guess_into_the_stream_guess_the_sign() -> None:
 @pytest.mark.usefixtures("one_rung")
 def test_a_plant_guesses_no_sign() -> None:
     outcome = outcome_of("lenses", planted_subject(Operation.SUB, 2))
-    assert "sign REFUTED" in outcome.says
+    assert judge_guesses(sign_guesses(ExperimentContext(planted_subject(Operation.SUB, 2), SMALL))) is Verdict.REFUTED
     assert outcome.figure is not None
     assert outcome.figure.series[0].label == "sign"
     sign = [fact for fact in outcome.facts if fact.about.get("token") == "A3" and fact.about["place"] == "="]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from arithmetic.battery.paths.test_paths import rates
 
 from arithmetic.battery.plants import (
     SMALL,
@@ -14,7 +15,6 @@ from arithmetic.battery.plants import (
     subject_of,
     untrained_subject,
 )
-from arithmetic.battery.test_paths import rates
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer, combiner_layers, senders
 from carrylens.arithmetic.battery.paths.measure import LAYER_HEADS
