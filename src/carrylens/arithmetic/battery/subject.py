@@ -65,7 +65,7 @@ class Subject:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Every node but those of the last position, which nobody reads."""
+        """Every node but those of the last position, which no later component reads."""
         config = self.model.config
         return tuple(all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads))
 

@@ -103,6 +103,6 @@ CIRCUIT = (
     Asked("skeleton of the left-to-right algorithm", _skeleton),
     *(Asked(name, _claims(kind)) for kind, name in _KINDS.items()),
     Asked("variables the algorithm needs that are missing", _missing),
-    Asked("variables carried by more nodes than need be swapped", _redundant),
+    Asked("variables carried by more nodes than need be interchanged", _redundant),
     Asked("nodes that alone carry several variables", _shared),
 )

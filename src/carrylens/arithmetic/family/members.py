@@ -111,7 +111,8 @@ def made_with_another_map(outcomes: Sequence[Outcome], found: NodeMap) -> list[s
 
 
 def _claims(place: Path, found: NodeMap) -> Record:
-    # As they were judged beside the map; where nobody did, or by another hypothesis, judged now from the map alone,
+    # As they were judged beside the map; where that was not done, or by another hypothesis, judged now from the map
+    # alone,
     # without rivals.
     path, usual = place / CLAIMS, left_to_right(found.operation, found.digits)
     if path.is_file():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from arithmetic.battery.paths.test_paths import rates
 
+from arithmetic.battery.paths.test_paths import rates
 from arithmetic.battery.plants import (
     SMALL,
     combined_a_layer_later,

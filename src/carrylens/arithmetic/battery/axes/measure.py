@@ -6,7 +6,7 @@ Gives  for every digit the angles between the addition's carry, the positive bor
 Never  calls an axis shared because two borrows always turn together.
 
 1. Pairs in which the deciding column is turned, at every depth; the token of the place that predicts the digit stays.
-   There, behind the heads of the layer that combines (found for each branch on other pairs, `combining.py`), the
+   There, behind the heads of the layer that combines (found for each branch on other pairs, `combiner_layer.py`), the
    source's stream less the base's is what the carry alone changes; all are made to go from 0 to 1.
 2. Where D<D' becomes D>D', the borrow of D-D' goes and that of D'-D comes, so a model that holds both apart looks as if
    they shared an axis. So pairs are pure: what the other two branches would carry into the digit stays as it is.

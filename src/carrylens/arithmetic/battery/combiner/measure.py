@@ -6,8 +6,8 @@ Gives  for every branch and digit the curve of logit difference and of the MLP's
 Never  reads the argmax alone: through it every rising curve is a step.
 
 1. Pairs in which the deciding column is turned, so that at the place of digit j nothing differs but the carry: the
-   token there is the same. The combiner's layer is found for each branch on other pairs (`combining.py`).
-2. Its MLP there, and nobody else, reads all writes of its place a share of the way to the source's.
+   token there is the same. The combiner's layer is found for each branch on other pairs (`combiner_layer.py`).
+2. Its MLP there, and no other component, reads all writes of its place a share of the way to the source's.
 3. Measure the logit of the source's digit less that of the base's, and the MLP's output along its own change.
 4. Of every pair whose digit turns, fit on every other share a curve between a straight line and a step; score both on
    the shares between.

@@ -1,7 +1,7 @@
 """MLP input: what an MLP makes of its input when that is moved a share of the way along some direction.
 
 Takes  a subject, a place, the MLP's layer, questions; one direction of the stream for each.
-Gives  for every share the logits and what the MLP writes, nobody else having read the moved input.
+Gives  for every share the logits and what the MLP writes, no other component having read the moved input.
 Never  moves what the logits, or later layers, read but through the MLP.
 
 The engine's edges do the same for the writes of a source. Here any direction will do, so that the carry's can be held

@@ -152,7 +152,7 @@ def argmax_row(branch: Branch) -> str:
 
 
 def _beside(subject: Subject, estimates: Sequence[Estimate]) -> tuple[BesidePaper, ...]:
-    # The paper has it for some additions, and for mixed models; what it is elsewhere nobody has said.
+    # The paper has it for some additions, and for mixed models; elsewhere it has no figure.
     mixed = subject.operation is Operation.MIX
     paper = 0.5 if mixed else _PAPER.get(subject.digits) if subject.operation is Operation.ADD else None
     rows = []

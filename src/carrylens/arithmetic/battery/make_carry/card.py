@@ -16,16 +16,16 @@ CARD = Card(
     "does it have three values (ours; the paper's table says binary)?",
     method=(
         "Pairs of questions that differ in one column, whose carry goes between 0 and 1, 0 and U, or 1 and U.",
-        "Swap all nodes of the column's own place; the digits above must become the source's.",
+        "Interchange all nodes of the column's own place; the digits above must become the source's.",
         "Null: a source with other digits in that column and the same carry.",
-        "Swap every place up to = instead, to see whether the carry is made later.",
-        "Swap each node of the place alone, to see whether two of them hold one binary value each.",
+        "Interchange every place up to = instead, to see whether the carry is made later.",
+        "Interchange each node of the place alone, to see whether two of them hold one binary value each.",
         "Unswapped: for digits left out, is the write nearer to the mean of its own value than to the next value's? "
         "Null: the same between digit sums of one value.",
     ),
-    refuted_if="for some column the swap surely leaves most digits as they were: for all its values (then the carry is "
-    "made elsewhere), or between 0 and U alone (then it is binary); or two heads hold a binary value each. What the "
-    "write holds apart decides nothing: it need not be used.",
+    refuted_if="for some column the interchange surely leaves most digits as they were: for all its values (then the "
+    "carry is made elsewhere), or between 0 and U alone (then it is binary); or two heads hold a binary value each. "
+    "What the write holds apart decides nothing: it need not be used.",
     paper="each carry is computed eagerly, in place, as a binary make-carry",
     where="Table of family invariants; PCA shows three clusters",
 )

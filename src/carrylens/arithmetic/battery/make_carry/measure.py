@@ -6,12 +6,14 @@ Gives  for every branch and column where its carry is made, whether that place t
 Never  calls a carry binary because one kind of pair was never shown.
 
 1. For each column k and each two of its values (0 and 1, 0 and U, 1 and U) draw pairs that differ in column k alone.
-2. Swap all nodes of its own place, D'k. The digits above k must become the source's; with a source of the same value
-   and other digits they must stay.
-3. Where they do not follow, swap every place from D'k to `=`: is the carry made later, or only at the answer?
-4. Swap each node of D'k alone, with the same null: where one head tells 0 from 1 and surely not 0 from U, another 0
-   from U and surely not 0 from 1, and no head tells both, there are two binary values instead of one with three.
-5. Without any swap: does the write of D'k hold 0, U and 1 apart beyond the column's digits? (written_classes.py)
+2. Interchange all nodes of its own place, D'k. The digits above k must become the source's; with a source of the same
+   value and other digits they must stay.
+3. Where they do not follow, interchange every place from D'k to `=`: is the carry made later, or only at the answer?
+4. Interchange each node of D'k alone, with the same null: where one head tells 0 from 1 and surely not 0 from U,
+   another 0 from U and surely not 0 from 1, and no head tells both, there are two binary values instead of one with
+   three.
+5. Without any interchange: does the write of D'k hold 0, U and 1 apart beyond the column's digits?
+   (`written_classes.py`)
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ ANSWER, OPEN, ASKED = "only at the answer", "open", "not asked"
 MADE_ROW = "how a column's carry is made"
 """What is set beside the paper."""
 ContrastVerdicts = dict[tuple[str, str, str], Verdict]
-"""By site or node, column, and the values between which it is swapped."""
+"""By site or node, column, and the values between which it is interchanged."""
 
 
 def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcome:
@@ -60,17 +60,17 @@ def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcom
 
 def _facts(column: CarryColumn, stimuli: Mapping[str, object]) -> list[Fact]:
     return [
-        swapped.fact(CARD.name, {"site": site, "column": _name(column), "values": name}, stimuli)
+        rates.fact(CARD.name, {"site": site, "column": _name(column), "values": name}, stimuli)
         for site, measured in (("own place", column.own), ("up to =", column.tail))
-        for name, swapped in measured.items()
+        for name, rates in measured.items()
     ]
 
 
 def _facts_alone(column: CarryColumn, stimuli: Mapping[str, object]) -> list[Fact]:
     return [
-        swapped.fact(CARD.name, {"site": str(node), "column": _name(column), "values": name, "alone": True}, stimuli)
+        rates.fact(CARD.name, {"site": str(node), "column": _name(column), "values": name, "alone": True}, stimuli)
         for name, measured in column.alone.items()
-        for node, swapped in measured.items()
+        for node, rates in measured.items()
     ]
 
 
@@ -165,8 +165,10 @@ def _figure(found: Sequence[CarryColumn]) -> Figure:
         y_label="share of pairs",
         names=tuple(map(_name, found)),
         series=(
-            Series.of_rates("own place swapped", SeriesKind.EFFECT, x, [pooled(c.own, False) for c in found]),
-            Series.of_rates("all places up to = swapped", SeriesKind.RIVAL, x, [pooled(c.tail, False) for c in found]),
+            Series.of_rates("own place interchanged", SeriesKind.EFFECT, x, [pooled(c.own, False) for c in found]),
+            Series.of_rates(
+                "all places up to = interchanged", SeriesKind.RIVAL, x, [pooled(c.tail, False) for c in found]
+            ),
             Series.of_rates("null: own place, same carry", SeriesKind.NULL, x, [pooled(c.own, True) for c in found]),
         ),
     )
@@ -184,5 +186,5 @@ def _written(column: CarryColumn, cuts: Sequence[Cut]) -> list[str]:
     ]
 
 
-def _cell(swapped: InterchangeRates | None) -> str:
-    return "-" if swapped is None else f"{swapped.effect.hits}/{swapped.effect.n}, {swapped.null.hits}/{swapped.null.n}"
+def _cell(rates: InterchangeRates | None) -> str:
+    return "-" if rates is None else f"{rates.effect.hits}/{rates.effect.n}, {rates.null.hits}/{rates.null.n}"

@@ -6,11 +6,12 @@ Never  scores a pair of digits by means it is part of, and never takes a sum tha
 
 1. Draw questions in which every column has each of the 100 pairs of digits equally often, in an order of its own. (A
    subtraction's top column makes the sign and is left out.)
-2. Sum what the nodes of D'k write in the layers whose writes somebody reads, and average it for each pair of digits.
+2. Sum what the nodes of D'k write in the layers whose writes a later component reads, and average it for each pair of
+   digits.
 3. Cut 0 from U, and U from 1. A pair next to the cut (sums 8 and 9; sums 9 and 10) is on the side whose mean is
    nearer, in units of the spread within the sides, which is what the digits do besides. Means and spread are taken
-   without the pair. Somebody who writes the sum in a straight line fails: 8 is nearer to 9 than to the mean of 0 to 8.
-4. Null for the digits: the same cut at sums that all have one value (7 from 8; 10 from 11). Somebody who writes every
+   without the pair. A place that writes the sum in a straight line fails: 8 is nearer to 9 than to the mean of 0 to 8.
+4. Null for the digits: the same cut at sums that all have one value (7 from 8; 10 from 11). A place that writes every
    sum in its own way does as well there, and tells no values.
 5. Null for chance: the same, with sums shuffled among the pairs of digits.
 
@@ -158,7 +159,8 @@ def pool(cuts: Sequence[Cut]) -> tuple[Rate, Rate, Rate]:
 
 
 def _writes(subject: Subject, questions: Questions, columns: Sequence[int]) -> list[Writes]:
-    # All nodes of each column's place together, up to the last layer but one: what the last writes there nobody reads.
+    # All nodes of each column's place together, up to the last layer but one: no later component reads what the last
+    # writes there.
     places = [subject.position(f"D'{k}") for k in columns]
     hooks = ["blocks.0.hook_resid_pre", f"blocks.{max(0, subject.last_layer - 1)}.hook_resid_post"]
     before, after = read_hooks(subject.model, questions, places, hooks)

@@ -5,8 +5,9 @@ Gives  the layer whose MLP, when it alone reads the source's writes of its place
 Never  supposes that it is the last one, and never picks on pairs that an experiment scores.
 
 1. Pairs in which the deciding column is turned, at the least and the greatest depth of every digit.
-2. For each layer, its MLP at the place, and nobody else, reads all that was written there before as it is for the
-   source. An MLP that only passes something on turns the digit, too: of layers that turn it as often the last counts.
+2. For each layer, its MLP at the place, and no other component, reads all that was written there before as it is for
+   the source. An MLP that only passes something on turns the digit, too: of layers that turn it as often the last
+   counts.
 3. Where none turns it in one pair of four, the last layer is taken: there is nothing to be seen at any.
 """
 

@@ -5,11 +5,11 @@ Gives  for every digit how often it is off by the carry without all heads that d
        them alone, and without untagged ones; the same for the heads at each column's place, and for MLPs beside them.
 Never  picks the worst head on the questions it is scored on, and never counts a failure that is not the carry's.
 
-1. Delivery: the heads of the combiner's layer (`combining.py`) at the place that predicts digit j; what counts is that
-   digit. Making: the heads of earlier layers at D'k; what counts are the digits above k. Each branch by itself: heads
-   may divide the branches.
+1. Delivery: the heads of the combiner's layer (`combiner_layer.py`) at the place that predicts digit j; what counts is
+   that digit. Making: the heads of earlier layers at D'k; what counts are the digits above k. Each branch by itself:
+   heads may divide the branches.
 2. Take the carry from all heads together, from each alone, from untagged heads; count the questions with a digit that
-   is off by just that carry (`missing.py` says how both is done).
+   is off by just that carry (`carry_errors.py` says how both is done).
 3. The worst single head is picked on one split; all rates are those of another.
 4. A place is redundant if all its heads are missed more than the untagged, and the worst alone less than half as much:
    a paired test of the same questions (without all, without the worst), Holm over the places. The same for MLPs.

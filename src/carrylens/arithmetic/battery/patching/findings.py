@@ -14,10 +14,10 @@ from carrylens.arithmetic.battery.patching.measure import COLUMN_PLACE, COMBINER
 from carrylens.arithmetic.battery.patching.summarise import HEADS_ROW
 
 AT_ANSWER = FindingQuestion(
-    "digit-follows-combiner-heads", "the combiner's heads swapped at the answer, its digit follows", MOST_OR_FEWER
+    "digit-follows-combiner-heads", "the combiner's heads interchanged at the answer, its digit follows", MOST_OR_FEWER
 )
 AT_COLUMN = FindingQuestion(
-    "digits-follow-column-place", "the column's place swapped, all digits above follow", MOST_OR_FEWER
+    "digits-follow-column-place", "the column's place interchanged, all digits above follow", MOST_OR_FEWER
 )
 QUESTIONS = (AT_ANSWER, AT_COLUMN)
 

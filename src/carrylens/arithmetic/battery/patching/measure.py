@@ -1,16 +1,17 @@
 """Patching: is the deciding column's carry held at its own place, and brought to each digit by the combiner's heads?
 
 Takes  a subject.
-Gives  for every branch, digit and cascade depth how often the answer follows each of two swaps that can fail; for
-       subtractions the sign's too.
-Never  rests on a swap that copies the source's pass, nor counts a pair that the model, untouched, does not answer.
+Gives  for every branch, digit and cascade depth how often the answer follows each of two interchanges that can fail;
+       for subtractions the sign's too.
+Never  rests on an interchange that copies the source's pass, nor counts a pair that the model, untouched, does not
+       answer.
 
 1. For digit j and depth d: columns j-1 to j-d are uncertain, the column below them decides. Turn that one.
-2. Swap all nodes of the deciding column's own place, D'k: all digits above it must become the source's.
-3. Swap the heads of one layer at the place that predicts digit j, and nothing earlier there: that digit must become the
-   source's, every other token stay. The layer is the combiner's, found for each branch on other pairs (`combining.py`).
-   In a model of one layer these are all heads of the place, so that step 5 holds.
-4. Null of each swap: the deciding column has other digits and the same carry.
+2. Interchange all nodes of the deciding column's own place, D'k: all digits above it must become the source's.
+3. Interchange the heads of one layer at the place that predicts digit j, and nothing earlier there: that digit must
+   become the source's, every other token stay. The layer is the combiner's, found for each branch on other pairs
+   (`combiner_layer.py`). In a model of one layer these are all heads of the place, so that step 5 holds.
+4. Null of each interchange: the deciding column has other digits and the same carry.
 5. A check, which no verdict rests on: all heads of the place that predicts the digit. Base and source have the same
    token there, so the MLPs compute the source's pass again: bound to work in a model that answers right.
 6. For the sign, turn the column that decides which operand is the larger. Its place is `=`, whose token is always the
@@ -37,7 +38,7 @@ from carrylens.interventions.edits import swap
 SIGN = "sign"
 COLUMN_PLACE, COMBINER_HEADS = "the column's place", "the combiner's heads at the answer"
 ALL_HEADS = "all heads at the answer"
-"""Where is swapped. `COPY` is bound to work in a model that answers right."""
+"""Where values are interchanged. `ALL_HEADS` is bound to work in a model that answers right."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def measure(context: ExperimentContext) -> list[PatchedCell]:
 
 
 def patched_sites(subject: Subject) -> tuple[str, ...]:
-    """The sites that are swapped. In one layer its heads are all heads: there only the copy is left of them."""
+    """The sites that are interchanged. In one layer its heads are all heads: there only the copy is left of them."""
     return (COLUMN_PLACE, COMBINER_HEADS, ALL_HEADS) if subject.last_layer else (COLUMN_PLACE, ALL_HEADS)
 
 

@@ -65,7 +65,7 @@ def _row(cell: PatchedCell, sites: Sequence[str]) -> tuple[str, ...]:
 def _facts(cell: PatchedCell, settings: BatterySettings) -> list[Fact]:
     about = {"branch": cell.branch, "digit": cell.digit, "depth": cell.depth}
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
-    return [swapped.fact(CARD.name, {**about, "site": site}, stimuli) for site, swapped in cell.sites.items()]
+    return [rates.fact(CARD.name, {**about, "site": site}, stimuli) for site, rates in cell.sites.items()]
 
 
 def _pooled(cells: Sequence[PatchedCell], settings: BatterySettings, name: str) -> list[Fact]:
@@ -84,7 +84,7 @@ def _says(cells: Sequence[PatchedCell], verdicts: Mapping[str, Sequence[Verdict]
     if not any(cell.answered.hits for cell in cells):
         return "The model answers none of the pairs of questions, so nothing can follow."
     parts = {
-        COLUMN_PLACE: "Swapped at its column's own place, the deciding carry turns all digits above in",
+        COLUMN_PLACE: "Interchanged at its column's own place, the deciding carry turns all digits above in",
         COMBINER_HEADS: "through the combiner's heads alone, where a digit is predicted, it turns that and no other in",
     }
     told = [f"{parts[site]} {_told(cells, site, some)}" for site, some in verdicts.items()]
@@ -130,7 +130,7 @@ def _figure(cells: Sequence[PatchedCell]) -> Figure:
         own = [(depth, _joined(group, COLUMN_PLACE).effect) for depth, group in some if group]
         series.append(
             Series.of_rates(
-                f"{name}, swapped at its column", SeriesKind.EFFECT, [d for d, _ in own], [r for _, r in own]
+                f"{name}, interchanged at its column", SeriesKind.EFFECT, [d for d, _ in own], [r for _, r in own]
             )
         )
     if all(COMBINER_HEADS in cell.sites for cell in cells):
@@ -146,5 +146,5 @@ def _joined(cells: Sequence[PatchedCell], site: str) -> InterchangeRates:
     return InterchangeRates(effect, null)
 
 
-def _text(swapped: InterchangeRates) -> str:
-    return f"{swapped.effect.hits}/{swapped.effect.n}, {swapped.null.hits}/{swapped.null.n}"
+def _text(rates: InterchangeRates) -> str:
+    return f"{rates.effect.hits}/{rates.effect.n}, {rates.null.hits}/{rates.null.n}"

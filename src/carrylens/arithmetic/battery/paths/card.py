@@ -17,10 +17,10 @@ CARD = Card(
     method=(
         "Pairs in which the deciding column is turned, below d uncertain ones; null: other digits, same carry.",
         "The combiner: the layer whose MLP turns the digit most often, found for each branch on other pairs.",
-        "It, where the digit is predicted, and nobody else, reads senders of its place as for the source.",
+        "It, where the digit is predicted, and no other component, reads senders of its place as for the source.",
         "Senders: all; its layer's heads, each alone, all but one; all earlier nodes; all, to the logits only.",
         "The best head alone, and the one missed most, are picked on half of the pairs and scored on the other.",
-        "Is = an origin or a depot: swap all nodes there, all before it, and those with = held as it was.",
+        "Is = an origin or a depot: interchange all nodes there, all before it, and those with = held as it was.",
     ),
     refuted_if="on some branch, at some depth, the heads of its layer surely leave most digits as they were, or the "
     "null moves them as often.",

@@ -7,14 +7,15 @@ Gives  for every branch, digit and cascade depth how often the digit follows whe
 Never  counts a pair that the model, untouched, does not answer, nor scores a head on the pairs it was picked on.
 
 1. Pairs in which the column that decides digit j, below d uncertain ones, is turned. Null: other digits, same carry.
-2. The combiner at the place of digit j, and nobody else, reads some senders of that place as they are for the source.
-   Which layer's MLP combines is found for each branch on other pairs (`combining.py`); the paper takes the last.
+2. The combiner at the place of digit j, and no other component, reads some senders of that place as they are for the
+   source. Which layer's MLP combines is found for each branch on other pairs (`combiner_layer.py`); the paper takes the
+   last.
 3. The attention route is the heads of its layer; the residual route all that earlier layers write at that place. Beside
    them the same senders, read by the logits and not by the MLP.
 4. Each head alone, and all but one. The best alone, and the one that is missed most, are picked on every other pair
    and scored on the rest: heads are redundant if none does it alone and all but any one do, and
    share the carry if one of them is needed.
-5. Swap all nodes at `=`; all nodes before it; and those before it while `=` stays as it is for the base.
+5. Interchange all nodes at `=`; all nodes before it; and those before it while `=` stays as it is for the base.
    For the column that decides digit j at depth d, `=` is an origin if it turns the digit and what lies before it does
    not; a depot if both do, and the places before it do not once `=` is held; one of several ways if they still do;
    bypassed if it does not turn the digit and they do, `=` held or not.
@@ -58,7 +59,7 @@ class PathCell:
     turned: dict[str, NDArray[np.bool_]]
     moved: dict[str, NDArray[np.bool_]]
 
-    def swapped(self, name: str) -> InterchangeRates:
+    def rates_of(self, name: str) -> InterchangeRates:
         """What one edit did."""
         return (
             InterchangeRates(rate_of(self.turned[name]), rate_of(self.moved[name])) if name in self.turned else NO_PAIRS

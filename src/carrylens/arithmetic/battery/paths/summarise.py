@@ -77,7 +77,7 @@ def summarise(context: ExperimentContext, measured: PathMeasurements) -> Outcome
 def _facts(cell: PathCell, settings: BatterySettings) -> list[Fact]:
     about = {"branch": cell.branch.value, "digit": cell.digit, "depth": cell.depth}
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
-    return [cell.swapped(name).fact(CARD.name, {**about, "edit": name}, stimuli) for name in cell.turned]
+    return [cell.rates_of(name).fact(CARD.name, {**about, "edit": name}, stimuli) for name in cell.turned]
 
 
 def _best_head(cells: Sequence[PathCell]) -> tuple[str, InterchangeRates]:
@@ -103,8 +103,8 @@ def _extreme(
 def _picked_facts(cells: Sequence[PathCell], settings: BatterySettings) -> list[Fact]:
     about = {"branch": cells[0].branch.value, "digit": cells[0].digit, "pooled": True}
     return [
-        swapped.fact(CARD.name, {**about, "edit": name, "picked": what}, {"seed": settings.seed})
-        for what, (name, swapped) in ((PICKED_ALONE, _best_head(cells)), (PICKED_MISSED, _most_missed(cells)))
+        rates.fact(CARD.name, {**about, "edit": name, "picked": what}, {"seed": settings.seed})
+        for what, (name, rates) in ((PICKED_ALONE, _best_head(cells)), (PICKED_MISSED, _most_missed(cells)))
     ]
 
 
@@ -124,11 +124,11 @@ def delivered_by(heads: Rate, alone: Rate, rest: Rate) -> str:
 
 
 def _equals_is(cell: PathCell) -> str:
-    return equals_is(*(cell.swapped(name).effect for name in (EQUALS, BEFORE, HELD)))
+    return equals_is(*(cell.rates_of(name).effect for name in (EQUALS, BEFORE, HELD)))
 
 
 def equals_is(equals: Rate, before: Rate, held: Rate) -> str:
-    """What = is for the one column that decides a digit at one depth, by how often each swap turns the digit."""
+    """What = is for the one column that decides a digit at one depth, by how often each interchange turns the digit."""
     if not all(surely_most(rate) or surely_seldom(rate) for rate in (equals, before, held)):
         return UNCLEAR
     if surely_most(equals):
@@ -238,10 +238,10 @@ def _row(cells: Sequence[PathCell]) -> tuple[str, ...]:
 
 
 def _joined(cells: Sequence[PathCell], name: str) -> InterchangeRates:
-    some = [cell.swapped(name) for cell in cells]
+    some = [cell.rates_of(name) for cell in cells]
     effect, null = (sum((getattr(each, side) for each in some), Rate(0, 0)) for side in ("effect", "null"))
     return InterchangeRates(effect, null)
 
 
-def _text(swapped: InterchangeRates) -> str:
-    return f"{swapped.effect.value:.2f}, {swapped.null.value:.2f}" if swapped.effect.n else "-"
+def _text(rates: InterchangeRates) -> str:
+    return f"{rates.effect.value:.2f}, {rates.null.value:.2f}" if rates.effect.n else "-"

@@ -20,8 +20,8 @@ CARD = Card(
         "Onset: the first place surely right in nine of ten, and more often than the twin; resampled for its interval.",
         "Transfer: fitted at depths 0 and 1 and scored deeper; fitted at one reader and scored at another, each "
         "question once; beside shuffled labels and the twin.",
-        "Where the onset is before the reader, swap what the probe reads there, and the whole stream: does the digit "
-        "follow?",
+        "Where the onset is before the reader, interchange what the probe reads there, and the whole stream: does the "
+        "digit follow?",
         "The paper's lags are of additions; one that is later than the place that reads the carry cannot be met.",
     ),
     refuted_if="for some column the onset is before the place that reads the carry, or there is none.",

@@ -2,14 +2,15 @@
 
 Takes  a subject, and what probes found about one carry.
 Gives  `EarlyReading`: how often the digit follows when the stream there takes the source's values along what the probe
-       reads, and when all of it does; None where the carry is first read at its reader, or where nobody reads on.
+       reads, and when all of it does; None where the carry is first read at its reader, or where no later component
+       reads it.
 Never  takes what can be read for what is used.
 
 1. At the onset's place take the first stream between two layers that a probe, fitted anew, reads surely in nine of ten.
-   Behind the last layer nobody but the logits of that place reads on.
+   Behind the last layer only the logits of that place read on.
 2. The plane: the probe's direction, and that from one class's mean to the other's.
-3. Swap the stream there within that plane, and as a whole, in pairs whose deciding carry is turned, every depth alike.
-   Null: other digits, same carry.
+3. Interchange the stream there within that plane, and as a whole, in pairs whose deciding carry is turned, every depth
+   alike. Null: other digits, same carry.
 """
 
 from __future__ import annotations
@@ -54,15 +55,15 @@ class EarlyReading:
         """Both as facts."""
         about, stimuli = {"carry": self.carry, "site": str(self.site)}, {"seed": settings.seed}
         return [
-            swapped.fact(_NAME, {**about, "swapped": what}, stimuli)
-            for what, swapped in ((PLANE, self.plane), (WHOLE, self.whole))
+            rates.fact(_NAME, {**about, "swapped": what}, stimuli)
+            for what, rates in ((PLANE, self.plane), (WHOLE, self.whole))
         ]
 
 
 def early_reading(
     context: ExperimentContext, carry: CarryRead, asked: tuple[ProbeQuestions, ProbeQuestions]
 ) -> EarlyReading | None:
-    """What becomes of the answer when that is swapped which a probe reads at the onset."""
+    """What becomes of the answer when that is interchanged which a probe reads at the onset."""
     subject = context.subject
     if carry.onset is None or carry.onset[0] == len(carry.places) - 1:
         return None
@@ -82,14 +83,18 @@ def early_reading(
 def early_sentence(there: Sequence[EarlyReading], n_early: int) -> str:
     """What the readings say together, as a clause, of `n_early` carries that are read before their reader."""
     lost = n_early - len(there)
-    text = f"of those read before, {lost} are so behind the last layer's heads, where nobody reads on" if lost else ""
+    text = (
+        f"of those read before, {lost} are so behind the last layer's heads, where no later component reads it"
+        if lost
+        else ""
+    )
     if not there:
         return text
     plane, whole = (pool_rates([getattr(each, side) for each in there]) for side in ("plane", "whole"))
     return (
-        f"{text}{'; ' if text else ''}{len(there)} could be taken up by later layers: swapped there, {PLANE} turns the "
-        f"digit in {plane.effect.value:.2f} (null {plane.null.value:.2f}), {WHOLE} in {whole.effect.value:.2f} (null "
-        f"{whole.null.value:.2f})"
+        f"{text}{'; ' if text else ''}{len(there)} could be taken up by later layers: interchanged there, {PLANE} "
+        f"turns the digit in {plane.effect.value:.2f} (null {plane.null.value:.2f}), {WHOLE} in "
+        f"{whole.effect.value:.2f} (null {whole.null.value:.2f})"
     )
 
 

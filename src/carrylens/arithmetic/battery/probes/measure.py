@@ -13,7 +13,8 @@ Never  scores a probe on questions it was fitted on, nor asks for the carry of t
    after D'0 has an interval from resampled questions.
 5. Fit at depths 0 and 1, score at greater ones; score each question at one column's reader with a probe of another's.
    Both beside probes of shuffled labels, and those of the twin. `carry_probes.py` does all this.
-6. Where the onset is before the reader, swap what the probe reads there: does the digit follow? `early_readings.py`.
+6. Where the onset is before the reader, interchange what the probe reads there: does the digit follow?
+   `early_readings.py`.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _transfer_facts(
 
 
 def _beside_nulls(about: Mapping[str, object], each: ProbeTransfer, stimuli: Mapping[str, object]) -> list[Fact]:
-    # `probe` stands in one of the two, so that nobody who adds up such facts counts a question twice.
+    # `probe` stands in one of the two, so that adding up such facts never counts a question twice.
     other = {key: value for key, value in about.items() if key != "probe"}
     return [
         Fact(f"battery {CARD.name}", {**about, "null": "shuffled labels"}, each.effect, each.shuffled, stimuli),

@@ -9,8 +9,8 @@ Never  scores on the questions that a threshold, a unit or an autoencoder was ch
    Null: the same readings held against other questions' answers. Rate of guessing: the commonest token.
    A token is read where it is surely right in most questions, and more often than by guessing and than the null.
 2. Autoencoder: on MLP outputs of a middle column, with as many features as neurons, at every weight of a fixed ladder
-   of sparsity and with several seeds each (`units.py`). Do its best features tell sub-task values better than the best
-   neurons, and than random directions, at every weight and whatever the seed?
+   of sparsity and with several seeds each (`feature_units.py`). Do its best features tell sub-task values better than
+   the best neurons, and than random directions, at every weight and whatever the seed?
 3. Sign: at every place of the first operand, before the last layer, the logit of - less that of +, at the level and
    with the cut that are best on some questions. Beside it the best guess from the first digit, and untrained twins.
 4. Each of the three has a verdict. That of the whole is the worst of them, and the sentence says on which it rests.

@@ -93,7 +93,8 @@ def sign_guesses(context: ExperimentContext) -> list[SignGuess]:
 
 
 def _sign_scores(model: Transformer, questions: Questions, digits: int) -> NDArray[np.float64]:
-    # Axes question, place, level. The last layer is left out: nobody reads what it writes before the answer.
+    # Axes question, place, level. The last layer is left out: no later component reads what it writes before the
+    # answer.
     levels = levels_of(model.config.n_layers)[:-2] or levels_of(model.config.n_layers)
     logits = lens_logits(model, read_states(model, questions, range(digits), levels))
     return np.asarray(logits[..., MINUS] - logits[..., PLUS], dtype=np.float64)

@@ -21,11 +21,13 @@ CARD = Card(
         "Null: random nodes, neither tagged nor chosen, of the same kinds and layers, at most two places away where "
         "any are left; each failing question has a set of its own.",
         "Paired test of the same questions, chosen against random; the difference has an interval.",
-        "Read carry or sign off what the chosen nodes write (floor: shuffled labels); swap those of a place together.",
+        "Read carry or sign off what the chosen nodes write (floor: shuffled labels); interchange those of a place "
+        "together.",
     ),
     refuted_if="on some branch surely fewer than half of the failing questions come back, or random additions bring "
     "back as many, or surely most of them too: then just any do.",
     paper="mix d6: best 5/10/20 nodes .940/.963/1.0 (random .49/.63/.58) on positive differences, .990/1.0 with 5/10 "
-    "on negative ones; their write decodes the borrow at 1.00, swapped together they turn the digit at 1.00, null 0.00",
+    "on negative ones; their write decodes the borrow at 1.00, interchanged together they turn the digit at 1.00, "
+    "null 0.00",
     where="Section on mixed models; ranked and scored on the same questions",
 )

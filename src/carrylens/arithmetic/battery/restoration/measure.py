@@ -2,18 +2,18 @@
 
 Takes  a subject.
 Gives  for every branch which untagged nodes restore most, how many answers come back with the best of them, beside
-       matched random ones; what these nodes write and what they do when swapped together.
+       matched random ones; what these nodes write and what they do when interchanged together.
 Never  ranks nodes, or chooses how many, on the questions they are scored on, nor draws a chosen node at random.
 
 1. Keep the tagged nodes only (those of the map, or those without which a question fails). Of the two ways to ablate the
    rest, by the mean and by another question's value, take the one that leaves fewer answers right. Both are of all
    branches alike (a mixed model: a third each), so that what is ablated does not tell which operation is asked.
-2. On one split add each untagged node alone, rank them and choose how many to add (`adding.py`).
+2. On one split add each untagged node alone, rank them and choose how many to add (`node_ranking.py`).
 3. On another split score the best 1, 2, 5, ... beside random additions, drawn from the nodes that are neither tagged
-   nor among the best: for each one of its kind and layer within two places, or as near as is left (`adding.py`).
+   nor among the best: for each one of its kind and layer within two places, or as near as is left (`node_ranking.py`).
 4. Ask each question that fails there with the chosen nodes and with a random set of its own: a paired test, and the
-   difference with its interval (`brought_back.py`).
-5. Of the chosen nodes: read the carry or the sign off what they write, and swap those of each place together.
+   difference with its interval (`restored_answers.py`).
+5. Of the chosen nodes: read the carry or the sign off what they write, and interchange those of each place together.
 6. The paper ablates by the mean, and has figures for mix d6 alone: there steps 2 and 3 are done with the mean besides,
    where enough answers fail under it.
 """
@@ -112,7 +112,7 @@ def measure(context: ExperimentContext) -> RestorationMeasurements:
 
 
 def _untagged(subject: Subject, tagged: UsefulNodes) -> Nodes:
-    # Nobody reads what the last layer writes before =.
+    # No later component reads what the last layer writes before =.
     last, equals = subject.last_layer, subject.position("=")
     read = (node for node in subject.nodes if node.layer < last or node.position >= equals)
     return tuple(node for node in read if node not in tagged.nodes)

@@ -1,8 +1,8 @@
-"""Restored writes: what nodes that a map misses tell, and what they do when they are swapped together.
+"""Restored writes: what nodes that a map misses tell, and what they do when they are interchanged together.
 
 Takes  a subject, a branch, nodes.
 Gives  for each place where a carry, a borrow or the sign is read or made: how often a probe reads it off what the nodes
-       there write together, beside probes of shuffled labels; how often the digits follow when they are swapped.
+       there write together, beside probes of shuffled labels; how often the digits follow when they are interchanged.
 Never  scores a probe on questions it was fitted on.
 
 1. Where digit j is predicted, the carry is the one into it, decided by column j-1, j-2, .. 0 each as often; at D'k it
@@ -11,8 +11,9 @@ Never  scores a probe on questions it was fitted on.
 2. The writes of all the nodes of the place are added, as the stream adds them. A ridge probe is fitted on some
    questions and scored on others: a pair with a question that was fitted on is left out. The floor is what probes of
    shuffled labels reach: corrected is (right - floor) / (1 - floor).
-3. All the nodes of the place are swapped in pairs whose deciding column is turned; then the other heads of their layers
-   with them. Null: other digits, same carry. Each place has pairs of its own, and none that nodes were ranked on.
+3. All the nodes of the place are interchanged in pairs whose deciding column is turned; then the other heads of their
+   layers with them. Null: other digits, same carry. Each place has pairs of its own, and none that nodes were ranked
+   on.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def readable_at(subject: Subject, branch: Branch, position: int) -> list[Readabl
 
 def _measure(context: ExperimentContext, branch: Branch, nodes: Nodes, wanted: ReadableCarry) -> RestoredWrite | None:
     subject, settings = context.subject, context.settings
-    train, test, swapped = (
+    train, test, turned = (
         _pairs(
             subject,
             branch,
@@ -133,12 +134,12 @@ def _measure(context: ExperimentContext, branch: Branch, nodes: Nodes, wanted: R
         )
     )
     test = unseen_pairs(test, train)
-    if not (_count(train) and _count(test) and _count(swapped)):
+    if not (_count(train) and _count(test) and _count(turned)):
         return None
     same = {node.layer for node in nodes if not node.is_mlp}
     heads = [n for n in subject.nodes_at(nodes[0].position) if n.layer in same and not n.is_mlp]
     edits = [swap(nodes), swap(sorted({*nodes, *heads}))]
-    done = [edit_columns(subject, pairs, edits, wanted.tokens) for pairs in swapped]
+    done = [edit_columns(subject, pairs, edits, wanted.tokens) for pairs in turned]
     together, with_layer = (pool_rates([each[at] for each in done]) for at in range(len(edits)))
     read, shuffled = _decoded(subject.model, nodes, train, test, settings)
     place, digit = subject.place(nodes[0].position), wanted.digit if wanted.here else None

@@ -102,10 +102,13 @@ def _told_facts(told: RestoredWrite, settings: BatterySettings) -> list[Fact]:
     }
     stimuli = {"seed": settings.seed}
     read = {**about, "effect": "it is read off their write", "null": "shuffled labels"}
-    swapped = (("swapped together", told.together), ("swapped with all heads of their layers", told.with_layer))
+    interchanged = (("swapped together", told.together), ("swapped with all heads of their layers", told.with_layer))
     return [
         Fact(f"battery {CARD.name}", read, told.read, told.shuffled, stimuli),
-        *(each.fact(CARD.name, {**about, "effect": what, "null": "same carry"}, stimuli) for what, each in swapped),
+        *(
+            each.fact(CARD.name, {**about, "effect": what, "null": "same carry"}, stimuli)
+            for what, each in interchanged
+        ),
     ]
 
 
@@ -124,8 +127,8 @@ def _says(found: Sequence[RestoredBranch], tagged: UsefulNodes) -> str:
         n_told = sum(len({node for one in each.told for node in one.nodes}) for each in incomplete)
         text += (
             f" {n_told} of these {n_chosen} lie where a carry, a borrow or the sign is made or read: it is read off "
-            f"what they write in {read.value:.2f} (shuffled labels {shuffled.value:.2f}), and swapped together they "
-            f"turn its digits in {turned.value:.2f} (null {null.value:.2f})."
+            f"what they write in {read.value:.2f} (shuffled labels {shuffled.value:.2f}), and interchanged together "
+            f"they turn its digits in {turned.value:.2f} (null {null.value:.2f})."
         )
     elif incomplete:
         text += " None of these lies where a carry, a borrow or the sign is made or read."
@@ -223,6 +226,6 @@ def _figure(found: Sequence[RestoredBranch]) -> Figure:
 
 def _row(told: RestoredWrite) -> tuple[str, ...]:
     names = ", ".join(str(node)[len(f"P{node.position}") :] for node in told.nodes)
-    swaps = (f"{s.effect.value:.2f}, {s.null.value:.2f}" for s in (told.together, told.with_layer))
+    together = (f"{s.effect.value:.2f}, {s.null.value:.2f}" for s in (told.together, told.with_layer))
     reading = f"{told.read.value:.2f}, {told.shuffled.value:.2f}"
-    return (f"{told.place} {told.branch.value}", names, told.what, reading, f"{told.corrected:.2f}", *swaps)
+    return (f"{told.place} {told.branch.value}", names, told.what, reading, f"{told.corrected:.2f}", *together)

@@ -2,14 +2,14 @@
 
 Takes  a subject.
 Gives  for every turn the level at which the choice stands where a digit is predicted; for every digit how often it
-       follows a swap of the state there; for every rank how often it follows within a subspace of that rank.
+       follows an interchange of the state there; for every rank how often it follows within a subspace of that rank.
 Never  asks for the rank where a digit is chosen already, nor picks a level, a subspace or a share on the questions it
        is scored on.
 
 1. A turn gives a base its other branch: the same operands with the other operator, or the same question read with the
-   other sign. The stream where the digit is predicted is swapped whole at the entry of every layer but the first, all
-   places before it staying the base's. The turn's level is the first at which half the digits of some questions follow;
-   later the stream may hold a digit that is chosen already. If there is none, the best stands for it.
+   other sign. The stream where the digit is predicted is interchanged whole at the entry of every layer but the first,
+   all places before it staying the base's. The turn's level is the first at which half the digits of some questions
+   follow; later the stream may hold a digit that is chosen already. If there is none, the best stands for it.
 2. State, on other questions: how often a digit follows there. Sign also: its place takes another question's values.
    Null: a source of the base's branch with the same column and the same digit, other digits elsewhere.
 3. Rank, at the same level: the state goes a share of the way to the source's within a subspace of rank r, found by

@@ -94,8 +94,8 @@ def _state_facts(context: ExperimentContext, each: BranchSelection) -> Iterator[
     settings = context.settings
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
     site = _stream(context.subject, each.layer) if each.turn.of_operator else SIGN_PLACE
-    for digit, swapped in (each.states if each.turn.of_operator else each.sign_place).items():
-        yield swapped.fact(CARD.name, {"turn": each.turn.value, "digit": digit, "site": site}, stimuli)
+    for digit, rates in (each.states if each.turn.of_operator else each.sign_place).items():
+        yield rates.fact(CARD.name, {"turn": each.turn.value, "digit": digit, "site": site}, stimuli)
 
 
 def _other_facts(context: ExperimentContext, each: BranchSelection) -> Iterator[Fact]:
@@ -103,8 +103,8 @@ def _other_facts(context: ExperimentContext, each: BranchSelection) -> Iterator[
     turn, stimuli = {"turn": each.turn.value}, {"n_train": settings.n_train // 4, "seed": settings.seed}
     level = {"level": _stream(context.subject, each.layer)}
     if not each.turn.of_operator:
-        for digit, swapped in each.states.items():
-            yield swapped.fact(CARD.name, {**turn, "digit": digit, "whole state": True, **level}, stimuli)
+        for digit, rates in each.states.items():
+            yield rates.fact(CARD.name, {**turn, "digit": digit, "whole state": True, **level}, stimuli)
     for one in each.ranked:
         about = {**turn, "rank": one.rank, "source": one.source, "null": "random subspaces", **level}
         about["ceiling"] = f"{one.ceiling.hits} of {one.ceiling.n}"
@@ -118,7 +118,7 @@ def _says(subject: Subject, some: Sequence[BranchSelection], verdicts: Sequence[
     if subject.operation is not Operation.MIX:
         return "Only a model that adds and subtracts has something to choose."
     if not some:
-        return "A model of one layer chooses and answers at once: there is no state to swap before that."
+        return "A model of one layer chooses and answers at once: there is no state to interchange before that."
     if set(verdicts) == {Verdict.UNTESTED}:
         return "The model answers fewer than half of the questions, so there is no choice to be turned."
     parts = []
@@ -152,8 +152,8 @@ def _rank_text(subject: Subject, each: BranchSelection) -> str:
 
 def _table(subject: Subject, each: BranchSelection) -> Iterator[tuple[str, ...]]:
     turn, where = each.turn.value, _stream(subject, each.layer)
-    for digit, swapped in each.states.items():
-        yield (turn, f"A{digit}, {where}, whole", _share(swapped.effect), _share(swapped.null), "-")
+    for digit, rates in each.states.items():
+        yield (turn, f"A{digit}, {where}, whole", _share(rates.effect), _share(rates.null), "-")
         if digit in each.sign_place:
             there = each.sign_place[digit]
             yield (turn, f"A{digit}, {SIGN_PLACE}", _share(there.effect), _share(there.null), "-")

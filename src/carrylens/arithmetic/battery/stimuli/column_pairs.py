@@ -1,7 +1,7 @@
 """Column pairs: base and source that differ in one column, and a null that differs there without saying anything else.
 
 Takes  a branch of the algorithm, digits, a seed.
-Gives  `ColumnPairs`: swapping what depends on the column must change the answer's digits above it to the source's.
+Gives  `ColumnPairs`: interchanging what depends on the column must change the answer's digits above it to the source's.
 Never  changes the sign of the answer unless that is what is asked for, and never gives one pair twice.
 
 Above column k, digits of the answer depend on it through its carry alone. So where base and source differ in nothing

@@ -30,7 +30,7 @@ from carrylens.interventions.edits import swap
 
 @dataclass(frozen=True)
 class AlignedHypothesis:
-    """For each site the variables it holds, by the account of one causal model."""
+    """For each site the variables it holds, by the hypothesis of one causal model."""
 
     model: CausalModel
     labels: Mapping[InterchangeSite, SiteLabel]
@@ -78,7 +78,7 @@ def _cases(model: CausalModel, served: set[int], *, whole: bool) -> Iterator[tup
 def align_hypotheses(
     subject: Subject, models: Sequence[CausalModel], sites: Sequence[InterchangeSite], n: int, seed: int
 ) -> list[AlignedHypothesis]:
-    """For each causal model what the sites hold, by what swapping each alone does to the same questions."""
+    """For each causal model what the sites hold, by what interchanging each alone does to the same questions."""
     base, (source,) = random_pairs(subject.operation, subject.digits, n, 1, seed)
     given = subject.engine.run([swap(site.nodes) for site in sites], base, source).tokens
     last_read = subject.position("D'0")

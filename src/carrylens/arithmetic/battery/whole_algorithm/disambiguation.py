@@ -17,8 +17,8 @@ from carrylens.evidence.corrections import holm
 from carrylens.evidence.facts import Fact
 
 
-def judge_disambiguations(duels: Sequence[Fact]) -> list[Verdict]:
-    """Whether our account beats each rival: REFUTED where the rival wins, UNTESTED where too few rows tell them apart.
+def judge_disambiguations(disambiguations: Sequence[Fact]) -> list[Verdict]:
+    """Whether our hypothesis beats each rival: REFUTED where the rival wins, UNTESTED where too few rows differ.
 
     Both count the same rows and never both a hit, so the rows in which one is right are tossed coins if neither is
     better: a sign test, corrected by Holm over the rivals that were tested.
@@ -28,15 +28,18 @@ def judge_disambiguations(duels: Sequence[Fact]) -> list[Verdict]:
     >>> [verdict.value for verdict in judge_disambiguations([of(30, 5, 40), of(9, 8, 40), of(0, 0, 0)])]
     ['SUPPORTED', 'INCONCLUSIVE', 'UNTESTED']
     """
-    tested = [duel for duel in duels if is_tested(duel)]
-    won = iter(holm([_sign_p(duel.effect.hits, duel.null.hits) for duel in tested]))
-    lost = iter(holm([_sign_p(duel.null.hits, duel.effect.hits) for duel in tested]))
-    return [_verdict_of(next(won), next(lost)) if is_tested(duel) else Verdict.UNTESTED for duel in duels]
+    tested = [disambiguation for disambiguation in disambiguations if is_tested(disambiguation)]
+    won = iter(holm([_sign_p(disambiguation.effect.hits, disambiguation.null.hits) for disambiguation in tested]))
+    lost = iter(holm([_sign_p(disambiguation.null.hits, disambiguation.effect.hits) for disambiguation in tested]))
+    return [
+        _verdict_of(next(won), next(lost)) if is_tested(disambiguation) else Verdict.UNTESTED
+        for disambiguation in disambiguations
+    ]
 
 
-def is_tested(duel: Fact) -> bool:
-    """Whether enough rows tell the rival from our account for either to win."""
-    return duel.effect.n >= THRESHOLDS.least_searched
+def is_tested(disambiguation: Fact) -> bool:
+    """Whether enough rows tell the rival from our hypothesis for either to win."""
+    return disambiguation.effect.n >= THRESHOLDS.least_searched
 
 
 def _sign_p(hits: int, misses: int) -> float:

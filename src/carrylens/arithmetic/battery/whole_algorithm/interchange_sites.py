@@ -35,7 +35,7 @@ _TOGETHER = (
 
 @dataclass(frozen=True)
 class InterchangeSite:
-    """Nodes that are swapped together. `digit` is that of the answer they serve, or None where they serve all above."""
+    """Nodes that are interchanged together, for one digit of the answer, or for all above where `digit` is None."""
 
     name: str
     nodes: Nodes
@@ -79,6 +79,6 @@ def holdable_parts(model: CausalModel, site: InterchangeSite, last_read: int) ->
             parts.append(tuple(v for v in able if v.name in names and first_computable(model, v) == last_read))
     if SGN in model.by_variable and model.by_variable[SGN].parents and site.position > last_read:
         parts.append((SGN,))
-    if site.digit is None and site.columns and not any(parts):  # an account that names nothing but the digits
+    if site.digit is None and site.columns and not any(parts):  # a hypothesis that names nothing but the digits
         parts.append((D[site.columns[0]], D_PRIME[site.columns[0]]))
     return [part for part in dict.fromkeys(parts) if part]

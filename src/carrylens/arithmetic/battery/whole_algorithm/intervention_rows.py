@@ -47,8 +47,10 @@ class InterventionRows:
     @property
     def edits(self) -> list[Edit]:
         """What is done in each row."""
-        swaps = [[swap(site.nodes, slot) for site in self.sites] for slot in range(len(self.sources))]
-        return [sum((swaps[slot][at] for slot, at in enumerate(row) if at >= 0), Edit(())) for row in self.chosen]
+        edits_by_slot = [[swap(site.nodes, slot) for site in self.sites] for slot in range(len(self.sources))]
+        return [
+            sum((edits_by_slot[slot][at] for slot, at in enumerate(row) if at >= 0), Edit(())) for row in self.chosen
+        ]
 
     @property
     def copied(self) -> AnswerTokens:

@@ -2,22 +2,22 @@
 
 Takes  a subject.
 Gives  interchange accuracy of the complete causal model and of every rival, on the same interventions; scrubbing.
-Never  counts an intervention by which the account must change nothing, or must merely copy a source's digits.
+Never  counts an intervention by which the hypothesis must change nothing, or must merely copy a source's digits.
 
 1. Sites have the nodes that the map claims; without a map, all nodes of their places. For ours and for every rival,
    find what each site holds (`alignment.py`), on questions of their own.
 2. Propose rows: two or three sites drawn for each row alone, each site with a source of its own, unrelated to the base.
    Ours and every rival predict all of them; no model is asked for that. The first part of the rows is run as it comes.
-3. An account is right about a row if it predicts every token of the answer. A row counts if a predicted token is
-   neither the base's nor a source's: a site that holds all a digit needs would be right by copying. Null: the account's
-   labels moved round one column.
-4. Duels, on rows where ours and a rival's predictions differ: those of the first part, and, where they are few, further
-   proposals are run until there are enough. At most one of the two is right about such a row, so rows in which one is
-   are counted by a sign test, exact and one-sided, with Holm over the rivals. A rival that hardly any proposal tells
-   from ours is not tested, and one that none tells from it is, on these sites, the same account: then nothing shows
-   that ours is better, and the verdict is open, however well ours predicts.
-5. Scrub: swap all sites at once, each from a source that agrees with the base in what the site is said to hold, by
-   ours and by each rival. The answer must stay. Null: sources that agree in nothing but the operator, of which these
+3. A hypothesis is right about a row if it predicts every token of the answer. A row counts if a predicted token is
+   neither the base's nor a source's: a site that holds all a digit needs would be right by copying. Null: the
+   hypothesis's labels moved round one column.
+4. Disambiguation, on rows where ours and a rival's predictions differ: those of the first part, and, where they are
+   few, further proposals are run until there are enough. At most one of the two is right about such a row, so rows in
+   which one is are counted by a sign test, exact and one-sided, with Holm over the rivals. A rival that hardly any
+   proposal tells from ours is not tested, and one that none tells from it is, on these sites, the same hypothesis: then
+   nothing shows that ours is better, and the verdict is open, however well ours predicts.
+5. Scrub: interchange all sites at once, each from a source that agrees with the base in what the site is said to hold,
+   by ours and by each rival. The answer must stay. Null: sources that agree in nothing but the operator, of which these
    labels do not speak.
 6. Where there is a map, scrub the circuit it claims (`scrubbing.py`), its labels being the map's own, beside random
    roles of the same size. In mixed models the operator is one of the labels, and then, once more, held.
@@ -61,11 +61,11 @@ MAP_HYPOTHESIS = "left to right, as the map says"
 
 @dataclass(frozen=True, eq=False)
 class AnsweredRows:
-    """What the model answered in every row that was run, and what each account predicts.
+    """What the model answered in every row that was run, and what each hypothesis predicts.
 
     `plain` is the base's right answer, `copied` those of the sources, -1 where a slot is not used: [slot, row, token].
-    The first `n_first` rows are those that were run as they came. `duels` has for each rival the rows that tell it
-    from ours, and `told` how many of the `n_proposed` do.
+    The first `n_first` rows are those that were run as they came. `disambiguations` has for each rival the rows that
+    tell it from ours, and `told` how many of the `n_proposed` do.
     """
 
     given: AnswerTokens
@@ -76,7 +76,7 @@ class AnsweredRows:
     answered: Rate
     n_first: int
     n_proposed: int
-    duels: Mapping[str, NDArray[np.int64]]
+    disambiguations: Mapping[str, NDArray[np.int64]]
     told: Mapping[str, int]
 
 
@@ -84,11 +84,11 @@ class AnsweredRows:
 class WholeMeasurements:
     """What every row of interventions gave, and which answers stay when sites are scrubbed.
 
-    `accounts` has ours first; `scrubbed` is empty where the model answers no question, `circuits` where there is no
+    `hypotheses` has ours first; `scrubbed` is empty where the model answers no question, `circuits` where there is no
     map.
     """
 
-    accounts: tuple[AlignedHypothesis, ...]
+    hypotheses: tuple[AlignedHypothesis, ...]
     sites: tuple[InterchangeSite, ...]
     claimed: ClaimedCircuit | None
     rows: AnsweredRows
@@ -98,12 +98,12 @@ class WholeMeasurements:
     @property
     def ours(self) -> str:
         """The name of our own hypothesis."""
-        return self.accounts[0].model.name
+        return self.hypotheses[0].model.name
 
     @property
     def rivals(self) -> list[str]:
         """The names of the others."""
-        return [each.model.name for each in self.accounts[1:]]
+        return [each.model.name for each in self.hypotheses[1:]]
 
 
 def measure(context: ExperimentContext) -> WholeMeasurements:
@@ -113,35 +113,37 @@ def measure(context: ExperimentContext) -> WholeMeasurements:
     models = [ours, *(rival.model for rival in rivals_of(subject.operation, subject.digits))]
     sites = claimed_sites(subject)
     context.watch(CARD.title, 0, 4)
-    accounts = align_hypotheses(subject, models, sites, settings.n_pairs, settings.seed_of(CARD.name, "align"))
+    hypotheses = align_hypotheses(subject, models, sites, settings.n_pairs, settings.seed_of(CARD.name, "align"))
     context.watch(CARD.title, 1, 4)
     claimed = claimed_circuit(subject, ours)
-    rows = _run_rows(context, accounts, sites, claimed)
+    rows = _run_rows(context, hypotheses, sites, claimed)
     context.watch(CARD.title, 2, 4)
     base = _answered(context)
-    scrubbed = _scrub(context, accounts, base) if len(base) else []
+    scrubbed = _scrub(context, hypotheses, base) if len(base) else []
     context.watch(CARD.title, 3, 4)
     circuits = []
     if claimed is not None and len(base):
         at_stake = [True, False] if subject.operation is Operation.MIX else [False]
         circuits = [scrub_claimed(context, ours, claimed, base, turn=turn) for turn in at_stake]
-    return WholeMeasurements(tuple(accounts), tuple(sites), claimed, rows, tuple(scrubbed), tuple(circuits))
+    return WholeMeasurements(tuple(hypotheses), tuple(sites), claimed, rows, tuple(scrubbed), tuple(circuits))
 
 
 def _run_rows(
     context: ExperimentContext,
-    accounts: Sequence[AlignedHypothesis],
+    hypotheses: Sequence[AlignedHypothesis],
     sites: Sequence[InterchangeSite],
     claimed: ClaimedCircuit | None,
 ) -> AnsweredRows:
     subject, settings = context.subject, context.settings
-    n_first, ours = _ROWS * settings.n_draws, accounts[0]
+    n_first, ours = _ROWS * settings.n_draws, hypotheses[0]
     seed = settings.seed_of(CARD.name, "test")
     proposed = random_interventions(subject.operation, sites, subject.digits, _PROPOSED * n_first, seed)
-    predicted = {account.model.name: predict_each(account.model, account.labels, proposed) for account in accounts}
+    predicted = {
+        hypothesis.model.name: predict_each(hypothesis.model, hypothesis.labels, proposed) for hypothesis in hypotheses
+    }
     told = {
-        account.model.name: np.flatnonzero((predicted[ours.model.name] != predicted[account.model.name]).any(1))
-        for account in accounts[1:]
+        hypothesis.model.name: np.flatnonzero((predicted[ours.model.name] != predicted[hypothesis.model.name]).any(1))
+        for hypothesis in hypotheses[1:]
     }
     # Whoever differs in few of the first rows gets more, up to a number that does not depend on who is right in them.
     fought = {name: rows[: max(int((rows < n_first).sum()), settings.n_pairs)] for name, rows in told.items()}
@@ -161,20 +163,22 @@ def _run_rows(
         answered=rate_of(right),
         n_first=n_first,
         n_proposed=len(proposed),
-        duels={name: np.searchsorted(kept, rows) for name, rows in fought.items()},
+        disambiguations={name: np.searchsorted(kept, rows) for name, rows in fought.items()},
         told={name: len(rows) for name, rows in told.items()},
     )
 
 
-def _moved_one_column(account: AlignedHypothesis, sites: Sequence[InterchangeSite]) -> dict[InterchangeSite, SiteLabel]:
+def _moved_one_column(
+    hypothesis: AlignedHypothesis, sites: Sequence[InterchangeSite]
+) -> dict[InterchangeSite, SiteLabel]:
     # Every variable of a column is taken for that of the next column, the top one's for the units'.
-    model = account.model
+    model = hypothesis.model
 
     def turned(label: SiteLabel) -> SiteLabel:
         moved = [type(v)(v.name, None if v.digit is None else (v.digit + 1) % model.digits) for v in label]
         return tuple(v for v in moved if v in model.by_variable or v in model.inputs)
 
-    return {site: turned(account.labels[site]) for site in sites}
+    return {site: turned(hypothesis.labels[site]) for site in sites}
 
 
 def _answered(context: ExperimentContext) -> Questions:
@@ -189,18 +193,18 @@ def _answered(context: ExperimentContext) -> Questions:
     return drawn[subject.right(drawn)]
 
 
-def _scrub(context: ExperimentContext, accounts: Sequence[AlignedHypothesis], base: Questions) -> list[Fact]:
-    # All accounts speak of the same sites, so they have one floor.
+def _scrub(context: ExperimentContext, hypotheses: Sequence[AlignedHypothesis], base: Questions) -> list[Fact]:
+    # All hypotheses speak of the same sites, so they have one floor.
     subject, settings = context.subject, context.settings
-    sites = list(accounts[0].labels)
-    foreign = agreeing_sources(accounts[0].model, [()] * len(sites), base, settings.seed_of(CARD.name, "foreign"))
+    sites = list(hypotheses[0].labels)
+    foreign = agreeing_sources(hypotheses[0].model, [()] * len(sites), base, settings.seed_of(CARD.name, "foreign"))
     lost = rate_of(staying_answers(subject, sites, base, foreign))
     facts = []
-    for account in accounts:
-        seed = settings.seed_of(CARD.name, "pool", account.model.name)
-        sources = agreeing_sources(account.model, [account.labels[site] for site in sites], base, seed)
+    for hypothesis in hypotheses:
+        seed = settings.seed_of(CARD.name, "pool", hypothesis.model.name)
+        sources = agreeing_sources(hypothesis.model, [hypothesis.labels[site] for site in sites], base, seed)
         kept = rate_of(staying_answers(subject, sites, base, sources))
-        about = {"scrubbed": len(sites), "account": account.model.name, "freed": round(freedom(base, sources), 3)}
+        about = {"scrubbed": len(sites), "account": hypothesis.model.name, "freed": round(freedom(base, sources), 3)}
         about["null"] = "sources that agree in the operator alone"
         facts.append(Fact(f"battery {CARD.name}", about, kept, lost, {"n": len(base), "seed": settings.seed}))
     return facts

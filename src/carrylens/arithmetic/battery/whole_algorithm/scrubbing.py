@@ -1,6 +1,6 @@
 """Scrubbing: does the answer stay when every site takes the values of another question that agrees in what it holds?
 
-Takes  a subject, an account of what its sites hold, questions.
+Takes  a subject, a hypothesis of what its sites hold, questions.
 Gives  the circuit that a node map claims; sources that agree with a base in some variables; which answers stay.
 Never  lets a question be its own source where another one agrees, nor takes the last MLPs from a source: they make the
        answer from what they read, so theirs would be the answer itself.
@@ -13,12 +13,12 @@ Never  lets a question be its own source where another one agrees, nor takes the
    the other one, and have it wherever such a question agrees in the label: never if the map says that the site carries
    OPR. What must agree is what the base's operation reads: SA, ST, SV where it adds, MD to NV where it subtracts, SGN,
    A and the operands' digits in both. The causal model computes all of these whatever the operator is and asks for it
-   at the sign and the answer alone, so by its account such a source changes nothing. A network that makes a carry only
-   where its operation asks for it loses the answer: what that site holds depends on the operator, and the map is silent
-   about it. The map's own swaps keep the operator, so all is done once more with the base's operator in all sources,
-   nulls included. What is lost between the two is what the map does not say about the operator.
-4. All sites are swapped at once, each from a source of its own. Nodes without a role compute on; then once more, taken
-   from a question that agrees in nothing.
+   at the sign and the answer alone, so by that hypothesis such a source changes nothing. A network that makes a carry
+   only where its operation asks for it loses the answer: what that site holds depends on the operator, and the map is
+   silent about it. The map's own interchanges keep the operator, so all is done once more with the base's operator in
+   all sources, nulls included. What is lost between the two is what the map does not say about the operator.
+4. All sites are interchanged at once, each from a source of its own. Nodes without a role compute on; then once more,
+   taken from a question that agrees in nothing.
 5. Null: random role assignments. Each site agrees in as many variables, drawn from all that the map names. Floor: no
    agreement. Explained is the share of the way from the floor to all answers right.
 """
@@ -140,7 +140,7 @@ def random_labels(claimed: ClaimedCircuit, random: np.random.Generator) -> list[
 def staying_answers(
     subject: Subject, sites: Sequence[InterchangeSite], base: Questions, sources: Sequence[Questions]
 ) -> Hits:
-    """Which answers stay right with all sites swapped at once, each from its source."""
+    """Which answers stay right with all sites interchanged at once, each from its source."""
     return np.asarray(~subject.engine.run([_interchange_all(sites)], base, sources).failed[0])
 
 

@@ -42,16 +42,24 @@ def summarise(context: ExperimentContext, measured: WholeMeasurements) -> Outcom
     stimuli = {"n": rows.n_first, "seed": settings.seed}
     main = _accuracy(rows, measured.ours, stimuli)
     rest = [_accuracy(rows, name, stimuli) for name in measured.rivals]
-    duels = [_disambiguation(rows, measured.ours, name, settings) for name in measured.rivals]
+    disambiguations = [_disambiguation(rows, measured.ours, name, settings) for name in measured.rivals]
     by_map = [_accuracy(rows, MAP_HYPOTHESIS, stimuli)] if MAP_HYPOTHESIS in rows.predicted else []
     answers, scrubbed = rows.answered.value >= 0.5, measured.scrubbed
-    labels = measured.accounts[0].labels
+    labels = measured.hypotheses[0].labels
     return Outcome(
         card=CARD,
         settings=settings.plain(),
-        verdict=_verdict(main, duels) if answers else Verdict.UNTESTED,
-        says=_says(main, duels, scrubbed, circuits) if answers else _UNANSWERED,
-        facts=(main, *rest, *duels, *by_map, *_circuit_facts(circuits, settings), *scrubbed[1:], *scrubbed[:1]),
+        verdict=_verdict(main, disambiguations) if answers else Verdict.UNTESTED,
+        says=_says(main, disambiguations, scrubbed, circuits) if answers else _UNANSWERED,
+        facts=(
+            main,
+            *rest,
+            *disambiguations,
+            *by_map,
+            *_circuit_facts(circuits, settings),
+            *scrubbed[1:],
+            *scrubbed[:1],
+        ),
         estimates=tuple(each for one in circuits for each in _explained(one, _how(one, circuits), settings)),
         figure=_figure(main, rest),
         headers=("site", "holds", "by the map"),
@@ -71,7 +79,7 @@ def _accuracy(rows: AnsweredRows, name: str, stimuli: Mapping[str, object]) -> F
 
 def _disambiguation(rows: AnsweredRows, ours: str, theirs: str, settings: BatterySettings) -> Fact:
     # Effect and null are counted on the same rows, and at most one of them is right in each.
-    fought = rows.duels[theirs]
+    fought = rows.disambiguations[theirs]
     hits, their_hits = (rate_of((rows.predicted[name] == rows.given).all(1)[fought]) for name in (ours, theirs))
     about = {"duel": ours, "against": theirs, "told": rows.told[theirs], "proposed": rows.n_proposed}
     return Fact(f"battery {CARD.name}", about, hits, their_hits, {"n": len(fought), "seed": settings.seed})
@@ -124,33 +132,37 @@ def _explained(circuit: ScrubbedCircuit, how: str, settings: BatterySettings) ->
     )
 
 
-def _verdict(main: Fact, duels: Sequence[Fact]) -> Verdict:
+def _verdict(main: Fact, disambiguations: Sequence[Fact]) -> Verdict:
     # A low accuracy may come of variables that these sites do not divide; only a rival that knows better refutes.
     found = weigh([main])[0]
     first = Verdict.INCONCLUSIVE if found is Verdict.REFUTED else found
-    return overall([first, *judge_disambiguations(duels)])
+    return overall([first, *judge_disambiguations(disambiguations)])
 
 
-def _says(main: Fact, duels: Sequence[Fact], scrubbed: Sequence[Fact], circuits: Sequence[ScrubbedCircuit]) -> str:
-    rivals = "; ".join(map(_disambiguation_says, duels))
+def _says(
+    main: Fact, disambiguations: Sequence[Fact], scrubbed: Sequence[Fact], circuits: Sequence[ScrubbedCircuit]
+) -> str:
+    rivals = "; ".join(map(_disambiguation_says, disambiguations))
     return (
-        f"With two or three sites moved at once the left-to-right account predicts {main.effect} whole answers, null "
-        f"{main.null.value:.3f}; against rivals: {rivals}{_open_says(duels)}; with all "
+        f"With two or three sites moved at once the left-to-right hypothesis predicts {main.effect} whole answers, "
+        f"null {main.null.value:.3f}; against rivals: {rivals}{_open_says(disambiguations)}; with all "
         f"sites scrubbed {scrubbed[0].effect} answers stay, null {scrubbed[0].null.value:.3f}. "
         f"{_circuit_says(circuits)}"
     )
 
 
-def _disambiguation_says(duel: Fact) -> str:
-    name, told, proposed = (duel.about[key] for key in ("against", "told", "proposed"))
+def _disambiguation_says(disambiguation: Fact) -> str:
+    name, told, proposed = (disambiguation.about[key] for key in ("against", "told", "proposed"))
     if not told:
         return f"{name} predicts the same in all {proposed} proposed rows: on these sites nothing tells it from ours"
-    found = f"{name} {duel.effect.hits} to {duel.null.hits} of {duel.effect.n} told apart"
-    return found if is_tested(duel) else f"{found}, all that {proposed} proposed rows had, and too few"
+    found = f"{name} {disambiguation.effect.hits} to {disambiguation.null.hits} of {disambiguation.effect.n} told apart"
+    return found if is_tested(disambiguation) else f"{found}, all that {proposed} proposed rows had, and too few"
 
 
-def _open_says(duels: Sequence[Fact]) -> str:
-    untested = [str(duel.about["against"]) for duel in duels if not is_tested(duel)]
+def _open_says(disambiguations: Sequence[Fact]) -> str:
+    untested = [
+        str(disambiguation.about["against"]) for disambiguation in disambiguations if not is_tested(disambiguation)
+    ]
     return f"; whether ours is better than {' and '.join(untested)} is untested" if untested else ""
 
 
