@@ -25,7 +25,7 @@ from carrylens.errors import CarryLensError
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.battery.outcome import Outcome
-    from carrylens.arithmetic.battery.subject import Inserted, Subject
+    from carrylens.arithmetic.battery.subject import InsertedModel, Subject
     from carrylens.arithmetic.planted.description import CircuitDescription
     from carrylens.arithmetic.planted.planting import Planted
     from carrylens.arithmetic.zoo.exams import Exam
@@ -267,9 +267,11 @@ def battery_source(
 ) -> tuple[Path, list[Outcome]]:
     """The outcomes of all experiments on a model, or of one, and their folder; each is kept as soon as it is there."""
     from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map, saved_outcomes
+    from carrylens.arithmetic.battery.context import ExperimentContext
+    from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
     from carrylens.arithmetic.battery.registry import experiments_called
-    from carrylens.arithmetic.battery.running import run_experiments
-    from carrylens.arithmetic.battery.subject import Settings, Subject
+    from carrylens.arithmetic.battery.settings import BatterySettings
+    from carrylens.arithmetic.battery.subject import Subject
     from carrylens.arithmetic.zoo.exams import hash_of
     from carrylens.arithmetic.zoo.model_facts import model_name
     from carrylens.arithmetic.zoo.shipped import find_model, folder_for, load
@@ -291,7 +293,8 @@ def battery_source(
     there = [] if restart else [*here, *came]
     done = here if out else there  # who names a folder wants the outcomes in it
     found = []
-    for outcome in run_experiments(subject, experiments, Settings.chosen(seed, quick=quick), there, watch):
+    context = ExperimentContext(subject, BatterySettings.chosen(seed, quick=quick), watch)
+    for outcome in run_experiments(context, experiments, there):
         if outcome not in done:
             kept[outcome.card.name] = outcome
             save_outcomes(folder, about, list(kept.values()))
@@ -300,9 +303,9 @@ def battery_source(
     return own[0] if only_came and found else folder, found
 
 
-def _inserted(folder: Path, name: ModelName) -> Inserted | None:
+def _inserted(folder: Path, name: ModelName) -> InsertedModel | None:
     # The addition model that was put into the one in the folder, if its history names one that can be found.
-    from carrylens.arithmetic.battery.subject import Inserted
+    from carrylens.arithmetic.battery.subject import InsertedModel
     from carrylens.arithmetic.zoo.model_facts import training_run
     from carrylens.arithmetic.zoo.shipped import load
     from carrylens.training.insertion import Placement
@@ -313,7 +316,7 @@ def _inserted(folder: Path, name: ModelName) -> Inserted | None:
     except (KeyError, CarryLensError):
         return None
     late = run.get("placement") == Placement.LATE.value
-    return Inserted(str(run["inserted_from"]), model, late, _from_scratch(name))
+    return InsertedModel(str(run["inserted_from"]), model, late, _from_scratch(name))
 
 
 def _from_scratch(name: ModelName) -> Subject | None:

@@ -11,6 +11,7 @@ import torch
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.planting import Planted, plant
+from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import MD, NB, ST, A
 from carrylens.benchmark.baselines import attribution
 from carrylens.benchmark.baselines.attention import look
@@ -23,7 +24,6 @@ from carrylens.benchmark.method_result import Found, Given
 from carrylens.benchmark.methods import METHODS, chosen_methods
 from carrylens.benchmark.node_outputs import asked_variables
 from carrylens.benchmark.scores import score
-from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import Role
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate

@@ -15,13 +15,7 @@ from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.settings import BatterySettings
-from carrylens.arithmetic.battery.subject import InsertedModel, Subject
-from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.task import ArithmeticTask
-from carrylens.arithmetic.zoo.model_facts import training_run
-from carrylens.arithmetic.zoo.sources import find_source, shipped_names
-from carrylens.errors import CarryLensError
-from carrylens.training.insertion import Placement
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.workflow.analysis import Analysis
 
 
@@ -32,7 +26,9 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
     about = {"model": source.name, **analysis.about}
     own = [] if source.folder is None else [source.folder]  # a shipped model may have come with map and outcomes
     mapped = (each for place in [folder, *own] if (each := saved_map(place, source.sha256)))
-    subject = Subject(source.name, analysis.model, _operation(source.task), next(mapped, None), _inserted(source.folder))
+    subject = Subject(
+        source.name, analysis.model, _operation(source.task), next(mapped, None), _inserted(source.folder)
+    )
     here = saved_outcomes(folder, about)
     came = [outcome for place in own if place.resolve() != folder.resolve() for outcome in saved_outcomes(place, about)]
     kept = {outcome.card.name: outcome for outcome in (*came, *here)}  # what is here goes before what came with it
