@@ -18,6 +18,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.bench.peak import answer_pass_flops, peak_flops
@@ -55,8 +56,8 @@ class ExamBench:
 def bench_exam(model: Transformer, operation: Operation, n_questions: int) -> ExamBench:
     """Test the same questions both ways, in turns, and keep the best round of each."""
     config = model.config
-    tokens = sequences(Stream(StreamKind.ENRICHED, operation, config.digits, seed=1), 0, n_questions)
-    first = config.n_ctx - config.digits - 2
+    tokens = sequences(Stream(StreamKind.ENRICHED, operation, digits_of(config), seed=1), 0, n_questions)
+    first = config.reads.start + 1
 
     def ours(rows: Tensor) -> Tensor:
         return (many_answer_logits(model, rows).argmax(-1) == rows[:, first:]).all(1)

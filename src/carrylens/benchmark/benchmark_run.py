@@ -16,7 +16,7 @@ from carrylens.benchmark.known_models import BenchmarkCircuit, EmptyModel, Known
 from carrylens.benchmark.method_interface import MethodInput
 from carrylens.benchmark.method_registry import GENERAL_METHODS, MethodRegistry
 from carrylens.benchmark.saved_results import Plain, SavedResults
-from carrylens.discovery.settings import Watch
+from carrylens.progress import Progress, silent
 
 
 @dataclass(frozen=True)
@@ -35,29 +35,20 @@ class BenchmarkRun:
     quick: bool = False
     small: bool = False
     results: SavedResults = field(default_factory=SavedResults)
-    watch: Watch | None = None
+    progress: Progress = silent
 
     def about(self, **more: object) -> Plain:
         """What a result was made with, by which a saved one is found again."""
         return {"version": __version__, "quick": self.quick, **more}
 
-    def say(self, what: str, done: int, total: int) -> None:
-        """Report progress."""
-        if self.watch is not None:
-            self.watch(what, done, total)
-
-    def watch_of(self, name: str) -> Watch:
-        """What reports the progress of one piece of work under its name."""
-
-        def say(step: str, done: int, total: int) -> None:
-            self.say(f"{name}: {step}", done, total)
-
-        return say
+    def progress_of(self, name: str) -> Progress:
+        """The same progress, which says what it is about."""
+        return lambda step, done, total: self.progress(f"{name}: {step}", done, total)
 
     def method_input(self, known: KnownModel, circuit: BenchmarkCircuit, name: str) -> MethodInput:
         """What a method is given: the model, its task and its algorithm, and nothing of the truth."""
-        store, watch = self._store(circuit), self.watch_of(name)
-        return MethodInput(known.model, known.task, known.causal, circuit.seed, self.quick, store, watch)
+        store, progress = self._store(circuit), self.progress_of(name)
+        return MethodInput(known.model, known.task, known.causal, circuit.seed, self.quick, store, progress)
 
     def drop_store(self, circuit: BenchmarkCircuit) -> None:
         """Remove unfinished work."""

@@ -18,7 +18,7 @@ def map_by_interchange(given: MethodInput) -> ReportedCircuit:
     """What the map says: roles of nodes and of sets of nodes, and groups."""
     settings, causal = MapSettings.chosen(given.seed, quick=given.quick), given.causal
     mapped = map_model(
-        given.model, "benchmark", given.task, settings, store=given.store, watch=given.watch, causal=causal
+        given.model, "benchmark", given.task, settings, store=given.store, watch=given.progress, causal=causal
     )
     groups = [group.nodes for group in mapped.map.groups if group.variable in causal.by_variable]
     return as_report(mapped.map.roles, groups)

@@ -40,7 +40,7 @@ def twin_of(circuit: BenchmarkCircuit, kind: str) -> EmptyModel:
 def empty_records(run: BenchmarkRun) -> Iterator[Plain]:
     """For each empty model how many roles were tested, and how many confirmed."""
     for at, empty in enumerate(run.empty_models):
-        run.say(f"nothing there: {empty.name}", at, len(run.empty_models))
+        run.progress(f"nothing there: {empty.name}", at, len(run.empty_models))
         about = run.about(model=empty.name, seed=empty.seed)
         saved = run.results.once(f"nothing_there/{empty.name}", about, partial(_tested, run, empty))
         yield {"part": "nothing there", "kind": empty.kind, "model": empty.name, **saved}
@@ -63,7 +63,7 @@ def empty_summary(records: Sequence[Plain]) -> list[Plain]:
 
 def _tested(run: BenchmarkRun, empty: EmptyModel) -> Plain:
     model, task = empty.build()
-    given = MethodInput(model, task, task.causal, empty.seed, run.quick, watch=run.watch_of(empty.name))
+    given = MethodInput(model, task, task.causal, empty.seed, run.quick, progress=run.progress_of(empty.name))
     counts = count_roles(given)
     found = sorted(map(role_text, counts.roles))
     n_sets = sum(len(nodes) > 1 for nodes, _, _ in counts.tested)

@@ -50,7 +50,7 @@ _COUNTED = ("tested", "hit", "weighed", "confirmed")
 def false_role_records(run: BenchmarkRun) -> Iterator[Plain]:
     """For each circuit how many false roles were tested and confirmed, and every role confirmed as a case."""
     for at, circuit in enumerate(run.circuits):
-        run.say(f"not held: {circuit.name}", at, len(run.circuits))
+        run.progress(f"not held: {circuit.name}", at, len(run.circuits))
         saved = run.results.once(
             f"{circuit.name}/not_held", run.about(setting=circuit.name), partial(_counted, run, circuit)
         )

@@ -87,4 +87,6 @@ def permuted_twin(model: Transformer, seed: int) -> Transformer:
         name: weight.flatten()[torch.randperm(weight.numel(), generator=generator)].view(weight.shape)
         for name, weight in model.state_dict().items()
     }
-    return model_from_weights(model.config, shuffled, "The twin").eval()
+    twin = model_from_weights(model.config, shuffled, "The twin").eval()
+    twin.task = model.task
+    return twin

@@ -15,9 +15,10 @@ from typing import Any
 
 import msgspec
 
-from carrylens.discovery.settings import Watch
+from carrylens.discovery.node_search import nodes_of
 from carrylens.model.transformer import Transformer
-from carrylens.nodes import Node, all_nodes, parse_nodes, print_nodes
+from carrylens.nodes import Node, parse_nodes, print_nodes
+from carrylens.progress import Progress, silent
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
@@ -27,8 +28,8 @@ from carrylens.tasks.variables import Variable
 class MethodInput:
     """A model, its task, the algorithm it is supposed to run, and how much work a method may do.
 
-    `quick` asks for less evidence. `store` is a file in which a method may keep unfinished work; `watch` is called with
-    its progress.
+    `quick` asks for less evidence. `store` is a file in which a method may keep unfinished work; `progress` is
+    told how far it is.
     """
 
     model: Transformer
@@ -37,13 +38,12 @@ class MethodInput:
     seed: int = 0
     quick: bool = False
     store: Path | None = None
-    watch: Watch | None = None
+    progress: Progress = silent
 
     @property
     def nodes(self) -> list[Node]:
-        """Every node whose output can reach an output of the model: those up to where the last one is read."""
-        config = self.model.config
-        return all_nodes(self.task.layout.reads.stop, config.n_layers, config.n_heads)
+        """Every node of the model whose write some output can depend on."""
+        return nodes_of(self.model)
 
 
 @dataclass(frozen=True)

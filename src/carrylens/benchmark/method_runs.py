@@ -29,7 +29,7 @@ def score_methods(run: BenchmarkRun) -> Iterator[Plain]:
     for at, circuit in enumerate(run.circuits):
         known = circuit.build()
         for order, method in enumerate(names):
-            run.say(f"{circuit.name} {method}", at * len(names) + order, len(run.circuits) * len(names))
+            run.progress(f"{circuit.name} {method}", at * len(names) + order, len(run.circuits) * len(names))
             yield _record(run, circuit, known, method, thresholds.get(method))
 
 
@@ -40,7 +40,7 @@ def threshold_of(run: BenchmarkRun, method: str) -> Threshold:
     def compute() -> Plain:
         training = []
         for at, circuit in enumerate(run.training):
-            run.say(f"choosing the threshold of {method}", at, len(run.training))
+            run.progress(f"choosing the threshold of {method}", at, len(run.training))
             known = circuit.build()
             given = MethodInput(known.model, known.task, known.causal, circuit.seed, run.quick)
             training.append(TrainingScores(run.methods.scoring[method](given), known.truth, known.causal))

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from carrylens.benchmark.method_interface import MethodInput
 from carrylens.benchmark.saved_results import Plain
-from carrylens.discovery.near_misses import asked_about
+from carrylens.discovery.near_misses import subject_of
 from carrylens.discovery.node_map import Nodes, Role
-from carrylens.discovery.node_search import MapSettings, asked_questions, find_carried
+from carrylens.discovery.node_search import MapSettings, evaluation_questions, find_carried
+from carrylens.discovery.search import SearchContext
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
@@ -54,18 +55,16 @@ def count_roles(given: MethodInput) -> RoleCounts:
     """The roles of nodes and of sets that are tested in a model, and those that are confirmed."""
     facts: list[Fact] = []
     settings = MapSettings.chosen(given.seed, quick=given.quick)
-    engine, causal = Engine(given.model, given.task, hold=_HOLD), given.causal
-    asked = asked_questions(causal, settings)
-    answered = engine.run([swap((given.nodes[0],))], asked[0], asked[0])
-    right = Rate(int((answered.clean_tokens == answered.right).all(-1).sum()), len(asked[0]))
-    roles, _ = find_carried(
-        engine, causal, given.nodes, asked, settings, store=given.store, watch=given.watch, note=facts.append
-    )
-    engine.close()
+    evaluated = evaluation_questions(given.task, settings)
+    with Engine(given.model, given.task, hold=_HOLD) as engine:
+        answered = engine.run([swap((given.nodes[0],))], evaluated[0], evaluated[0])
+        right = Rate(int((answered.clean_tokens == answered.right).all(-1).sum()), len(evaluated[0]))
+        search = SearchContext(engine, given.causal, settings.roles, given.store, given.progress, facts.append)
+        roles, _ = find_carried(search, given.nodes, evaluated, settings)
     finding = [fact for fact in facts if fact.about.get("split") == "find"]
-    tested = frozenset(map(asked_about, finding))
-    hit = frozenset(asked_about(fact) for fact in finding if fact.effect.value >= settings.roles.least_hit)
-    weighed = frozenset(asked_about(fact) for fact in facts if fact.about.get("split") == "confirm")
+    tested = frozenset(map(subject_of, finding))
+    hit = frozenset(subject_of(fact) for fact in finding if fact.effect.value >= settings.roles.least_hit)
+    weighed = frozenset(subject_of(fact) for fact in facts if fact.about.get("split") == "confirm")
     return RoleCounts(tested, hit, weighed, tuple(roles), right, settings.roles.level)
 
 

@@ -29,6 +29,7 @@ from carrylens.benchmark.scores import settled_role
 from carrylens.discovery.node_map import Role
 from carrylens.discovery.node_search import MapSettings
 from carrylens.discovery.roles import find_roles
+from carrylens.discovery.search import SearchContext
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
@@ -68,7 +69,7 @@ def cases_of(run: BenchmarkRun, circuits: Sequence[BenchmarkCircuit]) -> list[Ro
     """The cases of every circuit and of its twin."""
     cases: list[RoleCase] = []
     for at, circuit in enumerate(circuits):
-        run.say(f"roles on weak evidence, {circuit.name}", at, len(circuits))
+        run.progress(f"roles on weak evidence, {circuit.name}", at, len(circuits))
         about = run.about(setting=circuit.name, few=list(FEW), twin=[_NODES, _LARGEST])
         saved = run.results.once(f"{circuit.name}/weak", about, partial(_cases, run, circuit))
         cases += cases_from(saved["cases"])
@@ -91,7 +92,8 @@ def weak_roles(given: MethodInput, n_pairs: int | None = None, nodes: Sequence[N
         least = min(usual.least, n_pairs // 2)
         weak = replace(weak, n_find=n_pairs, n_confirm=n_pairs, n_compete=n_pairs, least=least)
     sets = [(node,) for node in (given.nodes if nodes is None else nodes)]
-    return find_roles(Engine(given.model, given.task), given.causal, sets, weak, watch=given.watch)
+    search = SearchContext(Engine(given.model, given.task), given.causal, weak, progress=given.progress)
+    return find_roles(search, sets)
 
 
 def chance_roles(given: MethodInput, n_pairs: int | None) -> list[Role]:

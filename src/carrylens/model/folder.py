@@ -12,13 +12,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from carrylens.errors import CarryLensError
+from carrylens.folders import CONFIG, WEIGHTS, read_sealed, write_sealed
 from carrylens.model.config import ModelConfig
-from carrylens.model.manifest import read_sealed, write_sealed
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import check_weights, model_from_weights
-
-CONFIG = "config.json"
-WEIGHTS = "model.safetensors"
 
 
 def save_model(model: Transformer, folder: str | Path, also: Sequence[str] = ()) -> None:

@@ -52,14 +52,14 @@ def put_back(larger: Transformer, smaller: Transformer, insertion: int, placemen
 def check_fits(larger: Transformer, smaller: Transformer) -> None:
     """Raise a clear error unless the smaller model has a place inside the larger one."""
     big, small = larger.config, smaller.config
-    alike = ("digits", "d_model", "d_head", "d_mlp")
+    alike = ("n_ctx", "reads", "d_vocab", "d_vocab_out", "d_model", "d_head", "d_mlp", "act_fn", "normalization", "eps")
     wrong = [name for name in alike if getattr(big, name) != getattr(small, name)]
     wrong += [name for name in ("n_layers", "n_heads") if getattr(big, name) < getattr(small, name)]
     if wrong:
         pairs = ", ".join(f"{name} {getattr(small, name)} into {getattr(big, name)}" for name in wrong)
         raise CarryLensError(
             f"The model to insert does not fit: {pairs}. "
-            "Give one with the same digits and width, and no more layers or heads."
+            "Give one with the same layout and width, and no more layers or heads."
         )
 
 

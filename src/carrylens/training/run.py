@@ -29,14 +29,15 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.tokens import MINUS
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
+from carrylens.folders import MANIFEST
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.config import ModelConfig
 from carrylens.model.folder import save_model
-from carrylens.model.manifest import MANIFEST
 from carrylens.model.transformer import Transformer
 from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Batches, sequences
@@ -85,7 +86,7 @@ class Plan:
     def config(self) -> ModelConfig:
         """The shape of what is trained."""
         name = self.name
-        return ModelConfig.of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed)
+        return config_of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed)
 
     def identity(self) -> dict[str, object]:
         """What must be the same for a run to be resumed."""

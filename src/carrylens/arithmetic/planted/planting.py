@@ -25,11 +25,12 @@ from carrylens.arithmetic.planted.rivals import (
 from carrylens.arithmetic.planted.sketch import Sketch
 from carrylens.arithmetic.planted.truth import Edge, Group, Truth
 from carrylens.arithmetic.planted.wiring import wire
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.model_facts import TRUTH
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
+from carrylens.folders import read_sealed
 from carrylens.model.folder import save_model
-from carrylens.model.manifest import read_sealed
 from carrylens.model.transformer import Transformer
 
 
@@ -63,6 +64,7 @@ def plant(description: CircuitDescription) -> Planted:
         width=description.width,
     )
     model = assemble(sketch, description.digits, finish)
+    model.task = arithmetic_task(description.operation, description.digits)
     return Planted(model, Truth(str(planted_name(description, model)), description, groups, edges))
 
 

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.zoo.cards import model_card
 from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH, model_name
 from carrylens.arithmetic.zoo.shipped import find_model, load
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
-from carrylens.model.folder import CONFIG, WEIGHTS
+from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, check_sealed, write_sealed
 from carrylens.model.hub import HUB
-from carrylens.model.manifest import MANIFEST, check_sealed, write_sealed
 from carrylens.model.transformer import Transformer
 from carrylens.training.counts import parse_counts
 from carrylens.training.exam import EXAM_SEED, MOST_KEPT, Part, Result, blank_results, exam_parts, sit
@@ -50,7 +50,7 @@ class Exam:
         given = parse_counts(of)
         model = load(source).to(device)
         name = model_name(source if source.startswith(HUB) else find_model(source))
-        parts = exam_parts(name.operation, model.config.digits, per_stream, per_class, of=given)
+        parts = exam_parts(name.operation, digits_of(model.config), per_stream, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
         exam = cls(source, name, model, hash_of(model), parts, blank_results(parts))

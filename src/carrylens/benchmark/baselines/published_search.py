@@ -86,6 +86,8 @@ def _looks(given: MethodInput, engine: Engine) -> dict[Node, list[int]]:
     useful = [h for h, failed in zip(heads, ablated.failed[:, 0], strict=True) if (failed & ~ablated.clean).any()]
     pattern = average_pattern(given.model, given.task, questions)
     return {
-        head: [layout.position(look.place) for look in top_places(pattern, head, layout, "", _QUESTIONS).looks]
+        head: [
+            layout.position(look.place) for look in top_places(pattern, head, "", layout.place_names, _QUESTIONS).looks
+        ]
         for head in useful
     }

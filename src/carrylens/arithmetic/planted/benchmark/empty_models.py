@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.model_facts import model_name
 from carrylens.arithmetic.zoo.shipped import find_model, load
 from carrylens.benchmark.empty_models import twin_of
 from carrylens.benchmark.known_models import BenchmarkCircuit, EmptyModel, permuted_twin
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.tasks.task import Task
 
@@ -45,7 +45,7 @@ def untrained_model(operation: Operation, seed: int) -> EmptyModel:
 
 
 def _untrained(operation: Operation, seed: int) -> tuple[Transformer, Task]:
-    config = ModelConfig.of_width(_UNTRAINED_DIGITS, n_layers=2, n_heads=3, width=48, seed=seed)
+    config = config_of_width(_UNTRAINED_DIGITS, n_layers=2, n_heads=3, width=48, seed=seed)
     return Transformer(config).eval(), arithmetic_task(operation, _UNTRAINED_DIGITS)
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.hypotheses import left_to_right, rivals_of
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import Carry, Dials, describe, one_layer, place_value
@@ -31,6 +30,7 @@ from carrylens.claims.judgement import judge
 from carrylens.claims.verdicts import Skeleton
 from carrylens.discovery.node_search import MapSettings, map_model
 from carrylens.discovery.roles import find_roles
+from carrylens.discovery.search import SearchContext
 from carrylens.interventions.engine import Engine
 
 RIGHT, WRONG, OPEN = "right", "wrong", "open"
@@ -41,7 +41,7 @@ def hypothesis_records(run: BenchmarkRun, digits: int, n_seeds: int) -> Iterator
     """A record for each planted circuit and hypothesis."""
     circuits = [*_circuits(digits, n_seeds)]
     for at, (name, runs, description) in enumerate(circuits):
-        run.say(f"accounts of {name}", at, len(circuits))
+        run.progress(f"accounts of {name}", at, len(circuits))
         compute = partial(_verdicts, run, runs, description)
         saved = run.results.once(f"accounts/{name}", _about(run, circuit=name), compute)
         for verdict in saved["verdicts"]:
@@ -56,8 +56,8 @@ def binary_carry_record(run: BenchmarkRun, digits: int) -> Plain:
         halves = {n: v for n, v in planted.truth.roles.items() if {x.name for x in v} in ({"SC"}, {"S9"})}
         heads = sorted(node for node in halves if not node.is_mlp and any(v.index for v in halves[node]))
         task, settings = arithmetic_task(Operation.ADD, digits), MapSettings.chosen(quick=run.small).roles
-        engine, causal = Engine(planted.model, task), algorithm(Operation.ADD, digits)
-        roles = find_roles(engine, causal, [(head,) for head in heads], settings)
+        search = SearchContext(Engine(planted.model, task), task.causal, settings)
+        roles = find_roles(search, [(head,) for head in heads])
         given = sorted({f"{role.nodes[0]} {role.variable}" for role in roles if role.variable.name == "ST"})
         rates = {f"{r.nodes[0]} {r.variable} token {r.token}": r.hit.value for r in roles if r.variable.name == "ST"}
         return {"tested": len(heads), "given": given, "hits": rates}
