@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.planted.description import CircuitDescription
     from carrylens.arithmetic.planted.planting import Planted
     from carrylens.arithmetic.zoo.exams import Exam
-    from carrylens.benchmark.method_runs import Work
+    from carrylens.benchmark.benchmark_run import BenchmarkRun
     from carrylens.claims.judgement import Judgement
     from carrylens.discovery.node_map import NodeMap
     from carrylens.discovery.settings import Watch
@@ -209,7 +209,7 @@ def map_source(
     return folder, mapped.map
 
 
-def calibration_work(
+def calibration_run(
     chosen: Mapping[str, Any],
     methods: Sequence[str],
     out: Path | None,
@@ -218,37 +218,47 @@ def calibration_work(
     quick: bool,
     light: bool,
     threads: int,
-) -> Work:
-    """What the calibrate command was asked to do."""
-    from carrylens.benchmark.circuits import quick_settings, scored_settings, training_settings
-    from carrylens.benchmark.method_runs import Work
-    from carrylens.benchmark.methods import chosen_methods
-    from carrylens.benchmark.saved_results import Results
+) -> BenchmarkRun:
+    """The benchmark that the calibrate command describes."""
+    from carrylens.arithmetic.planted.benchmark.circuits import quick_circuits, scored_circuits, training_circuits
+    from carrylens.arithmetic.planted.benchmark.controls import with_controls
+    from carrylens.arithmetic.planted.benchmark.methods import ARITHMETIC_METHODS
+    from carrylens.benchmark.benchmark_run import BenchmarkRun
+    from carrylens.benchmark.saved_results import SavedResults
     from carrylens.training.devices import device_called
 
     if quick and any(chosen[name] for name in ("dials", "operations", "digits")):
         raise CarryLensError("--quick has circuits of its own. Leave out --quick, or --dial, --operation and --digits.")
     device_called("cpu", threads)
-    table = scored_settings(**chosen)
-    settings = quick_settings() if quick else table
-    training, names = list(training_settings(quick=quick)), chosen_methods(methods)
-    return Work(settings, training, names, quick or light, Results(out), watch, small=quick)
+    table = scored_circuits(**chosen)
+    return with_controls(
+        BenchmarkRun(
+            quick_circuits() if quick else table,
+            list(training_circuits(quick=quick)),
+            ARITHMETIC_METHODS.only(methods),
+            quick=quick or light,
+            small=quick,
+            results=SavedResults(out),
+            progress=watch,
+        )
+    )
 
 
-def calibrate_circuits(work: Work, parts: Sequence[str]) -> Iterator[Record]:
-    """The records of a calibration, one after another."""
-    from carrylens.benchmark.sections import QUICK_AMOUNTS, Amounts, calibration_records, chosen_parts
+def calibrate_circuits(run: BenchmarkRun, parts: Sequence[str]) -> Iterator[Record]:
+    """The records of a benchmark, one after another."""
+    from carrylens.benchmark.sections import benchmark_records, chosen_sections
 
-    return calibration_records(work, chosen_parts(parts), QUICK_AMOUNTS if work.small else Amounts())
+    return benchmark_records(run, chosen_sections(parts))
 
 
-def fit_rule(work: Work, out: Path | None) -> tuple[Path, Confidence]:
+def fit_rule(run: BenchmarkRun, out: Path | None) -> tuple[Path, Confidence]:
     """The confidence rule, fitted anew and written: into `out`, or where the package reads it."""
     from carrylens.benchmark.sections import confidence_rule
     from carrylens.evidence.confidence import FILE
     from carrylens.files import write_whole
 
-    rule, path = confidence_rule(work), FILE if out is None else out / FILE.name
+    command = f"carrylens calibrate{' --quick' if run.small else ' --light' if run.quick else ''} --fit"
+    rule, path = confidence_rule(run, command), FILE if out is None else out / FILE.name
     write_whole(path, rule.to_json().encode())
     return path, rule
 

@@ -1,8 +1,8 @@
-"""Settings: the planted circuits that methods are scored on, and others on which thresholds are chosen.
+"""Circuits: the planted circuits that methods are scored on, and others on which thresholds are chosen.
 
 Takes  nothing, or the names of dials, operations and digits to keep.
-Gives  `Setting`: one planted circuit, by a name that a file can have.
-Never  has a circuit among the training settings that is also scored, whatever its seed.
+Gives  `PlantedSetting`: one planted circuit, by a name that a file can have.
+Never  has a circuit among the training circuits that is also scored, whatever its seed.
 
 Scored circuits turn one dial at a time, and all at once. Training circuits have two digits and several dials
 turned together, and are always rotated.
@@ -10,15 +10,19 @@ turned together, and are always rotated.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import Carry, Copies, Dials, Timing, describe
+from carrylens.arithmetic.planted.known_truth import known_truth
+from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
+from carrylens.benchmark.known_models import KnownModel
 from carrylens.errors import CarryLensError
-from carrylens.tasks.causal import CausalModel
 
 DIALS = {
     "plain": Dials(),
@@ -58,10 +62,10 @@ _QUICK = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class PlantedSetting:
     """One planted circuit; `seed` is that of its noise and rotation, and of the questions a method draws.
 
-    >>> Setting("decoys", Operation.ADD, 3, 0).name
+    >>> PlantedSetting("decoys", Operation.ADD, 3, 0).name
     'decoys_add_d3_s0'
     """
 
@@ -82,15 +86,30 @@ class Setting:
         return describe(self.operation, self.digits, replace(dials, seed=self.seed))
 
     @property
-    def causal(self) -> CausalModel:
+    def labels(self) -> Mapping[str, object]:
+        """What a result says of the circuit besides its name."""
+        return {"dial": self.dial, "operation": self.operation.value, "digits": self.digits, "seed": self.seed}
+
+    @property
+    def task(self) -> ArithmeticTask:
+        """What the circuit is for."""
+        return arithmetic_task(self.operation, self.digits)
+
+    @property
+    def causal(self) -> Algorithm:
         """The algorithm that the circuit runs."""
         return model_of(self.description)
 
+    def build(self) -> KnownModel:
+        """The circuit, planted."""
+        planted = plant(self.description)
+        return KnownModel(planted.model, self.task, self.causal, known_truth(planted.truth))
 
-def scored_settings(
+
+def scored_circuits(
     dials: Collection[str] = (), operations: Collection[str] = (), digits: Collection[int] = (), n_seeds: int = 1
-) -> list[Setting]:
-    """The table, small circuits first, or the part of it that is asked for."""
+) -> list[PlantedSetting]:
+    """All circuits, small ones first, or those of the dials, operations and digits named."""
     _check("dial", dials, DIALS)
     _check("operation", operations, [operation.value for operation in Operation])
     if bad := [n for n in digits if not 2 <= n <= 10]:
@@ -98,7 +117,7 @@ def scored_settings(
     if n_seeds < 1:
         raise CarryLensError(f"{n_seeds} seeds make no circuit. Give at least 1.")
     found = [
-        Setting(dial, operation, n, seed)
+        PlantedSetting(dial, operation, n, seed)
         for n in sorted(set(digits) or DIGITS)
         for seed in range(n_seeds)
         for operation in Operation
@@ -111,16 +130,16 @@ def scored_settings(
     return found
 
 
-def quick_settings() -> list[Setting]:
-    """A few small circuits, to see that all is well."""
-    return [Setting(dial, operation, 2, 0) for dial, operation in sorted(_QUICK, key=lambda each: each[0])]
+def quick_circuits() -> list[PlantedSetting]:
+    """A few small circuits, to see that everything works."""
+    return [PlantedSetting(dial, operation, 2, 0) for dial, operation in sorted(_QUICK, key=lambda each: each[0])]
 
 
-def training_settings(*, quick: bool = False) -> Iterator[Setting]:
+def training_circuits(*, quick: bool = False) -> Iterator[PlantedSetting]:
     """The circuits that thresholds are chosen on."""
     for operation in (Operation.ADD,) if quick else Operation:
         for dial in TRAINING_DIALS:
-            yield Setting(dial, operation, TRAINING_DIGITS, _TRAINING_SEED)
+            yield PlantedSetting(dial, operation, TRAINING_DIGITS, _TRAINING_SEED)
 
 
 def _check(kind: str, given: Collection[str], known: Collection[str]) -> None:
