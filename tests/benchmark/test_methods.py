@@ -7,6 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from carrylens.benchmark.circuits import Setting
+from carrylens.benchmark.method_result import Found, Given
+from carrylens.benchmark.methods import METHODS, chosen_methods
 
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.model_shapes import config_of_width
@@ -19,9 +22,6 @@ from carrylens.benchmark.baselines.attribution import attribute, attributions_of
 from carrylens.benchmark.baselines.linear_probes import balanced, components, probe, probe_gains
 from carrylens.benchmark.baselines.published_search import search_as_published
 from carrylens.benchmark.carrylens_map import found_of, map_by_swaps
-from carrylens.benchmark.circuits import Setting
-from carrylens.benchmark.method_result import Found, Given
-from carrylens.benchmark.methods import METHODS, chosen_methods
 from carrylens.benchmark.node_outputs import asked_variables
 from carrylens.benchmark.scores import score
 from carrylens.discovery.node_map import Role

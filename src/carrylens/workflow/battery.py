@@ -44,3 +44,34 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
     only_came = all(outcome in came and outcome not in here for outcome in found)
     came_along = only_came and not (analysis.out or analysis.restart)
     return own[0] if came_along and found else folder, found
+
+
+def _operation(task: Task) -> Operation:
+    if not isinstance(task, ArithmeticTask) or not task.question_layout.is_standard:
+        raise CarryLensError(
+            f"The experiments are the paper's, about models that add or subtract in its layout; this one is for "
+            f"{task.name!r}. Map and judge it instead."
+        )
+    return task.operation
+
+
+def _inserted(source: ModelSource) -> InsertedModel | None:
+    # The addition model that was put into this one, if its history names one that can be found.
+    run = {} if source.folder is None else training_run(source.folder)
+    if "inserted_from" not in run:
+        return None
+    try:
+        model = find_source(str(run["inserted_from"])).load()
+    except CarryLensError:
+        return None
+    late = run.get("placement") == Placement.LATE.value
+    return InsertedModel(str(run["inserted_from"]), model, late, _from_scratch(ModelName.parse(source.name)))
+
+
+def _from_scratch(name: ModelName) -> Subject | None:
+    # The first shipped model of the same operation and shape into which nothing was put.
+    shape = ("operation", "digits", "n_layers", "n_heads", "width", "planted")
+    for other in map(ModelName.parse, shipped_names()):
+        if not other.insertion and all(getattr(other, part) == getattr(name, part) for part in shape):
+            return Subject(str(other), find_source(str(other)).load(), other.operation)
+    return None

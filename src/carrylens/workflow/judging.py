@@ -12,6 +12,7 @@ from pathlib import Path
 from carrylens.arithmetic import hypotheses
 from carrylens.arithmetic.task import ArithmeticTask, find_task
 from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import Judgement, claims_file, judge, slug
 from carrylens.discovery.node_map import MAP, NodeMap
@@ -42,7 +43,7 @@ def judge_usual(found: NodeMap) -> Judgement:
     return judge(found, usual, rivals)
 
 
-def hypotheses_for(found: NodeMap) -> list[hypotheses.Hypothesis]:
+def hypotheses_for(found: NodeMap) -> list[Hypothesis]:
     """The usual hypothesis of the map's task, then its known rivals."""
     task = found.task
     if not isinstance(task, ArithmeticTask):
