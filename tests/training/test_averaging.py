@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
+from carrylens.training.recipes import RecipeKind, recipe_for
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.errors import CarryLensError
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.training.averaging import TailAverage
-from carrylens.training.recipes import RecipeKind, recipe_for
 
 
 def a_model() -> Transformer:

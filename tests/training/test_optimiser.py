@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from carrylens.training.recipes import RecipeKind, recipe_for
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.model import ModelConfig, Transformer
 from carrylens.training.optimiser import Muon, Optimiser, _as_weight, _orthogonal, _tall
-from carrylens.training.recipes import RecipeKind, recipe_for
 
 CONFIG = ModelConfig.of_width(3, 2, 4, width=24, seed=1)
 
