@@ -42,12 +42,12 @@ def explain_source(
 ) -> tuple[Path, Saved]:
     """The whole route for one model: test, map, judge, battery, worked questions, page; only what is not there yet."""
     from carrylens.arithmetic.zoo.model_facts import model_name
-    from carrylens.arithmetic.zoo.shipped import find_model, load
+    from carrylens.arithmetic.zoo.shipped import find_model, folder_for, load
     from carrylens.claims.judgement import CLAIMS
-    from carrylens.discovery.map_folder import folder_for, store_of
+    from carrylens.discovery.map_folder import store_of
     from carrylens.discovery.worked_examples import WORKED, example_questions, work_questions
     from carrylens.model.hub import HUB
-    from carrylens.model.steps import finish, is_done
+    from carrylens.steps import finish, is_done
 
     name = model_name(source if source.startswith(HUB) else find_model(source))
     folder = folder_for(source, str(name), out)
@@ -86,8 +86,7 @@ def explain_source(
 def read_source(source: str, folder: Path | None) -> tuple[Path, Saved]:
     """The folder of a model's map, and everything that was saved there and beside the model."""
     from carrylens.arithmetic.zoo.model_facts import model_name
-    from carrylens.arithmetic.zoo.shipped import SHIPPED, find_model
-    from carrylens.discovery.map_folder import folder_for
+    from carrylens.arithmetic.zoo.shipped import SHIPPED, find_model, folder_for
     from carrylens.discovery.node_map import MAP
     from carrylens.model.hub import HUB
     from carrylens.report.page.saved import read_saved
@@ -107,8 +106,7 @@ def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Membe
     from carrylens.arithmetic.family.members import read_member
     from carrylens.arithmetic.zoo.exams import hash_of
     from carrylens.arithmetic.zoo.model_facts import model_name, saved_test
-    from carrylens.arithmetic.zoo.shipped import find_model, load
-    from carrylens.discovery.map_folder import folder_for
+    from carrylens.arithmetic.zoo.shipped import find_model, folder_for, load
     from carrylens.model.hub import HUB
 
     members = []

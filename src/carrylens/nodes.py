@@ -87,8 +87,8 @@ def print_nodes(nodes: Iterable[Node]) -> str:
     return " + ".join(str(node) for node in sorted(set(nodes)))
 
 
-def all_nodes(n_positions: int, n_layers: int, n_heads: int) -> list[Node]:
-    """Every node of a model, in order.
+def all_nodes(n_positions: int, n_layers: int, n_heads: int, has_mlp: bool = True) -> list[Node]:
+    """Every node of a model, in order; heads alone where it has no MLPs.
 
     >>> len(all_nodes(n_positions=19, n_layers=2, n_heads=3))
     152
@@ -97,7 +97,7 @@ def all_nodes(n_positions: int, n_layers: int, n_heads: int) -> list[Node]:
         Node(position, layer, head)
         for position in range(n_positions)
         for layer in range(n_layers)
-        for head in (*range(n_heads), None)
+        for head in (*range(n_heads), *([None] if has_mlp else []))
     ]
 
 

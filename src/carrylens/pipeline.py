@@ -18,6 +18,7 @@ from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation, Questions, split_question
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.errors import CarryLensError
@@ -277,8 +278,7 @@ def battery_source(
     from carrylens.arithmetic.battery.subject import Settings, Subject
     from carrylens.arithmetic.zoo.exams import hash_of
     from carrylens.arithmetic.zoo.model_facts import model_name
-    from carrylens.arithmetic.zoo.shipped import find_model, load
-    from carrylens.discovery.map_folder import folder_for
+    from carrylens.arithmetic.zoo.shipped import find_model, folder_for, load
     from carrylens.model.hub import HUB
     from carrylens.training.devices import device_called
 
@@ -336,12 +336,12 @@ def _from_scratch(name: ModelName) -> Subject | None:
 
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[Record | CarryLensError]:
     """For each text what the model answers, token by token, and whether that is right; or the error the text makes."""
-    from carrylens.model.decoding import decode_answers
+    from carrylens.arithmetic.decoding import decode_answers
 
-    results = classify_texts(texts, model.config.digits, of_model=True)
+    results = classify_texts(texts, digits_of(model.config), of_model=True)
     good = [row for row, result in enumerate(results) if not isinstance(result, CarryLensError)]
     if good:
-        given = decode_answers(model, Questions.parse([texts[row] for row in good], model.config.digits))
+        given = decode_answers(model, Questions.parse([texts[row] for row in good], digits_of(model.config)))
         for row, answer in zip(good, given, strict=True):
             known = results[row]
             assert not isinstance(known, CarryLensError)

@@ -9,11 +9,12 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.bench import training
 from carrylens.bench.exam import ExamBench, bench_exam
 from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_flops
 from carrylens.bench.training import PublishedStep, TrainingBench, bench_training
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
 from carrylens.model.answer_pass import answer_logits
 from carrylens.training.exam import Result, sit
 from carrylens.training.optimiser import Optimiser
@@ -22,7 +23,7 @@ from carrylens.training.run import Plan, train
 
 @pytest.mark.parametrize(("n_layers", "n_heads"), [(1, 3), (2, 3), (3, 4)])
 def test_operations_are_counted_as_pytorch_counts_them(n_layers: int, n_heads: int) -> None:
-    model = Transformer(ModelConfig.of_width(4, n_layers, n_heads, width=24))
+    model = Transformer(config_of_width(4, n_layers, n_heads, width=24))
     tokens = torch.zeros(64, model.config.n_ctx, dtype=torch.int64)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         answer_logits(model, tokens)
@@ -37,7 +38,7 @@ def test_peak_is_a_speed() -> None:
 
 
 def test_the_exam_benchmark_without_transformer_lens_says_so() -> None:
-    measured = bench_exam(Transformer(ModelConfig.of_width(2, 1, 3, width=24)), Operation.ADD, 600)
+    measured = bench_exam(Transformer(config_of_width(2, 1, 3, width=24)), Operation.ADD, 600)
     assert measured.rate > 0
     assert measured.ratio is None or measured.agrees
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.variables import MD, NB, ST, A
 from carrylens.benchmark.baselines import attribution
@@ -26,7 +27,6 @@ from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import Role
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 from carrylens.tasks.pairs import Pairs, effect_pairs, interchange_pairs
@@ -119,7 +119,7 @@ def test_attribution_finds_carriers_and_leaves_decoys(decoys: Planted) -> None:
 
 def test_attributions_are_zero_where_nothing_is_read() -> None:
     """With one layer, what an MLP writes before the answer's first place reaches no logit that is asked."""
-    model = Transformer(ModelConfig.of_width(2, n_layers=1, n_heads=1, width=24, seed=3)).eval().double()
+    model = Transformer(config_of_width(2, n_layers=1, n_heads=1, width=24, seed=3)).eval().double()
     pairs = effect_pairs(PLAIN.causal, A[1], 8, seed=0)
     found = attributions_of(model, pairs, ["blocks.0.attn.hook_z", "blocks.0.hook_mlp_out"])
     assert all(bool(each.isfinite().all()) for each in found.values())
@@ -131,7 +131,7 @@ def test_attributions_are_zero_where_nothing_is_read() -> None:
 def test_attribution_asks_for_digits_as_the_written_sign_has_them_and_leaves_out_what_shows_nothing() -> None:
     """A source of the other sign asks for the sign alone: its digits would be those of a question read backwards."""
     causal = Setting("plain", Operation.SUB, 2, 0).causal
-    model = Transformer(ModelConfig.of_width(2, n_layers=1, n_heads=1, width=24, seed=3)).eval().double()
+    model = Transformer(config_of_width(2, n_layers=1, n_heads=1, width=24, seed=3)).eval().double()
     pairs = effect_pairs(causal, NB[0], 64, seed=0)
     shown = (answer_tokens(pairs.base, pairs.written()) != answer_tokens(pairs.base)).any(1)
     (found,) = attributions_of(model, pairs, ["blocks.0.hook_mlp_out"]).values()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from carrylens.discovery.settings import Settings
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.hypotheses import left_to_right
@@ -23,12 +24,11 @@ from carrylens.claims.verdicts import Skeleton, Verdict
 from carrylens.discovery.ablations import measure_usefulness
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.roles import find_roles
-from carrylens.discovery.settings import Settings
 from carrylens.errors import CarryLensError
+from carrylens.folders import write_sealed
 from carrylens.interventions.engine import Engine
-from carrylens.model.manifest import write_sealed
+from carrylens.model.weights import hash_of
 from carrylens.pipeline import judge_map
-from carrylens.training.identity import hash_of
 from claims.maps import left_to_right_map, with_roles
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hypothesis.md"

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.cli import app, models
 from carrylens.errors import CarryLensError
-from carrylens.model import ModelConfig, Transformer, save_model
+from carrylens.model import Transformer, save_model
 
 COMMAND = ["test", "--per-class", "0", "--questions", "300", "--threads", "1"]
 
@@ -20,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("carrylens.training.exam.CHUNK", 100)
     place = tmp_path / "add_d2_l1_h3_w24_t1K_s1"
-    save_model(Transformer(ModelConfig.of_width(2, 1, 3, width=24)), place)
+    save_model(Transformer(config_of_width(2, 1, 3, width=24)), place)
     return place
 
 

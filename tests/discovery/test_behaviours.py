@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from carrylens.arithmetic.algorithms import subtasks
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
@@ -17,7 +18,6 @@ from carrylens.discovery.behaviours import Clusters, StandIns
 from carrylens.discovery.clusters import balanced_questions, measure_clusters, principal_components, silhouettes
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
 from carrylens.tasks.variables import Variable
@@ -107,7 +107,7 @@ def test_a_node_before_the_column_is_read_is_not_asked(planted: Planted) -> None
 
 def test_untrained_weights_have_no_clear_clusters() -> None:
     """Not in one of all nodes and digits, though random weights do hold something of the column's sum."""
-    model = Transformer(ModelConfig.of_width(3, n_layers=2, n_heads=3, width=24, seed=5))
+    model = Transformer(config_of_width(3, n_layers=2, n_heads=3, width=24, seed=5))
     nodes = all_nodes(model.config.n_ctx - 1, 2, 3)
     found = [each for k in (1, 2) for each in clusters_of(model, nodes, k).values()]
     assert len(found) > 50
@@ -133,7 +133,7 @@ def test_a_useful_node_says_what_fails_without_it_even_if_only_another_questions
 
 
 def test_questions_that_fail_anyway_count_for_no_token_and_no_class() -> None:
-    model = Transformer(ModelConfig.of_width(DIGITS, n_layers=1, n_heads=2, width=24, seed=3)).eval()
+    model = Transformer(config_of_width(DIGITS, n_layers=1, n_heads=2, width=24, seed=3)).eval()
     measured = measure_usefulness(Engine(model), [Node(3, 0, 0)], STREAM.take(0, 48), STREAM.take(48, 48))
     assert measured[0].clean.value > 0.9
     assert sum(rate.hits for rate in measured[0].classes.values()) <= 48 - measured[0].clean.hits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.dials import Copies, Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
@@ -15,7 +16,6 @@ from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
 from carrylens.discovery.node_search import MapSettings, asked_questions, find_carried, map_model
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes
 from carrylens.report.terminal.map import map_text
@@ -97,7 +97,7 @@ def test_a_role_of_one_node_is_a_group_of_one() -> None:
 
 @pytest.mark.parametrize("variable", ["ST[0]", "SA[1]"])
 def test_untrained_weights_have_no_groups(variable: str) -> None:
-    model = Transformer(ModelConfig.of_width(DIGITS, n_layers=2, n_heads=3, width=24, seed=7))
+    model = Transformer(config_of_width(DIGITS, n_layers=2, n_heads=3, width=24, seed=7))
     assert groups_of(model, variable) == []
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from carrylens.discovery.settings import Settings
 from typer.testing import CliRunner
 
 from carrylens.arithmetic.planted.dials import Dials, describe
@@ -22,13 +23,12 @@ from carrylens.discovery.ablations import measure_usefulness
 from carrylens.discovery.map_folder import RESTART, STORE, drop_store, folder_for, save_mapped, saved_map
 from carrylens.discovery.node_map import MAP, NodeMap, Role
 from carrylens.discovery.node_search import Mapped, MapSettings, map_model
-from carrylens.discovery.settings import Settings
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, read_facts
 from carrylens.evidence.rates import Rate
+from carrylens.folders import check_sealed
 from carrylens.interventions.engine import Engine
 from carrylens.model.folder import load_model
-from carrylens.model.manifest import check_sealed
 from carrylens.nodes import Node, all_nodes
 from carrylens.report.terminal.map import map_text, shown_roles
 from carrylens.tasks.variables import Variable

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from carrylens.arithmetic.published_map import behaviors_json, features_json, read_published, role_tag
 from carrylens.arithmetic.questions import Operation
 from carrylens.discovery.behaviours import Attention, Behaviour, Clusters, Look
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
-from carrylens.discovery.published_map import behaviors_json, features_json, read_published, role_tag
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node

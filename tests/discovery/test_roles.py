@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from carrylens.discovery.settings import Settings
 
 from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.model_shapes import config_of_width, digits_of
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
@@ -16,10 +18,8 @@ from carrylens.discovery.interchange import draw_stimuli, swap_rates
 from carrylens.discovery.joint_roles import without_misfits
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
 from carrylens.discovery.roles import able_sets, find_roles, readable_variables
-from carrylens.discovery.settings import Settings
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
 from carrylens.tasks.variables import Variable
@@ -31,7 +31,7 @@ QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
 def usefulness_of(model: Transformer) -> list[Usefulness]:
     config = model.config
     nodes = all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)
-    stream = Stream(StreamKind.ENRICHED, Operation.ADD, config.digits, seed=1)
+    stream = Stream(StreamKind.ENRICHED, Operation.ADD, digits_of(config), seed=1)
     return measure_usefulness(Engine(model), nodes, stream.take(0, 96), stream.take(96, 96))
 
 
@@ -96,7 +96,7 @@ def test_a_role_serves_the_tokens_that_depend_on_it(roles: list[Role]) -> None:
 
 
 def test_untrained_weights_have_no_roles() -> None:
-    model = Transformer(ModelConfig.of_width(DIGITS, n_layers=2, n_heads=3, width=24, seed=5))
+    model = Transformer(config_of_width(DIGITS, n_layers=2, n_heads=3, width=24, seed=5))
     assert roles_of(model, all_nodes(model.config.n_ctx - 1, 2, 3)) == []
 
 
@@ -125,7 +125,7 @@ def test_what_is_no_map_is_refused(text: str) -> None:
 
 def test_what_stays_is_neither_a_hit_nor_a_change_however_wrong_the_model_is() -> None:
     """An untrained model writes what it writes; a node before the column knows nothing of it."""
-    engine = Engine(Transformer(ModelConfig.of_width(2, n_layers=1, n_heads=2, width=24, seed=3)).eval())
+    engine = Engine(Transformer(config_of_width(2, n_layers=1, n_heads=2, width=24, seed=3)).eval())
     stimuli = draw_stimuli(algorithm(Operation.ADD, 2), Variable("SA", 0), 96, seed=0)
     same = replace(stimuli, null=replace(stimuli.null, source=stimuli.null.base))
     rates = swap_rates(engine, [(Node(0, 0, 0),)], same, least=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from carrylens.discovery.settings import Settings
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.planted.dials import Dials, describe
@@ -14,7 +15,6 @@ from carrylens.arithmetic.tokens import answer_positions
 from carrylens.discovery.joint_roles import _does_better, _has_parts, without_misfits
 from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
 from carrylens.discovery.roles import _is_explained, find_roles
-from carrylens.discovery.settings import Settings
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine

@@ -43,7 +43,7 @@ class RandomEdits:
 
     def __init__(self, config: ModelConfig, rng: np.random.Generator) -> None:
         self.config, self.rng = config, rng
-        self.nodes = all_nodes(config.n_ctx, config.n_layers, config.n_heads)
+        self.nodes = all_nodes(config.n_ctx, config.n_layers, config.n_heads, config.has_mlp)
         every = [(position, layer) for position in range(config.n_ctx) for layer in range(config.n_layers + 1)]
         self.sites: list[Site] = [*self.nodes, *(Residual(*place) for place in every)]
 

@@ -7,6 +7,7 @@ definitions, one head at a time, and knows every edit. Neither uses anything of 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic import Answers, Questions, answers, classify
-from carrylens.arithmetic.tokens import answer_positions, encode
+from carrylens.arithmetic.tokens import encode
 from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Norm, Replace, Shift
 from carrylens.interventions.sites import Input, Receiver, Residual, Site
 from carrylens.model import Cache, Transformer
@@ -62,7 +63,7 @@ class Asked:
 
     def drawn(self, seed: int) -> Tensor:
         """The reference question a resampling takes from: as `Fill.RESAMPLE` says, never the one asked."""
-        end = self.tokens.shape[1] - (self.model.config.digits + 2)
+        end = self.model.config.reads.start + 1
         others = sorted(
             row[0].tolist() for row in self.reference if not torch.equal(row[:, :end], self.tokens[:, :end])
         )
@@ -96,7 +97,7 @@ def hooked_logits(asked: Asked, edit: Edit) -> Tensor:
     hooks = [_hook(asked, change, site) for site, change in changes_by_site(edit, asked.model).items()]
     with torch.no_grad():
         logits = asked.model.run_with_hooks(asked.tokens, hooks)
-    return logits[0, list(answer_positions(asked.model.config.digits))]
+    return logits[0, list(asked.model.config.reads)]
 
 
 def hooked_cache(asked: Asked, edit: Edit) -> Cache:
@@ -112,7 +113,7 @@ def changes_by_site(edit: Edit, model: Transformer) -> dict[Site, Replace | Add 
     for change in edit.changes:
         if isinstance(change, KeepOnly):
             config, kept = model.config, set(change.nodes)
-            every = all_nodes(config.n_ctx, config.n_layers, config.n_heads)
+            every = all_nodes(config.n_ctx, config.n_layers, config.n_heads, config.has_mlp)
             outside = tuple(node for node in every if node not in kept)
             found |= dict.fromkeys(outside, Replace(outside, change.fill, seed=change.seed))
         elif not isinstance(change, Edge):
@@ -185,7 +186,7 @@ def looped_logits(asked: Asked, edit: Edit) -> Tensor:
     """The logits at the answer's places from a pass written from the definitions."""
     clean, at_sites = Notes({}), changes_by_site(edit, asked.model)
     _loop(asked, Edit(()), clean, clean)
-    return _loop(asked, edit, clean, Notes(at_sites))[list(answer_positions(asked.model.config.digits))]
+    return _loop(asked, edit, clean, Notes(at_sites))[list(asked.model.config.reads)]
 
 
 def _loop(asked: Asked, edit: Edit, clean: Notes, notes: Notes) -> Tensor:
@@ -198,7 +199,8 @@ def _loop(asked: Asked, edit: Edit, clean: Notes, notes: Notes) -> Tensor:
             heads = [_head(asked, edit, layer, head, clean, notes) for head in range(model.config.n_heads)]
             stream = stream + torch.stack(heads).sum(0) + model.blocks[layer].attn.b_O  # type: ignore[union-attr, operator]
             notes.streams[layer, "mid"] = stream
-            stream = stream + _mlp(asked, edit, layer, clean, notes)
+            if model.config.has_mlp:
+                stream = stream + _mlp(asked, edit, layer, clean, notes)
         stream = _with_residuals(asked, notes, n_layers, stream)
         notes.streams[n_layers, "in"] = stream
         rows = []
@@ -248,11 +250,19 @@ def _mlp(asked: Asked, edit: Edit, layer: int, clean: Notes, notes: Notes) -> Te
     for position in range(asked.tokens.shape[1]):
         receiver = Receiver(position, layer, None, Input.MLP)
         read = _read(asked, edit, receiver, position, (layer, "mid"), clean, notes)
-        out = torch.relu(read @ mlp.W_in + mlp.b_in) @ mlp.W_out + mlp.b_out
+        out = _activated(asked.model.config.act_fn, read @ mlp.W_in + mlp.b_in) @ mlp.W_out + mlp.b_out
         write = _written(asked, notes, Node(position, layer, None), out, lambda out: out)
         notes.writes[Node(position, layer, None)] = write
         writes.append(write)
     return torch.stack(writes)
+
+
+def _activated(act_fn: str, x: Tensor) -> Tensor:
+    if act_fn == "relu":
+        return x.clamp(min=0)
+    if act_fn == "gelu":
+        return x * (1 + torch.erf(x / 2**0.5)) / 2
+    return x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3))) / 2
 
 
 def _written(asked: Asked, notes: Notes, node: Node, value: Tensor, write: Callable[[Tensor], Tensor]) -> Tensor:
@@ -286,8 +296,10 @@ def _read(
 def _norm(asked: Asked, moment: tuple[int, str], stream: Tensor, scaled: Tensor | None = None) -> Tensor:
     # The stream centred, over the standard deviation of its own or of another one, then stretched and shifted.
     (number, when), model = moment, asked.model
+    if model.config.normalization == "none":
+        return stream
     block: Any = model.blocks[number] if number < model.config.n_layers else None
-    norm = model.ln_final if block is None else block.ln1 if when == "in" else block.ln2
+    norm: Any = model.ln_final if block is None else block.ln1 if when == "in" else block.ln2
     variance = (stream if scaled is None else scaled).var(-1, correction=0, keepdim=True)
-    normed: Tensor = (stream - stream.mean(-1, keepdim=True)) / (variance + norm.eps).sqrt() * norm.w + norm.b
-    return normed
+    normed: Tensor = (stream - stream.mean(-1, keepdim=True)) / (variance + norm.eps).sqrt()
+    return normed if model.config.normalization == "LNPre" else normed * norm.w + norm.b

@@ -10,15 +10,16 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Answers, Questions
+from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.errors import CarryLensError
 from carrylens.interventions import Edit, Engine, ablate, add_direction, edge, interpolate, keep_only, project, swap
 from carrylens.interventions.edits import Edge, Fill, KeepOnly, Replace
 from carrylens.interventions.sites import parse_receivers, parse_sites
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
 from carrylens.nodes import Node, all_nodes
 from interventions.random_edits import random_model
 
-CONFIG = ModelConfig(digits=2, n_layers=2, n_heads=2, d_model=6, d_head=2, d_mlp=6)
+CONFIG = arithmetic_config(digits=2, n_layers=2, n_heads=2, d_model=6, d_head=2, d_mlp=6)
 ASKED, SOURCES = Questions.parse(["12+34", "56-78"]), Questions.parse(["90+12", "11-10"])
 E1, E2 = [1.0, 0, 0, 0, 0, 0], [0, 1.0, 0, 0, 0, 0]
 

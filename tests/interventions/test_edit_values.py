@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.errors import CarryLensError
 from carrylens.interventions import (
     Edit,
@@ -27,7 +28,6 @@ from carrylens.interventions import (
     swap,
 )
 from carrylens.interventions.sites import Input
-from carrylens.model import ModelConfig
 from carrylens.nodes import Node
 from interventions.random_edits import KINDS, RandomEdits
 
@@ -67,7 +67,7 @@ def test_an_edit_comes_back_from_json_equal(text: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_edits_of_every_kind_come_back_from_json(kind: str) -> None:
-    make = RandomEdits(ModelConfig(2, 2, 2, 6, 2, 6), np.random.default_rng(0))
+    make = RandomEdits(arithmetic_config(2, 2, 2, 6, 2, 6), np.random.default_rng(0))
     for _ in range(20):
         edit = make.draw((kind,))
         assert Edit.from_json(edit.to_json()) == edit

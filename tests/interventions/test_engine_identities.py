@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind, answers, classify
+from carrylens.arithmetic.classes import CLASSES
+from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.interventions import (
     Edit,
@@ -34,7 +36,7 @@ from carrylens.nodes import Node, all_nodes
 from interventions.random_edits import RandomEdits, random_model
 from interventions.slow_interventions import Asked, can_read, hooked_logits
 
-CONFIG = ModelConfig(digits=3, n_layers=3, n_heads=2, d_model=10, d_head=4, d_mlp=12)
+CONFIG = arithmetic_config(digits=3, n_layers=3, n_heads=2, d_model=10, d_head=4, d_mlp=12)
 NODES = all_nodes(CONFIG.n_ctx, CONFIG.n_layers, CONFIG.n_heads)
 UNREAD = ablate("P0L2H0", "zero")  # in the last layer nobody reads a place of the question
 SHAPES = [(1, 1), (2, 3), (3, 2)]  # layers, heads
@@ -106,7 +108,7 @@ def test_a_row_is_clean_by_itself_though_its_neighbours_are_not(model: Transform
 
 @pytest.mark.parametrize(("n_layers", "n_heads"), SHAPES)
 def test_swapping_everything_gives_the_sources_answer(n_layers: int, n_heads: int) -> None:
-    config = ModelConfig(2, n_layers, n_heads, d_model=8, d_head=3, d_mlp=9)
+    config = arithmetic_config(2, n_layers, n_heads, d_model=8, d_head=3, d_mlp=9)
     model, asked, sources = random_model(config, 1), some(4, digits=2), some(4, seed=1, digits=2)
     theirs = clean_logits_at(model, sources)
     for layer in range(n_layers + 1):
@@ -135,7 +137,7 @@ def all_receivers(senders: list[Node], config: ModelConfig) -> list[str]:
 
 @pytest.mark.parametrize(("n_layers", "n_heads"), SHAPES)
 def test_all_edges_of_a_node_are_the_node(n_layers: int, n_heads: int) -> None:
-    config = ModelConfig(1, n_layers, n_heads, d_model=8, d_head=3, d_mlp=9)
+    config = arithmetic_config(1, n_layers, n_heads, d_model=8, d_head=3, d_mlp=9)
     model, asked, sources = random_model(config, 2), some(3, digits=1), some(3, seed=1, digits=1)
     nodes = all_nodes(config.n_ctx, n_layers, n_heads)
     edges = Engine(model).run(
@@ -186,7 +188,7 @@ def test_to_keep_nothing_is_to_ablate_every_node(model: Transformer) -> None:
 def test_means_are_plain_means_by_layer_and_position(model: Transformer, count: int) -> None:
     reference = some(count, seed=5)
     tokens, codes = torch.from_numpy(encode(reference, answers(reference))), classify(reference).code.astype(np.int64)
-    means = reference_means(Parts(model), tokens, torch.from_numpy(codes))
+    means = reference_means(Parts(model), tokens, torch.from_numpy(codes), len(CLASSES))
     _, cache = model.run_with_cache(tokens)
     for layer, found in enumerate(means.layers):
         for name, mean in (("hook_resid_pre", found.stream), ("attn.hook_z", found.z), ("hook_mlp_out", found.mlp)):

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind
+from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.interventions import Engine, swap
 from carrylens.interventions import engine as engine_module
-from carrylens.model import ModelConfig
 from interventions.random_edits import random_model
 
-MODEL = random_model(ModelConfig(digits=3, n_layers=2, n_heads=2, d_model=10, d_head=4, d_mlp=12), seed=4)
+MODEL = random_model(arithmetic_config(digits=3, n_layers=2, n_heads=2, d_model=10, d_head=4, d_mlp=12), seed=4)
 ROOM = 1 << 24
 
 

@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Questions
+from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.interventions import (
     Edit,
     Engine,
@@ -29,7 +30,7 @@ from carrylens.interventions import (
     project,
     swap,
 )
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
 
 U, W = torch.tensor([1.0, -1.0, 0.0, 0.0]), torch.tensor([0.0, 0.0, 1.0, -1.0])
 BASE, SOURCE = Questions.parse(["3+4"]), Questions.parse(["5-1"])
@@ -46,7 +47,9 @@ def s(digit: float, other: float = 1.0) -> float:
 
 def micro(n_layers: int) -> Transformer:
     """No weight but those set here; norms are born 1 and 0."""
-    model = Transformer(ModelConfig(digits=1, n_layers=n_layers, n_heads=1, d_model=4, d_head=1, d_mlp=1)).double()
+    model = Transformer(
+        arithmetic_config(digits=1, n_layers=n_layers, n_heads=1, d_model=4, d_head=1, d_mlp=1)
+    ).double()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "W_" in name:

@@ -16,16 +16,17 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind
+from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.errors import CarryLensError
 from carrylens.interventions import Edit, Engine, Outcomes, ablate, edge, keep_only, swap
 from carrylens.interventions.clean import Book, clean_book
 from carrylens.interventions.edited_pass import EditedPass
 from carrylens.interventions.parts import Parts
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
 from carrylens.nodes import all_nodes
 from interventions.random_edits import random_model
 
-CONFIG = ModelConfig(digits=2, n_layers=2, n_heads=2, d_model=6, d_head=2, d_mlp=6)
+CONFIG = arithmetic_config(digits=2, n_layers=2, n_heads=2, d_model=6, d_head=2, d_mlp=6)
 NODES = all_nodes(CONFIG.n_ctx, CONFIG.n_layers, CONFIG.n_heads)
 EDITS = [ablate([node]) for node in NODES[:20]] + [
     swap("P3L0H0"),

@@ -7,16 +7,17 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.arithmetic.tokens import VOCABULARY, encode
 from carrylens.arithmetic.zoo import load
 from carrylens.errors import CarryLensError
 from carrylens.interventions import Edit, Engine, ablate, add_direction, edge, interpolate, keep_only, project, swap
 from carrylens.interventions.records import CLOSE
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
 from interventions.random_edits import random_model
 from interventions.slow_interventions import Asked, hooked_cache
 
-CONFIG = ModelConfig(digits=2, n_layers=3, n_heads=2, d_model=7, d_head=3, d_mlp=6)
+CONFIG = arithmetic_config(digits=2, n_layers=3, n_heads=2, d_model=7, d_head=3, d_mlp=6)
 POINTS = ("hook_resid_pre", "attn.hook_z", "hook_resid_mid", "hook_mlp_out", "hook_resid_post")
 NAMES = [f"blocks.{layer}.{point}" for layer in range(3) for point in POINTS]
 EDITS = [

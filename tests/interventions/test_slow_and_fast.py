@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind
+from carrylens.arithmetic.model_shapes import arithmetic_config, digits_of
 from carrylens.interventions import Edit, Engine, Outcomes, add_direction, edge, swap
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
 from interventions.random_edits import KINDS, RandomEdits, random_model
 from interventions.slow_interventions import Asked, hooked_logits, looped_logits
 
@@ -58,10 +59,10 @@ class Case:
 @st.composite
 def cases(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, n_edits: int = 3, n_questions: int = 2) -> Case:
     sizes = [(1, 4), (1, 3), (1, 4), (3, 9), (1, 4), (1, 9)]  # digits, layers, heads, d_model, d_head, d_mlp
-    config = ModelConfig(*(draw(st.integers(*size)) for size in sizes))
+    config = arithmetic_config(*(draw(st.integers(*size)) for size in sizes))
     seed = draw(st.integers(0, 2**20))
     rng = np.random.default_rng(seed)
-    make, digits = RandomEdits(config, rng), config.digits
+    make, digits = RandomEdits(config, rng), digits_of(config)
     asked, *others = (
         Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed + at).take(0, n_questions) for at in range(3)
     )
@@ -138,7 +139,7 @@ def test_any_edit_from_the_question_itself_is_clean_to_the_bit(case: Case, place
 
 
 def test_random_edits_are_of_every_kind_and_mostly_change_something() -> None:
-    config = ModelConfig(2, 2, 2, d_model=6, d_head=2, d_mlp=6)
+    config = arithmetic_config(2, 2, 2, d_model=6, d_head=2, d_mlp=6)
     make = RandomEdits(config, np.random.default_rng(1))
     edits = [make.draw() for _ in range(400)]
     seen = {
@@ -170,7 +171,7 @@ def test_random_edits_are_of_every_kind_and_mostly_change_something() -> None:
     ids=str,
 )
 def test_an_edge_that_is_slightly_another_is_seen(lie: Edit) -> None:
-    config = ModelConfig(2, 2, 2, d_model=6, d_head=2, d_mlp=6)
+    config = arithmetic_config(2, 2, 2, d_model=6, d_head=2, d_mlp=6)
     asked, *slots = (Stream(StreamKind.NATURAL, Operation.ADD, 2, seed).take(0, 1) for seed in range(3))
     model = random_model(config, 3)
     outcome = Engine(model).run([edge("P0L0H0", "P5L1H0.k")], asked, slots, logits=True)
@@ -180,7 +181,7 @@ def test_an_edge_that_is_slightly_another_is_seen(lie: Edit) -> None:
 
 def test_a_direction_is_added_in_the_precision_of_the_model() -> None:
     """A third has no end in binary: rounded to float32 first, it would be 1e-8 off."""
-    config = ModelConfig(1, 1, 1, d_model=6, d_head=2, d_mlp=6)
+    config = arithmetic_config(1, 1, 1, d_model=6, d_head=2, d_mlp=6)
     model, asked = random_model(config, 3), Questions.parse(["3+4"])
     for sites in ("P3L0H0", "P3L0MLP", "P3L0RESID"):
         edit = add_direction(sites, [1 / 3, 0, 0, 0, 0, 0.1])

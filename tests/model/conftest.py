@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from carrylens.model import ModelConfig, Transformer
+from carrylens.arithmetic.model_shapes import arithmetic_config
+from carrylens.model import Transformer
 
 MakeModel = Callable[..., Transformer]
 
@@ -22,7 +23,7 @@ def make_model() -> MakeModel:
     def make(
         n_layers: int = 2, n_heads: int = 3, d_head: int = 4, digits: int = 2, dtype: torch.dtype = torch.float64
     ) -> Transformer:
-        config = ModelConfig(digits, n_layers, n_heads, d_model=12, d_head=d_head, d_mlp=20, seed=n_layers)
+        config = arithmetic_config(digits, n_layers, n_heads, d_model=12, d_head=d_head, d_mlp=20, seed=n_layers)
         model = Transformer(config).to(dtype)
         generator = torch.Generator().manual_seed(7)
         with torch.no_grad():

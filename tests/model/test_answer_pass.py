@@ -4,13 +4,14 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation, Stream, StreamKind, answers
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.tokens import answer_positions, encode
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
 from carrylens.model.answer_pass import answer_logits, many_answer_logits, shared_places
 
 
 def a_model(n_layers: int, n_heads: int, digits: int) -> tuple[Transformer, torch.Tensor]:
-    model = Transformer(ModelConfig.of_width(digits, n_layers, n_heads, width=24, seed=5)).double()
+    model = Transformer(config_of_width(digits, n_layers, n_heads, width=24, seed=5)).double()
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.parameters():

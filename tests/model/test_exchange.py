@@ -9,7 +9,7 @@ from carrylens.model import Transformer, from_transformer_lens, to_transformer_l
 
 
 def test_a_state_dict_goes_there_and_comes_back(model: Transformer, tokens: Tensor) -> None:
-    back = from_transformer_lens(to_transformer_lens_state(model), seed=model.config.seed)
+    back = from_transformer_lens(to_transformer_lens_state(model), model.config.reads, model.config.seed)
     assert back.config == model.config
     assert torch.equal(back(tokens), model(tokens))
 

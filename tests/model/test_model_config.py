@@ -1,5 +1,5 @@
 import json
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 from hypothesis import given
@@ -7,53 +7,67 @@ from hypothesis import strategies as st
 
 from carrylens.errors import CarryLensError
 from carrylens.model import ModelConfig
+from carrylens.model.config import ACT_FNS, NORMALIZATIONS
 
-COMPACT = ModelConfig.of_width(digits=6, n_layers=2, n_heads=3, width=96, seed=1)
+SMALL = ModelConfig(2, 3, 48, 16, 192, n_ctx=14, d_vocab=12, d_vocab_out=10, reads=range(9, 14), seed=1)
+FIRST_VERSION = {
+    "digits": 6,
+    "n_layers": 2,
+    "n_heads": 3,
+    "d_model": 96,
+    "d_head": 32,
+    "d_mlp": 384,
+    "seed": 1,
+    "d_vocab": 15,
+    "n_ctx": 22,
+    "eps": 1e-05,
+    "act_fn": "relu",
+    "init_range": 0.08164965809277261,
+}
+"""A `config.json` as version 0.1 wrote it."""
 
 
 def edited(**changes: object) -> str:
-    fields = json.loads(COMPACT.to_json()) | changes
+    return _without_none(json.loads(SMALL.to_json()) | changes)
+
+
+def edited_first(**changes: object) -> str:
+    return _without_none(FIRST_VERSION | changes)
+
+
+def _without_none(fields: dict[str, object]) -> str:
     return json.dumps({name: value for name, value in fields.items() if value is not None})
-
-
-def test_no_width_gives_the_published_shape() -> None:
-    config = ModelConfig.of_width(digits=6, n_layers=3, n_heads=4)
-    assert (config.d_model, config.d_head, config.d_mlp, config.n_ctx) == (510, 170, 2040, 22)
-    assert (config.d_vocab, config.eps, config.act_fn) == (15, 1e-5, "relu")
-    assert config.init_range == pytest.approx(0.035425, abs=1e-6)
-
-
-@pytest.mark.parametrize("n_heads", [3, 4])
-def test_a_width_keeps_the_published_proportions_however_many_heads_there_are(n_heads: int) -> None:
-    config = ModelConfig.of_width(digits=10, n_layers=3, n_heads=n_heads, width=96, seed=372001)
-    assert config == ModelConfig(10, 3, n_heads, d_model=96, d_head=32, d_mlp=384, seed=372001)
-
-
-@pytest.mark.parametrize("width", [2, 0, -96])
-def test_a_width_with_no_room_for_a_head_is_refused(width: int) -> None:
-    with pytest.raises(CarryLensError, match=f"width of {width} leaves no room for a head"):
-        ModelConfig.of_width(6, 2, 3, width=width)
-
-
-def test_a_model_without_heads_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="n_heads is 0"):
-        ModelConfig.of_width(6, 2, 0, width=96)
 
 
 def test_a_config_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
-        COMPACT.seed = 2  # type: ignore[misc]
+        SMALL.seed = 2  # type: ignore[misc]
 
 
-@given(*(st.integers(1, 999) for _ in range(6)), st.integers(0, 2**40))
-def test_a_config_comes_back_from_json_equal(d: int, la: int, h: int, m: int, e: int, f: int, seed: int) -> None:
-    config = ModelConfig(d, la, h, m, e, f, seed)
+@given(
+    st.lists(st.integers(2, 999), min_size=8, max_size=8),
+    st.sampled_from(ACT_FNS),
+    st.sampled_from(NORMALIZATIONS),
+    st.data(),
+)
+def test_a_config_comes_back_from_json_equal(sizes: list[int], act_fn: str, norm: str, data: st.DataObject) -> None:
+    layers, heads, width, head, mlp, n_ctx, tokens, out = sizes
+    start = data.draw(st.integers(0, n_ctx - 1))
+    reads = range(start, data.draw(st.integers(start + 1, n_ctx)))
+    mlp, seed = data.draw(st.sampled_from([0, mlp])), data.draw(st.integers(0, 2**40))
+    config = ModelConfig(layers, heads, width, head, mlp, n_ctx, tokens, out, reads, act_fn, norm, 1e-6, seed)
     assert ModelConfig.from_json(config.to_json()) == config
 
 
 def test_what_follows_from_the_shape_may_be_left_out_of_the_json() -> None:
-    left_out = edited(n_ctx=None, eps=None, d_vocab=None, act_fn=None, init_range=None)
-    assert ModelConfig.from_json(left_out) == COMPACT
+    assert ModelConfig.from_json(edited(init_range=None)) == SMALL
+
+
+def test_a_file_of_the_first_version_gives_the_equal_model() -> None:
+    config = ModelConfig.from_json(json.dumps(FIRST_VERSION))
+    assert config == ModelConfig(2, 3, 96, 32, 384, 22, 15, 15, range(13, 21), "relu", "LN", 1e-5, 1)
+    left_out = edited_first(n_ctx=None, eps=None, d_vocab=None, act_fn=None, init_range=None)
+    assert ModelConfig.from_json(left_out) == config
 
 
 @pytest.mark.parametrize(
@@ -62,16 +76,29 @@ def test_what_follows_from_the_shape_may_be_left_out_of_the_json() -> None:
         ("{", "is not JSON"),
         (b"\xff\xfe\x00", "is not JSON"),
         ("[1, 2]", "holds no fields"),
-        (edited(digits=None, seed=None), "lacks digits, seed"),
+        (edited(d_vocab=None, seed=None), "lacks d_vocab, seed"),
         (edited(n_layer=2), "has n_layer, which no model config has"),
         (edited(n_layers="two"), "n_layers is 'two'. Give a whole number of at least 1"),
         (edited(n_layers=2.0), "n_layers is 2.0"),
         (edited(n_heads=True), "n_heads is True"),
-        (edited(d_mlp=0), "d_mlp is 0"),
+        (edited(d_mlp=-1), "d_mlp is -1. Give a whole number of at least 0"),
+        (edited(d_vocab_out=1), "d_vocab_out is 1. Give a whole number of at least 2"),
         (edited(seed=-1), "seed is -1. Give a whole number of at least 0"),
-        (edited(n_ctx=21), "says n_ctx is 21. For this shape it is 22"),
-        (edited(eps=1e-6), "says eps is 1e-06"),
-        (edited(act_fn="gelu"), "says act_fn is 'gelu'"),
+        (edited(reads=[9, 15]), "reads is range(9, 15). Give a range of neighbouring positions among 0 to 13"),
+        (edited(reads=[9, 9]), "reads is range(9, 9)"),
+        (edited(reads=[9, 12, 2]), "reads is [9, 12, 2]"),
+        (edited(reads=9), "reads is 9"),
+        (edited(eps=0), "eps is 0"),
+        (edited(act_fn="silu"), "act_fn is 'silu'. Give one of relu, gelu"),
+        (edited(normalization="RMS"), "normalization is 'RMS'. Give one of LN"),
+        (edited(init_range=0.1), "says init_range is 0.1. For this shape it is"),
+        (edited_first(seed=None), "lacks seed"),
+        (edited_first(reads=[1, 2]), "has reads, which no model config has"),
+        (edited_first(digits=0), "digits is 0. Give a whole number of at least 1"),
+        (edited_first(d_mlp=0), "d_mlp is 0"),
+        (edited_first(n_ctx=21), "says n_ctx is 21. For this shape it is 22"),
+        (edited_first(eps=1e-6), "says eps is 1e-06"),
+        (edited_first(act_fn="gelu"), "says act_fn is 'gelu'"),
     ],
 )
 def test_json_that_states_no_config_is_refused_in_one_line(text: str | bytes, complaint: str) -> None:
@@ -81,3 +108,8 @@ def test_json_that_states_no_config_is_refused_in_one_line(text: str | bytes, co
     assert complaint in message
     assert "out/config.json" in message
     assert "\n" not in message
+
+
+def test_a_step_between_positions_that_are_read_is_refused() -> None:
+    with pytest.raises(CarryLensError, match="reads is range"):
+        replace(SMALL, reads=range(9, 14, 2))

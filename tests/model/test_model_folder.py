@@ -10,10 +10,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from carrylens import folders as manifest
+from carrylens.arithmetic.model_shapes import arithmetic_config, config_of_width
 from carrylens.errors import CarryLensError
 from carrylens.files import write_flushed
-from carrylens.model import ModelConfig, Transformer, load_model, manifest, save_model
-from carrylens.model.manifest import check_sealed, write_sealed
+from carrylens.folders import check_sealed, write_sealed
+from carrylens.model import Transformer, load_model, save_model
 
 FILES = ["config.json", "manifest.json", "model.safetensors"]
 
@@ -98,12 +100,12 @@ def test_a_config_that_is_not_json_is_refused(saved: Path) -> None:
 
 
 def test_weights_of_another_shape_than_the_config_says_are_refused(saved: Path) -> None:
-    other = ModelConfig(digits=2, n_layers=2, n_heads=4, d_model=12, d_head=3, d_mlp=20)
+    other = arithmetic_config(digits=2, n_layers=2, n_heads=4, d_model=12, d_head=3, d_mlp=20)
     assert "W_Q with shape [3, 12, 4]" in resealed(saved, "config.json", other.to_json().encode())
 
 
 def test_a_config_of_monstrous_size_is_refused_at_once(saved: Path) -> None:
-    monster = ModelConfig(digits=2, n_layers=10**12, n_heads=3, d_model=12, d_head=4, d_mlp=20)
+    monster = arithmetic_config(digits=2, n_layers=10**12, n_heads=3, d_model=12, d_head=4, d_mlp=20)
     assert "lacks the weight blocks.2" in resealed(saved, "config.json", monster.to_json().encode())
 
 
@@ -169,7 +171,7 @@ def test_a_save_that_fails_half_way_into_place_says_so(model: Transformer, saved
     (saved / "model.safetensors").unlink()
     (saved / "model.safetensors").mkdir()
     with pytest.raises(CarryLensError, match="It is unfinished"):
-        save_model(Transformer(ModelConfig.of_width(2, 1, 3, width=12)), saved)
+        save_model(Transformer(config_of_width(2, 1, 3, width=12)), saved)
     assert "config.json is not the file that was saved" in refusal(saved)
     assert not list(saved.glob(".*"))
 
@@ -178,20 +180,21 @@ def test_a_save_killed_before_its_end_is_never_loaded_as_finished(tmp_path: Path
     killed_at_manifest = """
 import os, signal, sys
 from pathlib import Path
-from carrylens.model import ModelConfig, Transformer, save_model
+from carrylens.arithmetic.model_shapes import arithmetic_config
+from carrylens.model import Transformer, save_model
 replace = Path.replace
 def replace_or_die(draft, target):
     if target.name == "manifest.json":
         os.kill(os.getpid(), signal.SIGKILL)
     return replace(draft, target)
 Path.replace = replace_or_die
-save_model(Transformer(ModelConfig(1, 1, 1, 2, 2, 2)), sys.argv[1])
+save_model(Transformer(arithmetic_config(1, 1, 1, 2, 2, 2)), sys.argv[1])
 """
     done = subprocess.run([sys.executable, "-c", killed_at_manifest, str(tmp_path)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert (tmp_path / "model.safetensors").exists()
     assert "unfinished" in refusal(tmp_path)
-    save_model(Transformer(ModelConfig(1, 1, 1, 2, 2, 2)), tmp_path)
+    save_model(Transformer(arithmetic_config(1, 1, 1, 2, 2, 2)), tmp_path)
     load_model(tmp_path)
 
 

@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 import torch
 
-from carrylens.model import ModelConfig, Transformer
+from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.model import Transformer
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.pieces import in_pieces, one_by_one
 
@@ -22,7 +23,7 @@ def two_threads() -> object:
 
 @pytest.mark.usefixtures("two_threads")
 def test_pieces_give_the_logits_of_the_whole_in_order() -> None:
-    model = Transformer(ModelConfig.of_width(3, 2, 3, width=24, seed=5)).double()
+    model = Transformer(config_of_width(3, 2, 3, width=24, seed=5)).double()
     tokens = torch.randint(0, 10, (150, model.config.n_ctx), generator=torch.Generator().manual_seed(1))
     whole = answer_logits(model, tokens)
     pieces = in_pieces(partial(answer_logits, model), tokens, rows=7)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.errors import CarryLensError
 from carrylens.model import TaggedNode, Transformer, load_published
 from carrylens.model.exchange import to_transformer_lens_state
@@ -51,7 +52,7 @@ def test_a_published_folder_gives_its_model_and_what_was_written_beside_it(
 ) -> None:
     found = load_published(published)
     assert torch.equal(found.model(tokens), model(tokens))
-    assert (found.model.config.digits, found.model.config.n_layers, found.model.config.n_heads) == (2, 2, 3)
+    assert (digits_of(found.model.config), found.model.config.n_layers, found.model.config.n_heads) == (2, 2, 3)
     assert found.model.config.seed == found.training_config["training_seed"] == 372001
     assert found.losses == (2.5, 1.0, 0.25)
     assert found.behaviors == (TaggedNode(8, 0, True, 1, ("Fail%:5", "Impact:A765")),)
@@ -161,7 +162,7 @@ def write_config(folder: Path, config: dict[str, object]) -> None:
 def test_a_config_that_agrees_with_the_weights_is_taken(published: Path, model: Transformer) -> None:
     sizes = {name: getattr(model.config, name) for name in ("d_model", "d_head", "d_mlp")}
     write_config(published, {**SHAPE, **sizes, "d_mlp_multiplier": sizes["d_mlp"] / sizes["d_model"], "lr": 0.1})
-    assert load_published(published).model.config.digits == 2
+    assert digits_of(load_published(published).model.config) == 2
 
 
 @pytest.mark.parametrize("name", [*SHAPE, "d_model", "d_head", "d_mlp", "d_mlp_multiplier"])
@@ -201,3 +202,10 @@ def test_the_hub_library_itself_reports_being_offline(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("source", ["hf:", "hf:QuantaMaths", "hf:a/b/c", "hf:../../etc", "hf:a/b c"])
 def test_a_name_that_is_no_repository_is_refused_before_any_network(source: str) -> None:
     assert "names no repository" in refusal(source)
+
+
+@pytest.mark.parametrize("positions", [1, 4, 9, 11])
+def test_a_length_that_fits_no_number_of_digits_is_refused(published: Path, positions: int) -> None:
+    state = torch.load(published / "model.pth", weights_only=True)
+    torch.save(state | {"pos_embed.W_pos": torch.zeros(positions, 12)}, published / "model.pth")
+    assert f"{positions} positions, which fits no number of digits" in refusal(published)

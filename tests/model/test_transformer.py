@@ -7,8 +7,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.errors import CarryLensError
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
 from carrylens.model.weights import weight_shapes
 
 Vector = NDArray[np.float64]
@@ -137,14 +138,14 @@ def test_a_seed_gives_one_model_and_leaves_other_randomness_alone() -> None:
     shape = {"digits": 2, "n_layers": 1, "n_heads": 3, "width": 12}
     torch.manual_seed(5)
     before = torch.get_rng_state()
-    one, same, other = (Transformer(ModelConfig.of_width(**shape, seed=seed)).state_dict() for seed in (1, 1, 2))
+    one, same, other = (Transformer(config_of_width(**shape, seed=seed)).state_dict() for seed in (1, 1, 2))
     assert torch.equal(torch.get_rng_state(), before)
     assert all(torch.equal(one[name], same[name]) for name in one)
     assert not torch.equal(one["embed.W_E"], other["embed.W_E"])
 
 
 def test_weights_are_drawn_as_published() -> None:
-    config = ModelConfig.of_width(digits=6, n_layers=1, n_heads=4, width=128)
+    config = config_of_width(digits=6, n_layers=1, n_heads=4, width=128)
     for name, tensor in Transformer(config).state_dict().items():
         if "W_" in name:
             assert tensor.std().item() == pytest.approx(0.8 / math.sqrt(128), rel=0.1), name
@@ -154,6 +155,6 @@ def test_weights_are_drawn_as_published() -> None:
 
 
 def test_the_published_models_have_the_published_number_of_weights() -> None:
-    sizes = [ModelConfig.of_width(6, 2, 3), ModelConfig.of_width(6, 3, 4)]
+    sizes = [config_of_width(6, 2, 3), config_of_width(6, 3, 4)]
     counts = [sum(math.prod(shape) for _, shape in weight_shapes(config)) for config in sizes]
     assert [round(count / 1e6, 2) for count in counts] == [6.28, 10.45]

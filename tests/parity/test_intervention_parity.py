@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.arithmetic.zoo import load
 from carrylens.interventions import Edit, Engine, ablate, swap
@@ -29,7 +30,7 @@ def nodes_of(model: Transformer) -> list[Node]:
 
 
 def a_stream(model: Transformer, operation: Operation, seed: int, count: int) -> Questions:
-    return Stream(StreamKind.ENRICHED, operation, model.config.digits, seed).take(0, count)
+    return Stream(StreamKind.ENRICHED, operation, digits_of(model.config), seed).take(0, count)
 
 
 def point_of(node: Node) -> str:
@@ -76,7 +77,7 @@ def differences(name: str, dtype: torch.dtype, sets: Callable[[list[Node]], list
         clean, _ = theirs.run_with_cache(tokens_of(asked))
         (_, source_cache), (_, cache) = (theirs.run_with_cache(tokens_of(some)) for some in (sources, reference))
     largest, effect = 0.0, 0.0
-    places = list(answer_positions(ours.config.digits))
+    places = list(answer_positions(digits_of(ours.config)))
     fills = [{node: at(cache, node).mean(0) for node in nodes} for nodes in edited]
     fills += [{node: at(source_cache, node) for node in nodes} for nodes in edited]
     for row, fill in zip(found, fills, strict=True):

@@ -16,9 +16,9 @@ from carrylens.arithmetic.zoo.shipped import find_model
 from carrylens.cli import app
 from carrylens.discovery import node_search
 from carrylens.discovery.node_search import MapSettings
+from carrylens.folders import write_sealed
 from carrylens.model.folder import load_model
-from carrylens.model.manifest import write_sealed
-from carrylens.model.steps import STEPS, finish, is_done
+from carrylens.steps import STEPS, finish, is_done
 from report.explained import SMALL, small
 
 

@@ -7,14 +7,14 @@ import torch
 from carrylens.training.recipes import RecipeKind, recipe_for
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.errors import CarryLensError
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.training.averaging import TailAverage
 
 
 def a_model() -> Transformer:
-    return Transformer(ModelConfig.of_width(1, 1, 1, width=6, seed=1)).double()
+    return Transformer(config_of_width(1, 1, 1, width=6, seed=1)).double()
 
 
 def walk(model: Transformer, average: TailAverage, steps: range) -> list[dict[str, torch.Tensor]]:

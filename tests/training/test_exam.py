@@ -7,14 +7,15 @@ from scipy.stats import binom
 
 from carrylens.arithmetic import Operation, Questions, answers
 from carrylens.arithmetic.classes import classify
-from carrylens.model import ModelConfig, Transformer
-from carrylens.model.decoding import decode_answers
+from carrylens.arithmetic.decoding import decode_answers
+from carrylens.arithmetic.model_shapes import config_of_width, digits_of
+from carrylens.model import Transformer
 from carrylens.training import exam
 from carrylens.training.exam import Result, blank_results, exam_parts, sit
 
 
 def a_model(digits: int = 2) -> Transformer:
-    return Transformer(ModelConfig.of_width(digits, 1, 3, width=24, seed=3))
+    return Transformer(config_of_width(digits, 1, 3, width=24, seed=3))
 
 
 def test_failures_are_those_that_decoding_makes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +34,7 @@ def test_failures_are_those_that_decoding_makes(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_model_that_is_always_right_fails_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def oracle(model: Transformer, tokens: torch.Tensor) -> torch.Tensor:
-        wanted = tokens[:, -(model.config.digits + 2) :]
+        wanted = tokens[:, -(digits_of(model.config) + 2) :]
         return torch.nn.functional.one_hot(wanted, 15).double()
 
     monkeypatch.setattr(exam, "many_answer_logits", oracle)

@@ -8,10 +8,11 @@ import torch
 
 import carrylens as cl
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.errors import CarryLensError
-from carrylens.model import ModelConfig, Transformer
+from carrylens.model import Transformer
+from carrylens.model.weights import hash_of
 from carrylens.pipeline import training_plan
-from carrylens.training.identity import hash_of
 from carrylens.training.insertion import Placement, insert, put_back
 from carrylens.training.run import Plan, resume, start, train
 
@@ -27,8 +28,8 @@ class Hasty:
 
 
 def pair(n_layers: int = 3, n_heads: int = 4) -> tuple[Transformer, Transformer]:
-    larger = Transformer(ModelConfig.of_width(2, n_layers, n_heads, width=12, seed=1))
-    smaller = Transformer(ModelConfig.of_width(2, 2, 3, width=12, seed=2))
+    larger = Transformer(config_of_width(2, n_layers, n_heads, width=12, seed=1))
+    smaller = Transformer(config_of_width(2, 2, 3, width=12, seed=2))
     with torch.no_grad():
         for parameter in smaller.parameters():
             parameter.add_(1.0)  # so that norms and biases are not at their defaults
@@ -78,9 +79,9 @@ def test_heads_are_put_back_and_mlps_only_by_ins3(insertion: int, mlps_back: boo
 def test_a_model_that_does_not_fit_is_refused() -> None:
     larger, _ = pair()
     with pytest.raises(CarryLensError, match="does not fit: d_model 24 into 12"):
-        insert(larger, Transformer(ModelConfig.of_width(2, 2, 3, width=24)))
+        insert(larger, Transformer(config_of_width(2, 2, 3, width=24)))
     with pytest.raises(CarryLensError, match="n_layers 4 into 3"):
-        insert(larger, Transformer(ModelConfig.of_width(2, 4, 3, width=12)))
+        insert(larger, Transformer(config_of_width(2, 4, 3, width=12)))
 
 
 def test_only_an_addition_model_is_inserted() -> None:

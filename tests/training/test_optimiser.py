@@ -5,10 +5,11 @@ import torch
 from carrylens.training.recipes import RecipeKind, recipe_for
 
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.model import ModelConfig, Transformer
+from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.model import Transformer
 from carrylens.training.optimiser import Muon, Optimiser, _as_weight, _orthogonal, _tall
 
-CONFIG = ModelConfig.of_width(3, 2, 4, width=24, seed=1)
+CONFIG = config_of_width(3, 2, 4, width=24, seed=1)
 
 
 def with_gradients(seed: int) -> Transformer:

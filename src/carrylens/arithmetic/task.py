@@ -7,8 +7,8 @@ Never  knows a model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -35,7 +35,11 @@ class ArithmeticTask(Task):
 
     operation: Operation = Operation.ADD
     digits: int = 1
-    question_layout: QuestionLayout = QuestionLayout(1)
+    question_layout: QuestionLayout = field(default_factory=lambda: QuestionLayout(1))
+
+    def parse(self, texts: Sequence[str]) -> Questions:
+        """The questions that people wrote down, such as `45+7`."""
+        return Questions.parse(texts, self.digits)
 
     @property
     def algorithm(self) -> Algorithm:

@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from carrylens.arithmetic.hard_questions import hard_populations
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.recipes import RecipeKind, recipe_for, recipe_record, training_population
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.training.insertion import Insertion, Placement, Restored
 from carrylens.training.plan import TrainingPlan
@@ -40,7 +40,7 @@ def plan_for(
     return TrainingPlan(
         name=str(name),
         task=arithmetic_task(name.operation, name.digits),
-        config=ModelConfig.of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed),
+        config=config_of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed),
         recipe=recipe_for(name, kind),
         population=training_population(name, kind),
         n_steps=name.n_steps,

@@ -18,6 +18,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.task import arithmetic_task
@@ -56,9 +57,9 @@ class ExamBench:
 def bench_exam(model: Transformer, operation: Operation, n_questions: int) -> ExamBench:
     """Test the same questions both ways, in turns, and keep the best round of each."""
     config = model.config
-    task = arithmetic_task(operation, config.digits)
+    task = arithmetic_task(operation, digits_of(config))
     tokens = draw_examples(task, task.samplers[StreamKind.ENRICHED.value], 1, 0, n_questions).tokens
-    first = config.n_ctx - config.digits - 2
+    first = config.reads.start + 1
 
     def ours(rows: Tensor) -> Tensor:
         return (many_answer_logits(model, rows).argmax(-1) == rows[:, first:]).all(1)

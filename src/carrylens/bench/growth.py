@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.recipes import recipe_for
 from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_flops
 from carrylens.model.answer_pass import answer_logits, many_answer_logits, shared_places
-from carrylens.model.config import ModelConfig
 from carrylens.model.pieces import ROWS
 from carrylens.model.transformer import Transformer
 from carrylens.training.batches import draw_examples
@@ -83,7 +83,7 @@ class _Work:
 
     def __init__(self, size: Size) -> None:
         self._size = size
-        self._config = ModelConfig.of_width(size.digits, 2, 3, size.width, seed=1)
+        self._config = config_of_width(size.digits, 2, 3, size.width, seed=1)
         name = ModelName(Operation.ADD, size.digits, 2, 3, n_steps=1000, seed=1, width=size.width)
         self._recipe = replace(recipe_for(name), batch=size.batch)
         self._model = Transformer(self._config)

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.tokens import answer_positions, encode
+from carrylens.arithmetic.tokens import encode
 from carrylens.bench.peak import peak_flops
 from carrylens.interventions.edits import Edit, ablate
 from carrylens.interventions.engine import Engine
@@ -81,8 +82,8 @@ def bench_interventions(
     """Ablate every node that is read, both ways in turns; then all pairs of useful nodes; then fewer of everything."""
     config = model.config
     nodes = read_nodes(config)
-    questions = Stream(StreamKind.ENRICHED, operation, config.digits, seed=1).take(0, n_questions)
-    reference = Stream(StreamKind.ENRICHED, operation, config.digits, seed=2).take(0, n_questions)
+    questions = Stream(StreamKind.ENRICHED, operation, digits_of(config), seed=1).take(0, n_questions)
+    reference = Stream(StreamKind.ENRICHED, operation, digits_of(config), seed=2).take(0, n_questions)
     edits = [ablate([node]) for node in nodes]
     engine = Engine(model)
 
@@ -157,7 +158,7 @@ def edit_flops(edit: Edit, config: ModelConfig) -> float:
     """Multiplications and additions of one edited row; norms, softmax and ReLU are left out, as is usual."""
     d_model, inner, d_mlp = config.d_model, config.n_heads * config.d_head, config.d_mlp
     routes, read = route(plan_edit(edit, config).footprint, config)
-    total = 2.0 * len(read) * d_model * config.d_vocab
+    total = 2.0 * len(read) * d_model * config.d_vocab_out
     for way in routes:
         asking = len(set(way.dirty) & set(way.attending))
         total += 2.0 * d_model * inner * (2 * len(way.dirty) + asking)
@@ -172,7 +173,7 @@ class _LensLoop:
     def __init__(self, model: Transformer, nodes: Sequence[Node], questions: Questions, reference: Questions) -> None:
         self._lens, self._nodes = to_transformer_lens(model), nodes
         self._tokens = torch.from_numpy(encode(questions, answers(questions)))
-        self._read = answer_positions(model.config.digits)
+        self._read = model.config.reads
         with torch.inference_mode():
             _, cache = self._lens.run_with_cache(torch.from_numpy(encode(reference, answers(reference))))
             self._means = {name: cache[name].mean(0) for name in {_hook_name(node) for node in nodes}}

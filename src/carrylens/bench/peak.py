@@ -34,8 +34,8 @@ def answer_pass_flops(config: ModelConfig, shared: int = 0) -> float:
     Looking up layer 0's projections costs nothing; norms, softmax and ReLU are left out, as is usual.
     """
     d_model, inner, d_mlp = config.d_model, config.n_heads * config.d_head, config.d_mlp
-    every, read = config.n_ctx - 1, config.digits + 2
-    total = 2.0 * read * d_model * config.d_vocab
+    every, read = config.reads.stop, len(config.reads)
+    total = 2.0 * read * d_model * config.d_vocab_out
     for layer in range(config.n_layers):
         queries = read if layer == config.n_layers - 1 else every - shared
         if layer:

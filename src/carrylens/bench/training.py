@@ -25,12 +25,12 @@ import torch.nn.functional as F  # noqa: N812
 
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.training_plans import plan_for
 from carrylens.arithmetic.zoo.exams import BAR_POPULATIONS, meets_bar
 from carrylens.bench.peak import peak_flops, training_step_flops
-from carrylens.model.config import ModelConfig
 from carrylens.model.exchange import to_transformer_lens
 from carrylens.model.transformer import Transformer
 from carrylens.training.batches import draw_examples
@@ -97,14 +97,14 @@ class PublishedStep:
     """A step of the published recipe for the task a name describes."""
 
     def __init__(self, name: ModelName) -> None:
-        config = ModelConfig.of_width(name.digits, name.n_layers, name.n_heads, seed=1)
+        config = config_of_width(name.digits, name.n_layers, name.n_heads, seed=1)
         self.through_lens = find_spec("transformer_lens") is not None
         model = Transformer(config)
         self._model: torch.nn.Module = to_transformer_lens(model) if self.through_lens else model
         self._optimiser = torch.optim.AdamW(self._model.parameters(), lr=8e-5, betas=(0.9, 0.98), weight_decay=0.1)
         task = arithmetic_task(name.operation, name.digits)
         self._tokens = draw_examples(task, task.samplers[StreamKind.PAPER.value], 1, 0, 64).tokens
-        self._first = config.n_ctx - config.digits - 2
+        self._first = config.reads.start + 1
 
     def seconds(self) -> float:
         """The best time of a few."""

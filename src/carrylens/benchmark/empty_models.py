@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.model_shapes import config_of_width, digits_of
 from carrylens.arithmetic.planted.planting import permuted_twin, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.zoo.model_facts import model_name
@@ -36,7 +37,6 @@ from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import print_nodes
 from carrylens.tasks.variables import Variable
@@ -142,7 +142,7 @@ def count_roles(given: Given) -> Counted:
 
 def _tested(work: Work, empty: Empty) -> Plain:
     model = _model(work, empty)
-    causal = algorithm(empty.operation, model.config.digits)
+    causal = algorithm(empty.operation, digits_of(model.config))
 
     def say(step: str, done: int, total: int) -> None:
         work.say(f"{empty.name}: {step}", done, total)
@@ -157,7 +157,7 @@ def _tested(work: Work, empty: Empty) -> Plain:
 
 def _model(work: Work, empty: Empty) -> Transformer:
     if empty.kind == UNTRAINED:
-        return Transformer(ModelConfig.of_width(3, n_layers=2, n_heads=3, width=48, seed=empty.seed)).eval()
+        return Transformer(config_of_width(3, n_layers=2, n_heads=3, width=48, seed=empty.seed)).eval()
     if empty.kind == TRAINED_TWIN:
         return permuted_twin(load(empty.source), empty.seed)
     setting = next(each for each in work.settings if each.name == empty.source)

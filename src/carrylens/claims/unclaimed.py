@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from carrylens.arithmetic.published_map import answer_places, hit_classes, hit_places
 from carrylens.arithmetic.tokens import place_names
 from carrylens.claims.claims import Claim, Kind, behind, claims_of
 from carrylens.claims.rules import Judge
@@ -23,7 +24,6 @@ from carrylens.claims.structure import value_keys
 from carrylens.claims.verdicts import role_record
 from carrylens.discovery.behaviours import StandIns
 from carrylens.discovery.node_map import Role, Usefulness
-from carrylens.discovery.published_map import answer_places, hit_classes, hit_places
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import print_nodes
 from carrylens.tasks.variables import Variable

@@ -1,4 +1,4 @@
-"""Attention: where each head looks, on average over questions of one operation.
+"""Attention: where each head looks, on average over questions of one condition.
 
 Takes  a model and questions.
 Gives  average patterns, the top places of a head by name, and how much two heads look at the same places.
@@ -7,16 +7,17 @@ Never  grants a role: what a head looks at is not yet what it does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.tokens import encode, place_names
 from carrylens.discovery.behaviours import Attention, Look
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from carrylens.tasks.batches import Batch
+from carrylens.tasks.task import Task
 
 Pattern = NDArray[np.float64]
 """Axes [layer, head, query, key]."""
@@ -26,19 +27,10 @@ LEAST_SHARE = 0.05
 """A place with less of the attention is not among the top ones."""
 
 
-def operations_of(operation: Operation) -> tuple[Operation, ...]:
-    """The operations that a model for `operation` does.
-
-    >>> [each.value for each in operations_of(Operation.MIX)]
-    ['add', 'sub']
-    """
-    return (Operation.ADD, Operation.SUB) if operation is Operation.MIX else (operation,)
-
-
 @torch.inference_mode()
-def average_pattern(model: Transformer, questions: Questions) -> Pattern:
-    """The attention pattern of every head, averaged over the questions and their right answers."""
-    ids = torch.from_numpy(encode(questions, answers(questions))).to(next(model.parameters()).device)
+def average_pattern(model: Transformer, task: Task, questions: Batch) -> Pattern:
+    """The attention pattern of every head, averaged over the questions and their right outputs."""
+    ids = torch.from_numpy(task.token_ids(questions)).to(next(model.parameters()).device)
     total = torch.zeros((), dtype=torch.float64)
     for piece in torch.split(ids, _ROWS):
         _, cache = model.run_with_cache(piece, lambda name: name.endswith("hook_pattern"))
@@ -46,12 +38,12 @@ def average_pattern(model: Transformer, questions: Questions) -> Pattern:
     return np.asarray((total / len(questions)).numpy())
 
 
-def top_places(pattern: Pattern, node: Node, operation: Operation, digits: int, n: int, most: int = 4) -> Attention:
-    """The places that a head looks at most, down to the least share worth a name."""
+def top_places(pattern: Pattern, node: Node, condition: str, names: Sequence[str], n: int, most: int = 4) -> Attention:
+    """The places that a head looks at most, down to the least share worth a name; `names` are those of all places."""
     assert node.head is not None
-    row, names = pattern[node.layer, node.head, node.position], place_names(digits)
+    row = pattern[node.layer, node.head, node.position]
     best = [at for at in np.argsort(-row, kind="stable")[:most] if row[at] >= LEAST_SHARE]
-    return Attention(operation, tuple(Look(names[at], round(float(row[at]), 4)) for at in best), n)
+    return Attention(condition, tuple(Look(names[at], round(float(row[at]), 4)) for at in best), n)
 
 
 def overlap(pattern: Pattern, one: Node, other: Node) -> float:

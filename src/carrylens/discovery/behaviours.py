@@ -13,7 +13,6 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from carrylens.arithmetic.questions import Operation
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
@@ -34,16 +33,16 @@ class Look:
 
 @dataclass(frozen=True)
 class Attention:
-    """Where a head looks on average over `n` questions of one operation: its top places, the first of them first."""
+    """Where a head looks on average over `n` questions of one condition: its top places, the first of them first."""
 
-    operation: Operation
+    operation: str
     looks: tuple[Look, ...]
     n: int
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """Whether a write falls into the classes of a tri-state variable, in its first two principal components.
+    """Whether a write falls into the classes of a variable, in its first two principal components.
 
     `quality` is the silhouette of the classes, 1 for points and about 0 for no order; `null` the highest of all
     shuffles of the labels; `p` the share of shuffles, and of the labels as they are, with at least that quality.
@@ -63,7 +62,7 @@ class Clusters:
 
 
 @dataclass(frozen=True)
-class StandIns:
+class BackupUse:
     """What goes wrong when a node is ablated with those that could do its work, and when only those are.
 
     `mean_lost` and `resample_lost` count the questions that fail together with the node and not without it.
@@ -88,18 +87,18 @@ class StandIns:
 
     @property
     def is_useful(self) -> bool:
-        """Whether the node does something that its stand-ins hide."""
+        """Whether the node does something that its backups hide."""
         return self.p <= CLEAR_LEVEL
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What one node does: where it looks (heads), what its write falls into, and what its stand-ins hide."""
+    """What one node does: where it looks (heads), what its write falls into, and what its backups hide."""
 
     node: Node
     attention: tuple[Attention, ...] = ()
     clusters: tuple[Clusters, ...] = ()
-    stand_ins: StandIns | None = None
+    backups: BackupUse | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def behaviour_of(given: Mapping[str, Any]) -> Behaviour:
         clusters=tuple(
             Clusters(**{**each, "variable": Variable.parse(each["variable"])}) for each in given["clusters"]
         ),
-        stand_ins=None if given["stand_ins"] is None else _stand_ins(given["stand_ins"]),
+        backups=None if given["stand_ins"] is None else _backups(given["stand_ins"]),
     )
 
 
@@ -146,12 +145,12 @@ def place_of(given: Mapping[str, Any]) -> PlaceUse:
 
 def _attention(given: Mapping[str, Any]) -> Attention:
     looks = tuple(Look(each["place"], each["share"]) for each in given["looks"])
-    return Attention(Operation(given["operation"]), looks, given["n"])
+    return Attention(str(given["operation"]), looks, given["n"])
 
 
-def _stand_ins(given: Mapping[str, Any]) -> StandIns:
+def _backups(given: Mapping[str, Any]) -> BackupUse:
     rates = {name: rate_of(value) for name, value in given.items() if name != "nodes"}
-    return StandIns(nodes=tuple(map(Node.parse, given["nodes"])), **rates)
+    return BackupUse(nodes=tuple(map(Node.parse, given["nodes"])), **rates)
 
 
 def _sign_test(together: Rate, alone: Rate, lost: Rate) -> float:

@@ -1,13 +1,12 @@
-"""Clusters: does what a node writes fall into the classes of a tri-state variable?
+"""Clusters: does what a node writes fall into the classes of a variable?
 
-Takes  a model, nodes and the variable: ST for additions, MB for subtractions.
+Takes  a model, its task, nodes and a variable that a condition names: ST for additions, MB for subtractions.
 Gives  `Clusters`: how well the classes lie apart in the write's first two principal components, beside shuffled labels.
 Never  sees the labels when it finds the components, and never passes because there merely are clusters.
 
-1. Draw questions with as many of each class of the variable; all other columns are free.
+1. Draw questions with as many of each class of the variable; all other inputs are free.
 2. Take the node's write for each, and its first two principal components.
 3. Measure the silhouette of the classes there, and the same with the labels shuffled.
-NB has the classes of MB with 0 and 1 changed round, so it would lie apart just as well: that is one test, not two.
 """
 
 from __future__ import annotations
@@ -18,73 +17,85 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import algorithm, answers
-from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.timeline import first_computable
-from carrylens.arithmetic.tokens import encode
-from carrylens.discovery.attention import operations_of
 from carrylens.discovery.behaviours import Clusters
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from carrylens.tasks.batches import Batch
+from carrylens.tasks.grid import grid_of
+from carrylens.tasks.task import Condition, Task
+from carrylens.tasks.timeline import first_computable, parent_combinations
 from carrylens.tasks.variables import Variable
 
 Points = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-_TRI_STATE = {Operation.ADD: "ST", Operation.SUB: "MB"}
 _STILL = 1e-9  # a write whose spread is below that share of its size does not vary
 
 
-def class_variables(operation: Operation, digits: int) -> list[Variable]:
-    """The variables whose classes are looked for.
+def clustered_variables(task: Task) -> list[tuple[Condition, Variable]]:
+    """The variables whose classes are looked for, each with the condition it is looked for under."""
+    found = []
+    for condition in task.watched:
+        for name in condition.clustered:
+            some = sorted((each for each in task.causal.by_variable if each.name == name), key=lambda v: v.index or 0)
+            found += [(condition, variable) for variable in some]
+    return found
 
-    >>> [str(variable) for variable in class_variables(Operation.MIX, 2)]
-    ['ST[0]', 'ST[1]', 'MB[0]', 'MB[1]']
-    """
-    return [Variable(_TRI_STATE[each], k) for each in operations_of(operation) for k in range(digits)]
 
-
-def balanced_questions(variable: Variable, digits: int, per_class: int, seed: int) -> tuple[Questions, Labels]:
+def balanced_questions(
+    task: Task, condition: Condition, variable: Variable, per_class: int, seed: int
+) -> tuple[Batch, Labels]:
     """`per_class` questions of each class of the variable, and their classes."""
-    operation = Operation.ADD if variable.name == "ST" else Operation.SUB
-    first, second = (side.ravel().astype(np.int8) for side in np.meshgrid(np.arange(10), np.arange(10)))
-    rule = algorithm(operation, digits).by_variable[variable].rule
-    classes = np.asarray(rule(first, second))
+    causal, grid = task.causal, grid_of(task.causal)
+    mechanism = causal.by_variable[variable]
+    combinations = parent_combinations(causal, mechanism)
+    combinations = combinations[np.lexsort(combinations.T)]  # the first parent goes round fastest
+    classes = np.asarray(mechanism.rule(*combinations.T))
     random = np.random.default_rng([seed, 3, variable.index or 0])
-    labels = np.repeat(np.array(variable.values), per_class)
-    columns = np.concatenate([random.choice(np.flatnonzero(classes == value), per_class) for value in variable.values])
-    digits_of = random.integers(0, 10, (2, len(labels), digits), dtype=np.int8)
-    digits_of[:, :, variable.index] = first[columns], second[columns]
-    minus = np.full(len(labels), operation is Operation.SUB)
-    return Questions(digits_of[0], digits_of[1], minus), labels
+    values = causal.values_of(variable)
+    labels = np.repeat(np.array(values), per_class)
+    rows = np.concatenate([random.choice(np.flatnonzero(classes == value), per_class) for value in values])
+    given = dict(condition.given)
+    blank = np.stack([np.full(len(labels), given.get(each, 0), dtype=np.int8) for each in causal.inputs], axis=1)
+    questions = condition.population.draw(seed, 0, 0).with_values(np.asfortranarray(blank))
+    drawn = grid.with_cells(questions, grid.draw_together(random, len(labels)))
+    chosen = np.array(drawn.values, order="F")
+    for at, parent in enumerate(mechanism.parents):
+        chosen[:, drawn.place_of[parent]] = combinations[rows, at]
+    return drawn.with_values(chosen), labels
 
 
 def measure_clusters(
-    model: Transformer, variable: Variable, nodes: Sequence[Node], per_class: int, n_shuffles: int, seed: int
+    model: Transformer,
+    task: Task,
+    watched: tuple[Condition, Variable],
+    nodes: Sequence[Node],
+    per_class: int,
+    n_shuffles: int,
+    seed: int,
 ) -> dict[Node, Clusters]:
     """For each node that could know the variable, how well its write falls into the classes."""
-    digits = model.config.digits
-    operation = Operation.ADD if variable.name == "ST" else Operation.SUB
-    first = first_computable(algorithm(operation, digits), variable)
+    variable = watched[1]
+    first = first_computable(task.causal, task.layout, variable)
     able = [node for node in nodes if node.position >= first]
-    questions, labels = balanced_questions(variable, digits, per_class, seed)
+    questions, labels = balanced_questions(task, *watched, per_class, seed)
     shuffled = _shuffles(labels, n_shuffles, seed)
     found = {}
-    for node, write in _writes(model, questions, able):
+    for node, write in _writes(model, task, questions, able):
         quality = silhouettes(principal_components(write), shuffled)
         p = float((quality >= quality[0]).mean())
-        found[node] = Clusters(
-            variable, float(quality[0]), float(quality[1:].max()), p, len(labels), len(variable.values)
-        )
+        n_classes = len(task.causal.values_of(variable))
+        found[node] = Clusters(variable, float(quality[0]), float(quality[1:].max()), p, len(labels), n_classes)
     return found
 
 
 def cluster_points(
-    model: Transformer, variable: Variable, nodes: Sequence[Node], per_class: int, seed: int
+    model: Transformer, task: Task, variable: Variable, nodes: Sequence[Node], per_class: int, seed: int
 ) -> dict[Node, tuple[Points, Labels]]:
     """For each node the points that its clusters were measured on, and the class of each, to be drawn."""
-    questions, labels = balanced_questions(variable, model.config.digits, per_class, seed)
-    return {node: (principal_components(write), labels) for node, write in _writes(model, questions, nodes)}
+    condition = next(condition for condition, each in clustered_variables(task) if each == variable)
+    questions, labels = balanced_questions(task, condition, variable, per_class, seed)
+    return {node: (principal_components(write), labels) for node, write in _writes(model, task, questions, nodes)}
 
 
 def principal_components(write: Points) -> Points:
@@ -119,14 +130,15 @@ def _shuffles(labels: Labels, count: int, seed: int) -> Labels:
 
 
 @torch.inference_mode()
-def _writes(model: Transformer, questions: Questions, nodes: Sequence[Node]) -> Iterator[tuple[Node, Points]]:
-    ids = torch.from_numpy(encode(questions, answers(questions))).to(next(model.parameters()).device)
+def _writes(model: Transformer, task: Task, questions: Batch, nodes: Sequence[Node]) -> Iterator[tuple[Node, Points]]:
+    ids = torch.from_numpy(task.token_ids(questions)).to(next(model.parameters()).device)
     for layer in range(model.config.n_layers):
         here = [node for node in nodes if node.layer == layer]
         if not here:
             continue
-        names = [f"blocks.{layer}.attn.hook_result", f"blocks.{layer}.hook_mlp_out"]
-        _, cache = model.run_with_cache(ids, names)
-        heads, mlp = (cache[name].double().cpu().numpy() for name in names)
+        of_heads, of_mlp = f"blocks.{layer}.attn.hook_result", f"blocks.{layer}.hook_mlp_out"
+        _, cache = model.run_with_cache(ids, [of_heads, of_mlp] if model.config.d_mlp else [of_heads])
+        writes = {name: cache[name].double().cpu().numpy() for name in cache}
         for node in here:
-            yield node, mlp[:, node.position] if node.head is None else heads[:, node.position, node.head]
+            at = (slice(None), node.position)
+            yield node, writes[of_mlp][at] if node.head is None else writes[of_heads][*at, node.head]

@@ -1,16 +1,17 @@
-"""Duels: whether what a token did under one variable's changes was another variable's doing.
+"""Disambiguation: whether what an output did under one variable's changes was another variable's doing.
 
 Takes  the tokens that questions have, those they were given, and those that each of two variables predicts.
-Gives  `Duel`: how often either was followed where the two predict different tokens, and whether a role falls by that.
-Never  draws a question, and never counts a token that stays as following: who carries a variable in part, or not at
-       all, lets it stay, too.
+Gives  `Disambiguation`: how often either was followed where the two predict different tokens, and whether that rules a
+       role out.
+Never  draws a question, and never counts an unchanged token as following: partial carriers and non-carriers both leave
+       it unchanged.
 
 Where the two predict different tokens:
-1. Both move the token: the role falls if the token goes where the other says, clearly more often, or while it goes
+1. Both move the token: the role is ruled out if the token goes where the other says, clearly more often, or while it goes
    where the role's own says clearly less often than elsewhere.
-2. Only the role's own does: the role falls if it hits clearly less often there, and less than half as often as
+2. Only the role's own does: the role is ruled out if it hits clearly less often there, and less than half as often as
    elsewhere: its hits elsewhere were mostly the other's.
-3. Only the other does, and the token follows: a set may carry both. The role falls where 1 and 2 had too few questions
+3. Only the other does, and the token follows: a set may carry both. The role is ruled out where 1 and 2 had too few questions
    to show it, since the other then accounts for all that was seen, and more.
 """
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.discovery.settings import CLEARLY, Settings
+from carrylens.discovery.search import CLEARLY, RoleSettings
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
 
@@ -32,7 +33,7 @@ _GONE = 0.5  # of what a role hits elsewhere: below that its hits were mostly an
 
 
 @dataclass(frozen=True)
-class Duel:
+class Disambiguation:
     """How often a token followed: `ours` and `theirs` where both variables move it, `alone` and `beyond` where only
     the role's own and only the other does."""
 
@@ -42,12 +43,12 @@ class Duel:
     beyond: Rate = _NONE
 
     @classmethod
-    def of(cls, right: _Tokens, given: _Tokens, ours: _Tokens, theirs: _Tokens) -> Duel:
-        """The duel for one token of the answer; the axis of all four is the question.
+    def of(cls, right: _Tokens, given: _Tokens, ours: _Tokens, theirs: _Tokens) -> Disambiguation:
+        """The disambiguation for one output; the axis of all four is the question.
 
         >>> right, given = np.array([1, 1, 1, 1]), np.array([2, 3, 2, 1])
-        >>> duel = Duel.of(right, given, ours=np.array([2, 2, 2, 1]), theirs=np.array([3, 3, 1, 2]))
-        >>> duel.ours.hits, duel.theirs.hits, duel.alone.hits, duel.beyond.hits
+        >>> found = Disambiguation.of(right, given, ours=np.array([2, 2, 2, 1]), theirs=np.array([3, 3, 1, 2]))
+        >>> found.ours.hits, found.theirs.hits, found.alone.hits, found.beyond.hits
         (1, 1, 1, 0)
         """
         told, by_ours, by_theirs = ours != theirs, ours != right, theirs != right
@@ -58,9 +59,9 @@ class Duel:
             beyond=_share(given == theirs, by_theirs & ~by_ours),
         )
 
-    def __add__(self, other: Duel) -> Duel:
+    def __add__(self, other: Disambiguation) -> Disambiguation:
         """The counts of both."""
-        return Duel(
+        return Disambiguation(
             self.ours + other.ours, self.theirs + other.theirs, self.alone + other.alone, self.beyond + other.beyond
         )
 
@@ -69,8 +70,8 @@ class Duel:
         """How many questions could have shown the role where the other does not account for it."""
         return self.ours.n + self.alone.n
 
-    def is_lost(self, hit: Rate, null: Rate, settings: Settings) -> bool:
-        """Whether a role with these rates falls."""
+    def rules_out(self, hit: Rate, null: Rate, settings: RoleSettings) -> bool:
+        """Whether a role with these rates is ruled out."""
         if self.ours.n < settings.least and self.alone.n < settings.least:
             return p_above(self.beyond, null) <= CLEARLY
         return self._lost_to_a_move(hit, settings.least) or self._lost_to_a_stay(hit, settings.least)
@@ -85,14 +86,16 @@ class Duel:
         return fewer and p_above(hit, self.alone) <= CLEARLY
 
 
-def duel_facts(kind: str, about: Mapping[str, object], duel: Duel, drawn: Mapping[str, object]) -> Iterator[Fact]:
-    """What is kept of a duel: the role's own variable beside the other, by itself, and the other by itself."""
-    if duel.ours.n:
-        yield Fact(kind, {**about, "other": "moves"}, duel.ours, duel.theirs, drawn)
-    if duel.alone.n:
-        yield Fact(kind, {**about, "other": "stays"}, duel.alone, _NONE, drawn)
-    if duel.beyond.n:
-        yield Fact(kind, {**about, "other": "moves alone"}, duel.beyond, _NONE, drawn)
+def disambiguation_facts(
+    kind: str, about: Mapping[str, object], found: Disambiguation, drawn: Mapping[str, object]
+) -> Iterator[Fact]:
+    """What is kept of a disambiguation: the role's own variable beside the other, by itself, and the other by itself."""
+    if found.ours.n:
+        yield Fact(kind, {**about, "other": "moves"}, found.ours, found.theirs, drawn)
+    if found.alone.n:
+        yield Fact(kind, {**about, "other": "stays"}, found.alone, _NONE, drawn)
+    if found.beyond.n:
+        yield Fact(kind, {**about, "other": "moves alone"}, found.beyond, _NONE, drawn)
 
 
 def _share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Rate:

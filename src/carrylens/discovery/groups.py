@@ -1,25 +1,25 @@
 """Groups: sets of nodes that carry a variable together, though perhaps none does alone.
 
-Takes  an engine, a causal model, one of its variables, and nodes.
-Gives  `Group`: for a token of the answer, minimal sets whose joint swap moves the variable, and how many members can be
-       left out.
-Never  guesses who stands in for whom: sets are grown and pruned by swapping them.
+Takes  a search context, one of its variables, and nodes.
+Gives  `Group`: for an output, minimal sets whose joint interchange moves the variable, and how many members can be left
+       out.
+Never  guesses which nodes back each other up: sets are grown and pruned by interchanging them.
 
 1. The pool: the heads, or the MLPs, of one layer whose writes differ between base and source of effect pairs. Those
    differ in nothing but what the variable is computed from, so a node outside the pool knows nothing about it.
-2. Swap the whole pool. Tokens that do not follow the variable then have no group there; for those that follow neither
-   the heads nor the MLPs of a layer, both are swapped together, and for those that follow no layer, all layers. Of a
-   token of the answer, all nodes of the place where it is predicted are a pool, too: somebody there writes it.
-3. Swap each node of the pool alone. Where one suffices, there is nothing to search for.
+2. Interchange the whole pool. Outputs that do not follow the variable then have no group there; for those that follow
+   neither the heads nor the MLPs of a layer, both are interchanged together, and for those that follow no layer, all
+   layers. Of an output itself, all nodes of the place where it is predicted are a pool, too: one of them writes it.
+3. Interchange each node of the pool alone. Where one suffices, there is nothing to search for.
 4. Prune: leave out half of the rest, a quarter, and so on down to single nodes, in several random orders, and keep out
-   what the token follows without. What is left is a minimal set; different orders find different ones.
-5. Grow: a pool that carries more than the variable does not follow it. For tokens without a group, all pairs of the
-   nodes that hit most often alone are swapped, and the best pair takes in other such nodes as long as it gains by it.
+   what the output follows without. What is left is a minimal set; different orders find different ones.
+5. Grow: a pool that carries more than the variable does not follow it. For outputs without a group, all pairs of the
+   nodes that hit most often alone are interchanged, and the best pair takes in others as long as it gains by it.
 6. Each set is then put to the test as a node is (`proven_groups`): found and confirmed on fresh pairs, against other
    variables, and against its own members alone.
 The pool is the set of all pairs, triples and so on at once, so no number of copies hides from it. With `m` members in a
-minimal set out of a pool of `n`, an order costs about `2 m log2 n` swaps a token on `n_find` pairs, and `2 n` at most;
-growing costs `n` swaps, and then at most 28 for the pairs of 8 and 18 for what they take in.
+minimal set out of a pool of `n`, an order costs about `2 m log2 n` interchanges an output on `n_find` pairs, and `2 n` at
+most; growing costs `n` of them, and then at most 28 for the pairs of 8 and 18 for what they take in.
 """
 
 from __future__ import annotations
@@ -28,29 +28,25 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.tokens import answer_positions, encode
-from carrylens.discovery.interchange import Stimuli, draw_stimuli, swap_hits, swap_rates
+from carrylens.discovery.interchange import Stimuli, draw_stimuli, interchange_hits, interchange_rates
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.roles import able_sets
+from carrylens.discovery.search import SearchContext
 from carrylens.errors import CarryLensError
-from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
-from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.batches import Batch
 from carrylens.tasks.variables import Variable
 
 _RESPONSE = 1e-3  # of a node's own spread: below that a difference is rounding
 _FOLLOWS = 0.9  # of what the whole pool reaches
 _GROWING, _LARGEST = 8, 5  # nodes that sets are grown from, and the largest set
 
-_Goal = tuple[Nodes, int]  # a pool and a token that follows the variable when the pool is swapped
+_Goal = tuple[Nodes, int]  # a pool and an output that follows the variable when the pool is interchanged
 _Hits = dict[tuple[Nodes, int], float]
 _Sets = dict[_Goal, list[Nodes]]
 
@@ -67,65 +63,55 @@ class GroupSettings:
 
 
 def find_groups(
-    engine: Engine,
-    model: CausalModel,
-    variable: Variable,
-    nodes: Sequence[Node],
-    settings: GroupSettings,
-    store: Path | None = None,
+    search: SearchContext, variable: Variable, nodes: Sequence[Node], settings: GroupSettings
 ) -> list[Group]:
-    """The groups of the variable, layer by layer and token by token."""
+    """The groups of the variable, layer by layer and output by output."""
     try:
-        stimuli = draw_stimuli(model, variable, settings.n_find, settings.seed)
+        stimuli = draw_stimuli(search.task, search.causal, variable, settings.n_find, settings.seed)
     except CarryLensError:  # a variable whose value no question can show
         return []
-    able = [each[0] for each in able_sets(model, variable, [(node,) for node in nodes])]
-    pool = [node for node, responds in zip(able, responses(engine, able, stimuli), strict=True) if responds]
+    able = [each[0] for each in able_sets(search.causal, search.layout, variable, [(node,) for node in nodes])]
+    pool = [node for node, responds in zip(able, responses(search, able, stimuli), strict=True) if responds]
     found = []
     for layer in sorted({node.layer for node in pool}):
         heads, mlps = (tuple(n for n in pool if n.layer == layer and n.is_mlp is kind) for kind in (False, True))
-        groups = _pruned(engine, [part for part in (heads, mlps) if part], stimuli, settings, store)
+        groups = _pruned(search, [part for part in (heads, mlps) if part], stimuli, settings)
         if heads and mlps:
             carried = {group.token for group in groups}
-            groups += _pruned(engine, [heads + mlps], stimuli, settings, store, without=carried)
+            groups += _pruned(search, [heads + mlps], stimuli, settings, without=carried)
         found += groups
     if len({node.layer for node in pool}) > 1:
         carried = {group.token for group in found}
-        found += _pruned(engine, [tuple(pool)], stimuli, settings, store, without=carried)
-    if variable in model.outputs:  # all its parts together would be as good as the whole
-        return found + _writers(engine, model, variable, pool, stimuli, settings, store)
+        found += _pruned(search, [tuple(pool)], stimuli, settings, without=carried)
+    if variable in search.causal.outputs:  # all its parts together would be as good as the whole
+        return found + _writers(search, variable, pool, stimuli, settings)
     carried = {group.token for group in found}
-    return found + _grown(engine, pool, stimuli, settings, store, without=carried)
+    return found + _grown(search, pool, stimuli, settings, without=carried)
 
 
 def _writers(
-    engine: Engine,
-    model: CausalModel,
-    variable: Variable,
-    pool: Sequence[Node],
-    stimuli: Stimuli,
-    settings: GroupSettings,
-    store: Path | None,
+    search: SearchContext, variable: Variable, pool: Sequence[Node], stimuli: Stimuli, settings: GroupSettings
 ) -> list[Group]:
-    # Sets of nodes of the place where a token of the answer is predicted, of any layer: together they must write it.
-    token = model.outputs.index(variable)
-    place = answer_positions(model.digits)[token]
+    # Sets of nodes of the place where an output is predicted, of any layer: together they must write it.
+    outputs = search.causal.outputs
+    token, place = outputs.index(variable), search.layout.read_position(variable)
     there = tuple(node for node in pool if node.position == place)
-    others = set(range(len(model.outputs))) - {token}
-    return _pruned(engine, [there], stimuli, settings, store, without=others) if there else []
+    others = set(range(len(outputs))) - {token}
+    return _pruned(search, [there], stimuli, settings, without=others) if there else []
 
 
-def responses(engine: Engine, nodes: Sequence[Node], stimuli: Stimuli) -> NDArray[np.bool_]:
+def responses(search: SearchContext, nodes: Sequence[Node], stimuli: Stimuli) -> NDArray[np.bool_]:
     """Which nodes' outputs differ between the bases and the sources of the effect pairs."""
-    base, source = (_outputs(engine, nodes, asked) for asked in (stimuli.effect.base, stimuli.effect.source))
+    base, source = (_writes(search, nodes, questions) for questions in (stimuli.effect.base, stimuli.effect.source))
     moved = [float(np.abs(a - b).max()) for a, b in zip(base, source, strict=True)]
     spread = [float(np.abs(a - a.mean(0)).max()) for a in base]
     return np.array([move > _RESPONSE * max(wide, 1e-6) for move, wide in zip(moved, spread, strict=True)])
 
 
-def _outputs(engine: Engine, nodes: Sequence[Node], questions: Questions) -> list[NDArray[np.floating]]:
+def _writes(search: SearchContext, nodes: Sequence[Node], questions: Batch) -> list[NDArray[np.floating]]:
+    engine = search.engine
     names = {node: f"blocks.{node.layer}.{'hook_mlp_out' if node.is_mlp else 'attn.hook_z'}" for node in nodes}
-    tokens = torch.from_numpy(encode(questions, answers(questions))).to(engine.model.unembed.W_U.device)
+    tokens = torch.from_numpy(search.task.token_ids(questions)).to(engine.model.unembed.W_U.device)
     with torch.inference_mode():
         _, cache = engine.model.run_with_cache(tokens, sorted(set(names.values())))
     sites = {node: (slice(None), node.position, *(() if node.head is None else (node.head,))) for node in nodes}
@@ -133,21 +119,20 @@ def _outputs(engine: Engine, nodes: Sequence[Node], questions: Questions) -> lis
 
 
 def _pruned(
-    engine: Engine,
+    search: SearchContext,
     pools: Sequence[Nodes],
     stimuli: Stimuli,
     settings: GroupSettings,
-    store: Path | None,
     without: Collection[int] = (),
 ) -> list[Group]:
     goals = {
         (whole.nodes, whole.token): _FOLLOWS * whole.hit.value
-        for whole in swap_rates(engine, pools, stimuli, settings.least, store)
+        for whole in interchange_rates(search, pools, stimuli, settings.least)
         if whole.token not in without and whole.hit.value >= settings.least_hit and whole.hit.value > whole.null.value
     }
     if not goals:
         return []
-    hits = partial(_hits, engine, stimuli, settings.least, store)
+    hits = partial(_hits, search, stimuli, settings.least)
     single = hits([(node,) for pool in dict.fromkeys(pool for pool, _ in goals) for node in pool])
     enough = {goal: [(node,) for node in goal[0] if single[(node,), goal[1]] >= least] for goal, least in goals.items()}
     hidden = {goal: least for goal, least in goals.items() if not enough[goal]}
@@ -156,16 +141,11 @@ def _pruned(
 
 
 def _grown(
-    engine: Engine,
-    pool: Sequence[Node],
-    stimuli: Stimuli,
-    settings: GroupSettings,
-    store: Path | None,
-    without: Collection[int],
+    search: SearchContext, pool: Sequence[Node], stimuli: Stimuli, settings: GroupSettings, without: Collection[int]
 ) -> list[Group]:
     if not pool:
         return []
-    hits = partial(_hits, engine, stimuli, settings.least, store)
+    hits = partial(_hits, search, stimuli, settings.least)
     single, found = hits([(node,) for node in pool]), []
     for token in sorted({token for _, token in single} - set(without)):
         ranked = sorted((node for node in pool if single[(node,), token] > 0), key=lambda n: -single[(n,), token])
@@ -193,8 +173,8 @@ def _climbed(
     return best, value
 
 
-def _hits(engine: Engine, stimuli: Stimuli, least: int, store: Path | None, sets: Sequence[Nodes]) -> _Hits:
-    found = swap_hits(engine, sets, stimuli, least, store) if sets else []
+def _hits(search: SearchContext, stimuli: Stimuli, least: int, sets: Sequence[Nodes]) -> _Hits:
+    found = interchange_hits(search, sets, stimuli, least) if sets else []
     return {(nodes, token): hit.value for nodes, hits in zip(sets, found, strict=True) for token, hit in hits.items()}
 
 

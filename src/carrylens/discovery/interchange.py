@@ -1,8 +1,8 @@
-"""Swaps: what sets of nodes do to the answer when they take their values from another question.
+"""Interchange: what sets of nodes do to the outputs when they take their values from another question.
 
-Takes  an engine, sets of nodes, and matched pairs of a variable.
-Gives  for each set and token of the answer: how often it becomes the counterfactual token where that differs, and how
-       often it changes, from what the untouched model writes, where the variable agrees.
+Takes  a search context, sets of nodes, and matched pairs of a variable.
+Gives  for each set and output: how often it becomes the counterfactual one where that differs, and how often it
+       changes, from what the untouched model puts out, where the variable agrees.
 Never  decides what that means.
 """
 
@@ -11,20 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.questions import Answers, Questions
-from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.discovery.node_map import Nodes
+from carrylens.discovery.search import SearchContext
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
-from carrylens.interventions.engine import Engine
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.pairs import Pairs, interchange_pairs, null_pairs
+from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
 
@@ -32,6 +29,7 @@ from carrylens.tasks.variables import Variable
 class Stimuli:
     """Effect pairs of a variable, and null pairs with the same bases; drawn by `count` and `seed`."""
 
+    task: Task
     variable: Variable
     effect: Pairs
     null: Pairs
@@ -40,13 +38,13 @@ class Stimuli:
 
     @cached_property
     def expected(self) -> NDArray[np.int8]:
-        """The tokens that the base's answer must have once the variable is the source's."""
-        return answer_tokens(self.effect.base, self.effect.written())
+        """The token ids that the base's outputs must have once the variable is the source's."""
+        return self.task.output_ids(self.effect.base, self.effect.counterfactual())
 
 
 @dataclass(frozen=True)
-class SwapRates:
-    """What swapping one set does to one token of the answer: `token` counts from the sign."""
+class InterchangeRates:
+    """What an interchange of one set does to one output; `token` is the output's place among all."""
 
     nodes: Nodes
     token: int
@@ -54,64 +52,53 @@ class SwapRates:
     null: Rate
 
 
-def draw_stimuli(model: CausalModel, variable: Variable, count: int, seed: int) -> Stimuli:
-    """`count` effect pairs of the variable, half as many more for a sign that may turn, and null pairs for all."""
+def draw_stimuli(task: Task, model: CausalModel, variable: Variable, count: int, seed: int) -> Stimuli:
+    """`count` effect pairs of the variable, half as many more for outputs that others depend on, and nulls for all."""
     effect = interchange_pairs(model, variable, count, seed)
-    return Stimuli(variable, effect, null_pairs(model, variable, effect.base, seed + 1), count, seed)
+    return Stimuli(task, variable, effect, null_pairs(model, variable, effect.base, seed + 1), count, seed)
 
 
-def swap_rates(
-    engine: Engine,
-    sets: Sequence[Nodes],
-    stimuli: Stimuli,
-    least: int,
-    store: Path | None = None,
-    least_hit: float = 0.0,
-) -> list[SwapRates]:
-    """Rates of every set and every token that differs in at least `least` effect pairs.
+def interchange_rates(
+    search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli, least: int, least_hit: float = 0.0
+) -> list[InterchangeRates]:
+    """Rates of every set and every output that differs in at least `least` effect pairs.
 
-    A set that reaches `least_hit` at no token is not asked for its null, which then counts no pairs.
+    A set that reaches `least_hit` at no output is not tested on its null, which then counts no pairs.
     """
-    hits = dict(zip(sets, swap_hits(engine, sets, stimuli, least, store), strict=True))
-    asked = [nodes for nodes in sets if any(hit.value >= least_hit for hit in hits[nodes].values())]
-    changed = dict(zip(asked, _changed(engine, asked, stimuli, store), strict=True))
+    hits = dict(zip(sets, interchange_hits(search, sets, stimuli, least), strict=True))
+    hitting = [nodes for nodes in sets if any(hit.value >= least_hit for hit in hits[nodes].values())]
+    changed = dict(zip(hitting, _changed(search, hitting, stimuli), strict=True))
     return [
-        SwapRates(nodes, token, hit, changed[nodes][token] if nodes in changed else Rate(0, 0))
+        InterchangeRates(nodes, token, hit, changed[nodes][token] if nodes in changed else Rate(0, 0))
         for nodes in sets
         for token, hit in hits[nodes].items()
     ]
 
 
-def _changed(engine: Engine, sets: Sequence[Nodes], stimuli: Stimuli, store: Path | None) -> list[list[Rate]]:
-    # For every set, how often each token changes on the null pairs.
+def _changed(search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli) -> list[list[Rate]]:
+    # For every set, how often each output changes on the null pairs.
     if not sets:
         return []
-    null = engine.run([swap(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source, store=store)
+    null = search.run([swap(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source)
     return [[Rate(int(count), len(stimuli.null.base)) for count in some] for some in null.changed.sum(1)]
 
 
-def swap_hits(
-    engine: Engine, sets: Sequence[Nodes], stimuli: Stimuli, least: int, store: Path | None = None
+def interchange_hits(
+    search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli, least: int
 ) -> list[dict[int, Rate]]:
-    """For every set, how often each token follows the variable, as `swap_rates` but without the null."""
-    effect = engine.run([swap(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source, store=store)
-    asked = (stimuli.expected != effect.right) & (stimuli.expected != effect.clean_tokens)  # what stays did not follow
-    return count_hits(effect.tokens, stimuli.expected, asked, least)
+    """For every set, how often each output follows the variable, as `interchange_rates` but without the null."""
+    effect = search.run([swap(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source)
+    moves = (stimuli.expected != effect.right) & (stimuli.expected != effect.clean_tokens)  # what stays did not follow
+    return count_hits(effect.tokens, stimuli.expected, moves, least)
 
 
 def count_hits(
-    given: NDArray[np.int8], expected: NDArray[np.int8], asked: NDArray[np.bool_], least: int
+    given: NDArray[np.int8], expected: NDArray[np.int8], moves: NDArray[np.bool_], least: int
 ) -> list[dict[int, Rate]]:
-    """For every edit how often each token is the expected one where it is asked, in `least` questions or more.
+    """For every edit how often each output is the expected one where it `moves`, in `least` questions or more.
 
     Axes: `given` [edit, question, token], the others [question, token].
     """
-    hit, counts = ((given == expected) & asked).sum(1), asked.sum(0)
+    hit, counts = ((given == expected) & moves).sum(1), moves.sum(0)
     tokens = np.flatnonzero(counts >= least)
     return [{int(token): Rate(int(row[token]), int(counts[token])) for token in tokens} for row in hit]
-
-
-def answer_tokens(questions: Questions, given: Answers | None = None) -> NDArray[np.int8]:
-    """The tokens of these answers, or of the right ones: [question, token]."""
-    whole = encode(questions, answers(questions) if given is None else given)
-    return whole[:, answer_positions(questions.digits).start + 1 :].astype(np.int8)

@@ -1,42 +1,40 @@
 """Joint roles: what several nodes carry together and none of them carries alone.
 
-Takes  an engine, a causal model, and sets of nodes, such as pairs of heads.
-Gives  roles of sets whose swap does clearly more than the swap of any member.
+Takes  a search context, and sets of nodes, such as pairs of heads.
+Gives  roles of sets whose interchange does clearly more than that of any member.
 Never  gives a set the role that one of its members has.
 
 1. Candidates among pairs of heads of one layer at one position: both are useful, or both together fail on questions on
    which neither does. `groups.py` finds other sets.
 2. Their roles are found and confirmed as those of single nodes are.
-3. An answer's token is not what a set carries whose members each carry a part of it.
-4. Every member is swapped alone on the confirming pairs: a role stays where the set hits clearly more often, or where
+3. An output is not what a set carries whose members each carry a part of it.
+4. Every member is interchanged alone on the confirming pairs: a role stays where the set hits clearly more often, or where
    the member was tested alone and did not get the role. It may hit as often and yet have lost to another variable, on
    the pairs that tell them apart.
 5. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often; of
-   those that have a token of the answer, the ones that only bring its parts to another; and all with a node behind the
-   place of their token.
+   those that have an output, the ones that only bring its parts to another; and all with a node behind the place where
+   their output is predicted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, groupby
-from pathlib import Path
 
 import numpy as np
 
-from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.tokens import answer_positions
 from carrylens.discovery.ablations import ablate_sets
-from carrylens.discovery.difference_patching import confirming_triples, shift_hits
-from carrylens.discovery.interchange import swap_hits
+from carrylens.discovery.difference_patching import confirming_triples, difference_hits
+from carrylens.discovery.interchange import interchange_hits
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.roles import confirming_stimuli, find_roles
-from carrylens.discovery.settings import CLEARLY, Note, Settings, Watch
+from carrylens.discovery.search import CLEARLY, SearchContext
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
-from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node, print_nodes, reaches
+from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.layout import Layout
 from carrylens.tasks.variables import Variable
 
 _WHOLE = 0.9  # of what another set reaches: below that it is a part
@@ -55,14 +53,11 @@ def all_pairs(nodes: Sequence[Node]) -> Iterator[Nodes]:
 
 
 def candidate_pairs(
-    engine: Engine,
+    search: SearchContext,
     nodes: Sequence[Node],
     useful: Collection[Node],
-    questions: Questions,
-    reference: Questions,
-    *,
-    store: Path | None = None,
-    note: Note | None = None,
+    questions: Batch,
+    reference: Batch,
     drawn: Mapping[str, object] | None = None,
 ) -> list[Nodes]:
     """The pairs that may carry something together; `drawn` says in their facts how the questions were drawn."""
@@ -71,31 +66,25 @@ def candidate_pairs(
         return []
     heads = sorted({node for pair in pairs for node in pair})
     sets = [*((head,) for head in heads), *pairs]
-    found = ablate_sets(engine, sets, questions, reference, store=store)
+    found = ablate_sets(search.engine, sets, questions, reference, store=search.store)
     failed = dict(zip(sets, found.failed, strict=True))
     chosen = []
     for pair in pairs:
         either = failed[pair[:1]] | failed[pair[1:]]
         lost = (failed[pair] & ~either).sum(-1)
-        if note is not None:
-            together, alone = (Rate(int(np.sum(each[0])), len(questions)) for each in (failed[pair], either))
-            about = {"nodes": print_nodes(pair), "fill": "mean", "null": "either alone"}
-            note(Fact("ablate pair", about, together, alone, drawn or {}))
+        together, alone = (Rate(int(np.sum(each[0])), len(questions)) for each in (failed[pair], either))
+        about = {"nodes": print_nodes(pair), "fill": "mean", "null": "either alone"}
+        search.note(Fact("ablate pair", about, together, alone, drawn or {}))
         if lost.max() >= _LEAST_LOST or set(pair) <= set(useful):
             chosen.append(pair)
     return chosen
 
 
 def find_joint_roles(
-    engine: Engine,
-    model: CausalModel,
+    search: SearchContext,
     sets: Sequence[Nodes],
-    settings: Settings,
-    *,
-    store: Path | None = None,
-    watch: Watch | None = None,
-    note: Note | None = None,
     only: Mapping[Nodes, Collection[Variable]] | None = None,
+    *,
     tested: Collection[Node] = (),
     single: Collection[Role] = (),
 ) -> list[Role]:
@@ -106,17 +95,17 @@ def find_joint_roles(
     if not sets:
         return []
     held = {(*role.nodes, role.variable, role.token) for role in single if len(role.nodes) == 1}
-    roles = find_roles(engine, model, sets, settings, store=store, watch=watch, note=note, only=only)
-    roles = [role for role in roles if not _has_parts(model, role, single)]
+    roles = [role for role in find_roles(search, sets, only) if not _has_parts(search.causal, role, single)]
     stay: list[Role] = []
     for variable, way in dict.fromkeys((role.variable, role.way) for role in roles):
         some = [role for role in roles if (role.variable, role.way) == (variable, way)]
         members = sorted({node for role in some for node in role.nodes})
         sets_of_one = [(node,) for node in members]
         if way is Way.SWAP:
-            rates = swap_hits(engine, sets_of_one, confirming_stimuli(model, variable, settings), 1, store)
+            rates = interchange_hits(search, sets_of_one, confirming_stimuli(search, variable), 1)
         else:
-            rates = shift_hits(engine, sets_of_one, confirming_triples(model, variable, settings), 1, store)
+            triples = confirming_triples(search.causal, variable, search.settings)
+            rates = difference_hits(search, sets_of_one, triples, 1)
         alone = {(node, token): hit for node, hits in zip(members, rates, strict=True) for token, hit in hits.items()}
         for role in some:
             lost = [node for node in role.nodes if node in tested and (node, variable, role.token) not in held]
@@ -126,14 +115,14 @@ def find_joint_roles(
     return stay
 
 
-def without_misfits(roles: Sequence[Role], model: CausalModel) -> list[Role]:
+def without_misfits(roles: Sequence[Role], model: CausalModel, layout: Layout) -> list[Role]:
     """The roles without those of sets that have a part of another set, and a bystander.
 
-    Of a token of the answer, those fall, too, who only bring what it is made from to somebody else who has the token:
-    all the parts together are as good as the token to a swap. And a set with a node after the place that predicts its
-    token, which it cannot move, was found for another one.
+    Of an output, those are dropped, too, that only bring what it is made from to another set that has the output: all
+    the parts together are as good as the output to an interchange. And a set with a node after the place that predicts
+    its output, which it cannot move, was found for another one.
     """
-    places = answer_positions(model.digits)
+    places = layout.read_positions
     roles = [role for role in roles if max(node.position for node in role.nodes) <= places[role.token]]
     bringing = {role for role in roles if role.variable in model.outputs and _brings(model, role, roles)}
     together = [role for role in roles if len(role.nodes) > 1 and role not in bringing]

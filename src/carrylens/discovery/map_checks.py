@@ -11,9 +11,6 @@ from collections.abc import Collection, Iterable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.questions import check_digits
-from carrylens.arithmetic.tokens import place_names
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
@@ -24,22 +21,23 @@ if TYPE_CHECKING:
 
 
 def check_map(found: NodeMap) -> None:
-    """Raise an error that says what is wrong, unless all parts are of one model with these digits, layers and heads."""
+    """Raise an error that says what is wrong, unless all parts are of one model with this task, layers and heads."""
     if not isinstance(found.model, str) or not isinstance(found.stimuli, Mapping):
         raise CarryLensError("its model is no name, or its stimuli are no record")
-    for name, count in (("digits", found.digits), ("n_layers", found.n_layers), ("n_heads", found.n_heads)):
+    for name, count in (("n_layers", found.n_layers), ("n_heads", found.n_heads)):
         if type(count) is not int or count < 1:
             raise CarryLensError(f"{name} is {count!r}, not a whole number from 1 on")
     _Checks(found).check()
 
 
 class _Checks:
-    # What is measured against the map's own digits, layers and heads.
+    # What is measured against the map's own task, layers and heads.
     def __init__(self, found: NodeMap) -> None:
         self.found = found
-        self.n_tokens = check_digits(found.digits) + 2  # the sign, and one digit more than an operand has
-        self.places = place_names(found.digits)
-        self.variables = frozenset(algorithm(found.operation, found.digits).variables)
+        self.n_tokens = len(found.task.outputs)
+        self.places = found.task.layout.place_names
+        self.n_positions = found.task.layout.reads.stop
+        self.variables = frozenset((*found.task.causal.variables, *found.causal.variables))
 
     def check(self) -> None:
         self.nodes("the nodes", [each.node for each in self.found.nodes])
@@ -48,8 +46,8 @@ class _Checks:
             self.carried(f"role {at}", role.nodes, (role.variable, *role.same_as), role.token)
             if not 0 <= number(role.p) <= 1:
                 raise CarryLensError(f"role {at} has p {role.p!r}, not a number from 0 to 1")
-        for at, fallen in enumerate(self.found.fallen):
-            self.carried(f"fallen {at}", fallen.nodes, (fallen.variable,), fallen.token)
+        for at, missed in enumerate(self.found.near_misses):
+            self.carried(f"near miss {at}", missed.nodes, (missed.variable,), missed.token)
         for at, group in enumerate(self.found.groups):
             if not group.sets:
                 raise CarryLensError(f"group {at} has no sets")
@@ -62,16 +60,17 @@ class _Checks:
         found = self.found
         for tokens in (*(each.tokens for each in found.nodes), *(each.tokens for each in found.places)):
             if len(tokens) not in (0, self.n_tokens):
-                what = f"{found.digits} digits make {self.n_tokens}"
-                raise CarryLensError(f"it counts failures in {len(tokens)} tokens, but {what}")
+                raise CarryLensError(
+                    f"it counts failures in {len(tokens)} outputs, but {found.task.name} has {self.n_tokens}"
+                )
         for place in found.places:
             if type(place.position) is not int or self.places[place.position : place.position + 1] != (place.place,):
                 raise CarryLensError(
-                    f"position {place.position!r} is called {place.place!r}, which it is not with {found.digits} digits"
+                    f"position {place.position!r} is called {place.place!r}, which it is not in {found.task.name}"
                 )
 
     def nodes(self, what: str, nodes: Collection[Node]) -> None:
-        last = len(self.places) - 2  # the answer's last token is only predicted
+        last = self.n_positions - 1  # a later position is read by no output
         for node in nodes:
             if node.position > last or node.layer >= self.found.n_layers or (node.head or 0) >= self.found.n_heads:
                 shape = f"positions 0 to {last}, layers: {self.found.n_layers}, heads: {self.found.n_heads}"
@@ -85,13 +84,12 @@ class _Checks:
         self.nodes(f"the nodes of {what}", nodes)
         self.known(what, variables)
         if type(token) is not int or not 0 <= token < self.n_tokens:
-            raise CarryLensError(f"{what} is for token {token!r}; tokens run from 0, the sign, to {self.n_tokens - 1}")
+            raise CarryLensError(f"{what} is for output {token!r}; outputs run from 0 to {self.n_tokens - 1}")
 
     def known(self, what: str, variables: Iterable[Variable]) -> None:
         for variable in variables:
             if variable not in self.variables:
-                doing = f"{self.found.operation.value} with {self.found.digits} digits"
-                raise CarryLensError(f"{what} is about {variable}, which {doing} does not have")
+                raise CarryLensError(f"{what} is about {variable}, which {self.found.causal.name!r} does not have")
 
     def behaviour(self, seen: Behaviour) -> None:
         what = f"the behaviour of {seen.node}"
@@ -106,8 +104,8 @@ class _Checks:
                 number(look.share)
                 if look.place not in self.places:
                     raise CarryLensError(f"{what} looks at {look.place!r}, which is no place")
-        if seen.stand_ins is not None:
-            self.nodes(f"the stand-ins of {seen.node}", seen.stand_ins.nodes)
+        if seen.backups is not None:
+            self.nodes(f"the backups of {seen.node}", seen.backups.nodes)
 
 
 def number(given: object) -> float:

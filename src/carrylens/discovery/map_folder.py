@@ -1,64 +1,62 @@
 """Map folder: where a map is kept, whole or not at all, and how work that was stopped goes on.
 
-Takes  a model's source, a map and its facts.
-Gives  `map.json`, `facts.jsonl`, `behaviors.json` and `features.json`, sealed; a map that is there already.
-Never  writes into a shipped model, nor over what somebody else published.
+Takes  a folder, a map and its facts, and files that go beside them.
+Gives  `map.json` and `facts.jsonl`, sealed; a map that is there already.
+Never  chooses the folder.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from carrylens.arithmetic.zoo.shipped import SHIPPED, find_model
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.node_search import Mapped, MapSettings
-from carrylens.discovery.published_map import BEHAVIORS, FEATURES, behaviors_json, features_json
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
 from carrylens.files import write_whole
-from carrylens.model.folder import WEIGHTS
-from carrylens.model.hub import HUB
-from carrylens.model.manifest import MANIFEST, check_sealed, read_sealed, write_sealed
+from carrylens.folders import MANIFEST, check_sealed, read_sealed, write_sealed
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.task import TaskFinder
 
-MAPS = Path("maps")
-"""Where maps of models go whose folders are not to be changed."""
 STORE = "outcomes.sqlite"
 """What was computed so far, while a map is being made."""
 RESTART = "restart.json"
 """What is being measured anew, though a map made that way is there."""
 
 
-def folder_for(source: str, name: str, out: Path | None) -> Path:
-    """Where the map of a model goes: `out`, its own folder, or `maps/NAME` where its folder is not ours to change."""
-    own = None if source.startswith(HUB) else find_model(source).resolve()
-    if out is not None:
-        if out.resolve() != own and ((out / WEIGHTS).exists() or (out / "model.pth").exists()):
-            raise CarryLensError(f"{out} is the folder of another model. Give one that is not, or leave --out away.")
-        return out
-    if own is None or SHIPPED.resolve() in own.parents:
-        return MAPS / name
-    return own if (own / MANIFEST).exists() and os.access(own, os.W_OK) else MAPS / name
+def saved_map(
+    folder: Path,
+    settings: MapSettings,
+    about: Mapping[str, object],
+    find_task: TaskFinder,
+    causal: CausalModel | None = None,
+) -> NodeMap | None:
+    """The map that is in the folder, if it is of this very model and was made with these settings.
 
-
-def saved_map(folder: Path, settings: MapSettings, about: Mapping[str, object]) -> NodeMap | None:
-    """The map that is in the folder, if it is of this very model and was made with these settings."""
+    `causal` is the causal model whose variables are wanted, where they are not the task's own.
+    """
     if not (folder / MAP).exists() or not (folder / MANIFEST).exists() or MAP not in check_sealed(folder):
         return None
-    found = NodeMap.from_json(read_sealed(folder, MAP))
+    try:
+        found = NodeMap.from_json(read_sealed(folder, MAP), find_task, causal)
+    except CarryLensError:
+        if causal is None:
+            raise
+        return None
     wanted = {**about, "settings": settings.plain()}
+    if causal is not None and found.causal != causal:
+        return None
     return found if all(found.stimuli.get(name) == value for name, value in wanted.items()) else None
 
 
-def save_mapped(folder: Path, mapped: Mapped) -> None:
-    """Put the map and its facts into the folder, and seal them with what was sealed there."""
+def save_mapped(folder: Path, mapped: Mapped, beside: Mapping[str, bytes] | None = None) -> None:
+    """Put the map, its facts and the files `beside` them into the folder, sealed with what was sealed there."""
     contents = {
         MAP: mapped.map.to_json().encode(),
         FACTS: "".join(fact.to_json() + "\n" for fact in mapped.facts).encode(),
-        BEHAVIORS: behaviors_json(mapped.map).encode(),
-        FEATURES: features_json(mapped.map).encode(),
+        **(beside or {}),
     }
     sealed = check_sealed(folder) if (folder / MANIFEST).exists() else ()
     write_sealed(folder, contents, also=[name for name in sealed if name not in contents])

@@ -1,43 +1,46 @@
-"""Mapping: everything this room finds about a model, in order, as one node map and its facts.
+"""The node search: everything this room finds about a model, in order, as one node map and its facts.
 
-Takes  a model, its operation, how much evidence to gather, and a store to go on from.
+Takes  a model, its task, how much evidence to gather, and a store to go on from.
 Gives  `NodeMap` and every measurement as a fact.
 Never  writes a file of its own: `map_folder.py` does.
 
 1. Ablate every node, and every place.
-2. See where heads look, what writes fall into, and what stand-ins hide.
+2. See where heads look, what writes fall into, and what backups hide.
 3. Find the roles of useful nodes, then those of pairs of heads, then groups of any nodes and their roles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.discovery.ablations import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
-from carrylens.discovery.attention import Pattern, average_pattern, operations_of, top_places
-from carrylens.discovery.behaviours import Behaviour, Clusters, PlaceUse, StandIns
-from carrylens.discovery.clusters import class_variables, measure_clusters
+from carrylens.discovery.ablations import likely_backups, measure_backups, measure_places, measure_usefulness
+from carrylens.discovery.attention import Pattern, average_pattern, top_places
+from carrylens.discovery.behaviours import BackupUse, Behaviour, Clusters, PlaceUse
+from carrylens.discovery.clusters import clustered_variables, measure_clusters
 from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups, with_roles
 from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles, without_misfits
-from carrylens.discovery.near_misses import find_fallen
+from carrylens.discovery.near_misses import find_near_misses
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
 from carrylens.discovery.roles import find_roles, readable_variables
-from carrylens.discovery.settings import Note, Settings, Watch
+from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.evidence.facts import Fact
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, print_nodes
+from carrylens.progress import Progress, silent
+from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.equivalence import interchange_digests
+from carrylens.tasks.samplers import population_of
+from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
-_HOLD = 256 << 20  # bytes: the group search asks the same pairs over and over
+_HOLD = 256 << 20  # bytes: the group search runs the same pairs over and over
+_POPULATION = "enriched"
+"""What files call the population that stimuli come from."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class MapSettings:
     n_shuffles: int = 199
     pairs: bool = True
     groups: bool = True
-    roles: Settings = field(default_factory=Settings)
+    roles: RoleSettings = field(default_factory=RoleSettings)
     group_search: GroupSettings = field(default_factory=GroupSettings)
     seed: int = 0
 
@@ -59,8 +62,8 @@ class MapSettings:
     def chosen(cls, seed: int = 0, *, quick: bool = False) -> MapSettings:
         """The usual settings, or about a third of the work."""
         if not quick:
-            return cls(roles=Settings(seed=seed), group_search=GroupSettings(seed=4 * seed + 1), seed=seed)
-        roles = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01, seed=seed)
+            return cls(roles=RoleSettings(seed=seed), group_search=GroupSettings(seed=4 * seed + 1), seed=seed)
+        roles = RoleSettings(n_find=32, n_confirm=48, n_compete=24, level=0.01, seed=seed)
         search = GroupSettings(n_find=24, n_orders=3, seed=4 * seed + 1)
         return cls(96, 96, 96, 32, 199, roles=roles, group_search=search, seed=seed)
 
@@ -78,182 +81,172 @@ class Mapped:
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """The questions that are asked under ablation, and those that fills come from."""
+class _Evaluation:
+    """The questions that a model is evaluated on under ablation, and those that fills come from."""
 
-    questions: Questions
-    reference: Questions
-    patterns: Mapping[Operation, Pattern]
+    questions: Batch
+    reference: Batch
+    patterns: Mapping[str, Pattern]
 
 
 def map_model(
     model: Transformer,
     name: str,
-    operation: Operation,
+    task: Task,
     settings: MapSettings,
     *,
     store: Path | None = None,
-    watch: Watch | None = None,
+    watch: Progress = silent,
     about: Mapping[str, object] | None = None,
     causal: CausalModel | None = None,
 ) -> Mapped:
-    """The map of a model: variables of `causal`, or of the usual algorithm. `about` is kept beside the settings."""
-    say: Watch = watch or (lambda _what, _done, _all: None)
-    config, engine = model.config, Engine(model, hold=_HOLD)
-    shape = (config.n_ctx - 1, config.n_layers, config.n_heads)  # nobody reads the last position
-    asked = _ask(model, operation, settings)
-    given = {"questions": asked.questions, "reference": asked.reference, "store": store}
-    nodes = measure_usefulness(engine, all_nodes(*shape), **given, watch=partial(say, "ablating nodes"))  # type: ignore[arg-type]
-    places = measure_places(engine, shape, **given, watch=partial(say, "ablating places"))  # type: ignore[arg-type]
-    stand_ins = _stand_ins(engine, shape, asked, store, say)
-    hidden = {node for node, found in stand_ins.items() if found.is_useful}
-    useful = sorted({each.node for each in nodes if each.is_useful} | hidden)
-    clusters = _clusters(model, operation, useful, settings, say)
-    behaviours = [_behaviour(node, asked, clusters, stand_ins, settings.n_attention) for node in useful]
-    causal = causal or algorithm(operation, config.digits)
-    facts = list(_ablation_facts(nodes, places, stand_ins, settings))
-    both = (asked.questions, asked.reference)
-    roles, groups = find_carried(engine, causal, useful, both, settings, store=store, watch=say, note=facts.append)
-    engine.close()
-    stimuli = {**(about or {}), "stream": StreamKind.ENRICHED.value, "settings": settings.plain()}
+    """The map of a model: variables of `causal`, or of the task's own. `about` is kept beside the settings."""
+    facts: list[Fact] = []
+    with Engine(model, task, hold=_HOLD) as engine:
+        search = SearchContext(engine, causal or task.causal, settings.roles, store, watch, facts.append)
+        every = nodes_of(model)
+        evaluated = _evaluation(model, task, settings)
+        given = {"questions": evaluated.questions, "reference": evaluated.reference, "store": store}
+        nodes = measure_usefulness(engine, every, **given, watch=partial(watch, "ablating nodes"))  # type: ignore[arg-type]
+        places = measure_places(engine, every, **given, watch=partial(watch, "ablating places"))  # type: ignore[arg-type]
+        backups = _backups(search, every, evaluated)
+        hidden = {node for node, found in backups.items() if found.is_useful}
+        useful = sorted({each.node for each in nodes if each.is_useful} | hidden)
+        clusters = _clusters(model, task, useful, settings, watch)
+        behaviours = [_behaviour(task, node, evaluated, clusters, backups, settings.n_attention) for node in useful]
+        facts += _ablation_facts(nodes, places, backups, settings)
+        roles, groups = find_carried(search, useful, (evaluated.questions, evaluated.reference), settings)
     found = NodeMap(
-        *(name, operation, config.digits, config.n_layers, config.n_heads, tuple(nodes), tuple(roles), stimuli),
+        name,
+        task,
+        search.causal,
+        model.config.n_layers,
+        model.config.n_heads,
+        tuple(nodes),
+        tuple(roles),
+        {**(about or {}), "stream": _POPULATION, "settings": settings.plain()},
         behaviours=tuple(behaviours),
         places=tuple(places),
         groups=tuple(groups),
-        fallen=tuple(find_fallen(facts, roles)),
+        near_misses=tuple(find_near_misses(facts, roles)),
     )
     return Mapped(found, tuple(facts))
 
 
+def nodes_of(model: Transformer) -> list[Node]:
+    """Every node of a model whose write some output can depend on."""
+    config = model.config
+    return all_nodes(config.reads.stop, config.n_layers, config.n_heads, has_mlp=config.d_mlp > 0)
+
+
 def find_carried(
-    engine: Engine,
-    causal: CausalModel,
-    useful: list[Node],
-    asked: tuple[Questions, Questions],
-    settings: MapSettings,
-    *,
-    store: Path | None = None,
-    watch: Watch | None = None,
-    note: Note | None = None,
+    search: SearchContext, useful: list[Node], evaluated: tuple[Batch, Batch], settings: MapSettings
 ) -> tuple[list[Role], list[Group]]:
     """What nodes carry: useful ones alone, then pairs of heads, then groups of any nodes.
 
-    `asked` are questions and reference questions, to see which pairs of heads stand in for each other.
+    `evaluated` are questions and reference questions, to see which pairs of heads back each other up.
     """
-    say: Watch = watch or (lambda _what, _done, _all: None)
-    config = engine.model.config
-    every, groups = list(all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)), list[Group]()
-    roles = find_roles(engine, causal, [(node,) for node in useful], settings.roles, store=store, watch=say, note=note)
-    told = partial(find_joint_roles, engine, causal, settings=settings.roles, store=store, note=note)
-    told = partial(told, tested=frozenset(useful), single=tuple(roles))
+    every, groups = nodes_of(search.engine.model), list[Group]()
+    roles = find_roles(search, [(node,) for node in useful])
+    joint = partial(find_joint_roles, tested=frozenset(useful))
     if settings.pairs:
-        pairs = candidate_pairs(engine, every, useful, *asked, store=store, note=note, drawn=_drawn(settings))
-        roles += told(pairs, watch=partial(_of, "pairs", say))
+        pairs = candidate_pairs(search, every, useful, *evaluated, drawn=_drawn(settings))
+        roles += joint(search.saying("pairs"), pairs, single=tuple(roles))
     if settings.groups:
-        found = _groups(engine, causal, every, settings, store, say)
-        roles += _alone(
-            found, useful, partial(find_roles, engine, causal, settings=settings.roles, store=store, note=note)
-        )
-        told = partial(told, single=tuple(role for role in roles if len(role.nodes) == 1))
-        groups, together = proven_groups(found, roles, causal.inputs, partial(told, watch=partial(_of, "groups", say)))
+        found = _groups(search, every, settings)
+        roles += _alone(search, found, useful)
+        single = tuple(role for role in roles if len(role.nodes) == 1)
+        test = partial(joint, search.saying("groups"), single=single)
+        groups, together = proven_groups(found, roles, search.causal.inputs, test)
         known = {(role.nodes, role.variable, role.token) for role in roles}
         roles += [role for role in together if (role.nodes, role.variable, role.token) not in known]
-    roles = without_misfits(roles, causal)
+    roles = without_misfits(roles, search.causal, search.layout)
     kept = [with_roles(group, roles) for group in groups]
     return roles, [group for group in kept if group.sets]
 
 
-def _alone(found: Sequence[Group], useful: list[Node], test: Callable[..., list[Role]]) -> list[Role]:
-    # The roles of nodes that seemed to do alone, though answers stand without them: nobody asked those yet.
+def _alone(search: SearchContext, found: Sequence[Group], useful: list[Node]) -> list[Role]:
+    # The roles of nodes that seemed to do alone, though answers stand without them: those were not tested yet.
     only: dict[Nodes, set[Variable]] = {}
     for group in found:
         for nodes in group.sets:
             if len(nodes) == 1 and nodes[0] not in useful:
                 only.setdefault(nodes, set()).add(group.variable)
-    return test(sets=sorted(only), only=only) if only else []
+    return find_roles(replace(search, progress=silent), sorted(only), only) if only else []
 
 
-def _of(whose: str, say: Watch, what: str, done: int, total: int) -> None:
-    say(f"{what} of {whose}", done, total)
-
-
-def _groups(
-    engine: Engine, causal: CausalModel, nodes: list[Node], settings: MapSettings, store: Path | None, say: Watch
-) -> list[Group]:
-    # Of variables that are alike at every token, one is searched for.
-    prints = interchange_digests(causal)
-    variables = list({prints[variable]: variable for variable in reversed([*readable_variables(causal)])}.values())[
-        ::-1
-    ]
+def _groups(search: SearchContext, nodes: list[Node], settings: MapSettings) -> list[Group]:
+    # Of variables that are equivalent at every output, one is searched for.
+    digests = interchange_digests(search.causal)
+    readable = [*readable_variables(search.causal)]
+    variables = list({digests[variable]: variable for variable in reversed(readable)}.values())[::-1]
     found: list[Group] = []
     for at, variable in enumerate(variables):
-        found += find_groups(engine, causal, variable, nodes, settings.group_search, store)
-        say("looking for groups", at + 1, len(variables))
+        found += find_groups(search, variable, nodes, settings.group_search)
+        search.progress("looking for groups", at + 1, len(variables))
     return found
 
 
-def asked_questions(operation: Operation, digits: int, settings: MapSettings) -> tuple[Questions, Questions]:
-    """The questions that are asked under ablation, and those that fills come from."""
-    stream = Stream(StreamKind.ENRICHED, operation, digits, settings.seed)
-    return stream.take(0, settings.n_questions), stream.take(settings.n_questions, settings.n_reference)
+def evaluation_questions(task: Task, settings: MapSettings) -> tuple[Batch, Batch]:
+    """The questions that ablations are evaluated on, and those that fills come from."""
+    population = population_of(task.causal)
+    questions = population.draw(settings.seed, 0, settings.n_questions)
+    return questions, population.draw(settings.seed, settings.n_questions, settings.n_reference)
 
 
-def _ask(model: Transformer, operation: Operation, settings: MapSettings) -> _Asked:
-    digits = model.config.digits
+def _evaluation(model: Transformer, task: Task, settings: MapSettings) -> _Evaluation:
     patterns = {
-        each: average_pattern(
-            model, Stream(StreamKind.ENRICHED, each, digits, settings.seed).take(0, settings.n_attention)
-        )
-        for each in operations_of(operation)
+        each.name: average_pattern(model, task, each.population.draw(settings.seed, 0, settings.n_attention))
+        for each in task.watched
     }
-    return _Asked(*asked_questions(operation, digits, settings), patterns)
+    return _Evaluation(*evaluation_questions(task, settings), patterns)
 
 
-def _stand_ins(
-    engine: Engine, shape: tuple[int, int, int], asked: _Asked, store: Path | None, say: Watch
-) -> dict[Node, StandIns]:
-    patterns = tuple(asked.patterns.values())
-    wanted = {node: likely_stand_ins(node, shape, patterns) for node in all_nodes(*shape)}
-    watch = partial(say, "ablating nodes with their stand-ins")
-    return measure_stand_ins(engine, wanted, asked.questions, asked.reference, store=store, watch=watch)
+def _backups(search: SearchContext, every: list[Node], evaluated: _Evaluation) -> dict[Node, BackupUse]:
+    patterns = tuple(evaluated.patterns.values())
+    wanted = {node: likely_backups(node, every, patterns) for node in every}
+    watch = partial(search.progress, "ablating nodes with their backups")
+    return measure_backups(
+        search.engine, wanted, evaluated.questions, evaluated.reference, store=search.store, watch=watch
+    )
 
 
 def _clusters(
-    model: Transformer, operation: Operation, nodes: Sequence[Node], settings: MapSettings, say: Watch
+    model: Transformer, task: Task, nodes: Sequence[Node], settings: MapSettings, watch: Progress
 ) -> list[dict[Node, Clusters]]:
-    found, variables = [], class_variables(operation, model.config.digits)
-    for at, variable in enumerate(variables):
-        found.append(measure_clusters(model, variable, nodes, settings.per_class, settings.n_shuffles, settings.seed))
-        say("looking for clusters", at + 1, len(variables))
+    found, wanted = [], clustered_variables(task)
+    for at, each in enumerate(wanted):
+        found.append(measure_clusters(model, task, each, nodes, settings.per_class, settings.n_shuffles, settings.seed))
+        watch("looking for clusters", at + 1, len(wanted))
     return found
 
 
 def _behaviour(
+    task: Task,
     node: Node,
-    asked: _Asked,
+    evaluated: _Evaluation,
     clusters: Sequence[Mapping[Node, Clusters]],
-    stand_ins: Mapping[Node, StandIns],
+    backups: Mapping[Node, BackupUse],
     n_attention: int,
 ) -> Behaviour:
     looks = (
-        top_places(pattern, node, operation, asked.questions.digits, n_attention)
-        for operation, pattern in asked.patterns.items()
+        top_places(pattern, node, condition, task.layout.place_names, n_attention)
+        for condition, pattern in evaluated.patterns.items()
         if not node.is_mlp
     )
-    return Behaviour(node, tuple(looks), tuple(each[node] for each in clusters if node in each), stand_ins.get(node))
+    return Behaviour(node, tuple(looks), tuple(each[node] for each in clusters if node in each), backups.get(node))
 
 
 def _drawn(settings: MapSettings) -> dict[str, object]:
     # How the questions of ablations are drawn; the reference follows them in the stream.
     counts = {"n": settings.n_questions, "reference": settings.n_reference}
-    return {"stream": StreamKind.ENRICHED.value, **counts, "seed": settings.seed}
+    return {"stream": _POPULATION, **counts, "seed": settings.seed}
 
 
 def _ablation_facts(
     nodes: Sequence[Usefulness],
     places: Sequence[PlaceUse],
-    stand_ins: Mapping[Node, StandIns],
+    backups: Mapping[Node, BackupUse],
     settings: MapSettings,
 ) -> list[Fact]:
     """What ablations did, beside the same questions without them."""
@@ -265,7 +258,7 @@ def _ablation_facts(
     for use in places:
         for fill, rate in (("mean", use.mean), ("resample", use.resample)):
             facts.append(Fact("ablate place", {"place": use.place, "fill": fill}, rate, use.clean, drawn))
-    for node, found in stand_ins.items():
+    for node, found in backups.items():
         about = {"nodes": str(node), "stand_ins": print_nodes(found.nodes), "null": "stand-ins alone"}
         facts.append(Fact("ablate with stand-ins", {**about, "fill": "mean"}, found.mean, found.mean_alone, drawn))
         resampled = (found.resample, found.resample_alone)

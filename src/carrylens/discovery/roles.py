@@ -1,18 +1,18 @@
-"""Roles: which variable a set of nodes carries, for which tokens of the answer.
+"""Roles: which variable a set of nodes carries, for which outputs.
 
-Takes  an engine, sets of nodes, and a causal model.
-Gives  `Role`: sets, variables and tokens for which swapping the set does just what swapping the variable would.
-Never  grants a role on attention, on one split of questions, or because an answer merely changed.
+Takes  a search context and sets of nodes.
+Gives  `Role`: sets, variables and outputs for which an interchange of the set does just what one of the variable would.
+Never  grants a role on attention, on one split of questions, or because an output merely changed.
 
-1. Find: for each variable, swap every set that could know it on matched pairs. A token is a candidate where it becomes
-   the counterfactual one more often than it changes when the variable agrees.
+1. Find: for each variable, interchange every set that could know it on matched pairs. An output is a candidate where it
+   becomes the counterfactual one more often than it changes when the variable agrees.
 2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
-3. Compete: where a set has several variables for one token, look at pairs on which they predict different tokens
-   (`duels.py`): confirming pairs, and where few of those tell, pairs made to tell. A variable that loses to another
-   there is dropped; variables that no question can tell apart are named together.
-4. Beside: variables that hit but fell at one of these steps, or hit in less than half of the pairs, may be carried
-   together with others (`shifts.py`). Where they are not, and the null moves too, a variable of the same set and token
-   whose null does not is the better account.
+3. Compete: where a set has several variables for one output, look at pairs on which they predict different ones
+   (`disambiguation.py`): confirming pairs, and where few of those tell, pairs made to tell. A variable that another
+   rules out there is dropped; variables that no question can tell apart are named together.
+4. Superposed: variables that hit but were dropped at one of these steps, or hit in less than half of the pairs, may be
+   carried together with others (`difference_patching.py`). Where they are not, and the null moves too, a variable of
+   the same set and output whose null does not is the better explanation.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, permutations
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.timeline import first_computable
-from carrylens.discovery.difference_patching import Place, roles_beside
-from carrylens.discovery.disambiguation import Duel, duel_facts
-from carrylens.discovery.interchange import Stimuli, SwapRates, answer_tokens, draw_stimuli, swap_rates
+from carrylens.discovery.difference_patching import Place, superposed_roles
+from carrylens.discovery.disambiguation import Disambiguation, disambiguation_facts
+from carrylens.discovery.interchange import InterchangeRates, Stimuli, draw_stimuli, interchange_rates
 from carrylens.discovery.node_map import Nodes, Role
-from carrylens.discovery.settings import Note, Settings, Watch
+from carrylens.discovery.search import SearchContext
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import p_above
 from carrylens.interventions.edits import swap
-from carrylens.interventions.engine import Engine
 from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.equivalence import are_equivalent
+from carrylens.tasks.layout import Layout
 from carrylens.tasks.pairs import Pairs, interchange_pairs
+from carrylens.tasks.task import Task
+from carrylens.tasks.timeline import first_computable
 from carrylens.tasks.variables import Variable
 
 _CONFIRM, _COMPETE = 2, 3  # which of a seed's four draws
@@ -49,31 +49,23 @@ _MOSTLY = 0.5  # of the pairs, below which a role is held in part
 
 
 def find_roles(
-    engine: Engine,
-    model: CausalModel,
-    sets: Sequence[Nodes],
-    settings: Settings,
-    *,
-    store: Path | None = None,
-    watch: Watch | None = None,
-    note: Note | None = None,
-    only: Mapping[Nodes, Collection[Variable]] | None = None,
+    search: SearchContext, sets: Sequence[Nodes], only: Mapping[Nodes, Collection[Variable]] | None = None
 ) -> list[Role]:
     """Every role of every set, or of each set those of the variables that `only` names for it."""
-    say, keep = watch or (lambda _what, _done, _all: None), note or (lambda _fact: None)
+    model, settings = search.causal, search.settings
     variables = list(readable_variables(model))
-    hitting: list[tuple[Variable, SwapRates]] = []
+    hitting: list[tuple[Variable, InterchangeRates]] = []
     for at, variable in enumerate(variables):
-        able = [nodes for nodes in able_sets(model, variable, sets) if only is None or variable in only[nodes]]
-        hitting += [(variable, each) for each in _found(engine, model, variable, able, settings, store, keep)]
-        say("finding roles", at + 1, len(variables))
+        able = able_sets(model, search.layout, variable, sets)
+        able = [nodes for nodes in able if only is None or variable in only[nodes]]
+        hitting += [(variable, each) for each in _found(search, variable, able)]
+        search.progress("finding roles", at + 1, len(variables))
     candidates = [(variable, each) for variable, each in hitting if p_above(each.hit, each.null) <= settings.find_level]
-    confirmed = _confirm(engine, model, candidates, settings, store, say, keep)
-    granted = _compete(engine, model, confirmed, settings, store, say, keep)
+    granted = _compete(search, _confirm(search, candidates))
     doubtful = _doubtful(hitting, granted, settings.least_hit)
-    beside = roles_beside(engine, model, doubtful, granted, settings, store, say, keep)
+    superposed = superposed_roles(search, doubtful, granted)
     kept = [role for role in granted if not _is_explained(role, granted, settings.least_hit)]
-    return _better_way([*kept, *beside])
+    return _better_way([*kept, *superposed])
 
 
 def _better_way(roles: Sequence[Role]) -> list[Role]:
@@ -99,9 +91,9 @@ def _is_explained(role: Role, roles: Sequence[Role], least_hit: float) -> bool:
 
 
 def _doubtful(
-    hitting: Sequence[tuple[Variable, SwapRates]], granted: Sequence[Role], least_hit: float
+    hitting: Sequence[tuple[Variable, InterchangeRates]], granted: Sequence[Role], least_hit: float
 ) -> dict[Variable, set[Place]]:
-    # Where swaps hit and yet no role was granted, or one in part, or one whose null moves as often as a role must hit.
+    # Where interchanges hit and yet no role was granted, or one in part, or one whose null moves as often as a role must hit.
     sure = (role for role in granted if role.null.value < least_hit and role.hit.value >= _MOSTLY)
     known = {(role.variable, role.nodes, role.token) for role in sure}
     found: dict[Variable, set[Place]] = {}
@@ -111,64 +103,54 @@ def _doubtful(
     return found
 
 
-def confirming_stimuli(model: CausalModel, variable: Variable, settings: Settings) -> Stimuli:
+def confirming_stimuli(search: SearchContext, variable: Variable) -> Stimuli:
     """The pairs on which roles of a variable are confirmed."""
-    return draw_stimuli(model, variable, settings.n_confirm, 4 * settings.seed + _CONFIRM)
+    settings = search.settings
+    return draw_stimuli(search.task, search.causal, variable, settings.n_confirm, 4 * settings.seed + _CONFIRM)
 
 
 def readable_variables(model: CausalModel) -> Iterator[Variable]:
-    """The variables that show in the answer, the answer's own tokens included."""
+    """The variables that show in the outputs, the outputs themselves included."""
     for variable in model.variables:
-        if any(variable == answer or variable in model.ancestors(answer) for answer in model.outputs):
+        if any(variable == output or variable in model.ancestors(output) for output in model.outputs):
             yield variable
 
 
-def able_sets(model: CausalModel, variable: Variable, sets: Sequence[Nodes]) -> list[Nodes]:
+def able_sets(model: CausalModel, layout: Layout, variable: Variable, sets: Sequence[Nodes]) -> list[Nodes]:
     """The sets that could know the variable: the last of their nodes stands where its last input is read, or later."""
-    first = first_computable(model, variable)
+    first = first_computable(model, layout, variable)
     return [nodes for nodes in sets if max(node.position for node in nodes) >= first]
 
 
-def _found(
-    engine: Engine,
-    model: CausalModel,
-    variable: Variable,
-    sets: list[Nodes],
-    settings: Settings,
-    store: Path | None,
-    keep: Note,
-) -> list[SwapRates]:
+def _found(search: SearchContext, variable: Variable, sets: list[Nodes]) -> Iterator[InterchangeRates]:
+    # What reaches the least rate worth looking at, wherever its null is.
+    if not sets:
+        return
+    settings = search.settings
     try:
-        stimuli = draw_stimuli(model, variable, settings.n_find, 4 * settings.seed)
-    except CarryLensError:  # a variable whose value no question can show, such as the sign of an addition
-        return []
-    rates = swap_rates(engine, sets, stimuli, settings.least, store, settings.least_hit) if sets else []
-    for each in rates:
-        keep(_fact(variable, each, "find", stimuli))
-    return [each for each in rates if each.hit.value >= settings.least_hit]
+        stimuli = draw_stimuli(search.task, search.causal, variable, settings.n_find, 4 * settings.seed)
+    except CarryLensError:  # a variable whose value no question can show
+        return
+    for rates in interchange_rates(search, sets, stimuli, settings.least, settings.least_hit):
+        search.note(_fact(variable, rates, "find", stimuli))
+        if rates.hit.value >= settings.least_hit:
+            yield rates
 
 
-def _confirm(
-    engine: Engine,
-    model: CausalModel,
-    candidates: list[tuple[Variable, SwapRates]],
-    settings: Settings,
-    store: Path | None,
-    say: Watch,
-    keep: Note,
-) -> list[Role]:
-    measured: list[tuple[Variable, SwapRates]] = []
+def _confirm(search: SearchContext, candidates: list[tuple[Variable, InterchangeRates]]) -> list[Role]:
+    settings = search.settings
+    measured: list[tuple[Variable, InterchangeRates]] = []
     by_variable = [(variable, list(some)) for variable, some in groupby(candidates, key=lambda each: each[0])]
     for at, (variable, some) in enumerate(by_variable):
         wanted = {(each.nodes, each.token) for _, each in some}
-        stimuli = confirming_stimuli(model, variable, settings)
+        stimuli = confirming_stimuli(search, variable)
         sets = list(dict.fromkeys(each.nodes for _, each in some))
-        rates = swap_rates(engine, sets, stimuli, 1, store)
+        rates = interchange_rates(search, sets, stimuli, 1)
         wanted_rates = [each for each in rates if (each.nodes, each.token) in wanted]
         for each in wanted_rates:
-            keep(_fact(variable, each, "confirm", stimuli))
+            search.note(_fact(variable, each, "confirm", stimuli))
         measured += [(variable, each) for each in wanted_rates]
-        say("confirming roles", at + 1, len(by_variable))
+        search.progress("confirming roles", at + 1, len(by_variable))
     corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in measured])
     return [
         Role(each.nodes, variable, each.token, each.hit, each.null, p)
@@ -177,20 +159,13 @@ def _confirm(
     ]
 
 
-def _fact(variable: Variable, rates: SwapRates, split: str, stimuli: Stimuli) -> Fact:
+def _fact(variable: Variable, rates: InterchangeRates, split: str, stimuli: Stimuli) -> Fact:
     about = {"nodes": print_nodes(rates.nodes), "variable": str(variable), "token": rates.token, "split": split}
     return Fact("swap", about, rates.hit, rates.null, {"pairs": stimuli.count, "seed": stimuli.seed})
 
 
-def _compete(
-    engine: Engine,
-    model: CausalModel,
-    roles: list[Role],
-    settings: Settings,
-    store: Path | None,
-    say: Watch,
-    keep: Note,
-) -> list[Role]:
+def _compete(search: SearchContext, roles: list[Role]) -> list[Role]:
+    model = search.causal
     others: dict[Variable, dict[Variable, list[Role]]] = {}
     for ours, theirs in permutations(roles, 2):
         if ours.nodes == theirs.nodes and ours.token == theirs.token:
@@ -199,85 +174,73 @@ def _compete(
     same: dict[Role, list[Variable]] = {}
     for at, (variable, against) in enumerate(others.items()):
         sets = sorted({role.nodes for some in against.values() for role in some})
-        seen = _Swapped.of(engine, confirming_stimuli(model, variable, settings).effect, sets, store)
+        seen = _Interchanged.of(search, confirming_stimuli(search, variable).effect, sets)
         for other, some in against.items():
             apart = [role for role in some if not are_equivalent(model, variable, other, role.token)]
             for role in (role for role in some if role not in apart):
                 same.setdefault(role, []).append(other)
-            duels = _duels(engine, model, other, apart, seen, settings, store, keep)
-            for role, duel in duels.items():
-                if duel.is_lost(role.hit, role.null, settings):
+            for role, found in _disambiguations(search, other, apart, seen).items():
+                if found.rules_out(role.hit, role.null, search.settings):
                     lost.add(role)
-                elif not duel.n and not duel.beyond.n:
+                elif not found.n and not found.beyond.n:
                     same.setdefault(role, []).append(other)
-        say("telling roles apart", at + 1, len(others))
+        search.progress("telling roles apart", at + 1, len(others))
     return [replace(role, same_as=tuple(same.get(role, ()))) for role in roles if role not in lost]
 
 
 @dataclass(frozen=True, eq=False)
-class _Swapped:
-    """What sets made of pairs when they were swapped: `tokens` has the axes set, pair, token; `right` has no set."""
+class _Interchanged:
+    """What became of pairs when sets were interchanged: `tokens` has the axes set, pair, output; `right` has no set."""
 
+    task: Task
     pairs: Pairs
     sets: list[Nodes]
     tokens: NDArray[np.int8]
     right: NDArray[np.int8]
 
     @classmethod
-    def of(cls, engine: Engine, pairs: Pairs, sets: list[Nodes], store: Path | None) -> _Swapped:
-        found = engine.run([swap(nodes) for nodes in sets], pairs.base, pairs.source, store=store)
-        return cls(pairs, sets, found.tokens, found.right)
+    def of(cls, search: SearchContext, pairs: Pairs, sets: list[Nodes]) -> _Interchanged:
+        found = search.run([swap(nodes) for nodes in sets], pairs.base, pairs.source)
+        return cls(search.task, pairs, sets, found.tokens, found.right)
 
-    def duel(self, role: Role, other: Variable) -> Duel:
+    def disambiguation(self, role: Role, other: Variable) -> Disambiguation:
         """The role's variable against the other."""
         at, given = role.token, self.tokens[self.sets.index(role.nodes)]
-        ours, theirs = (_written(self.pairs, variable) for variable in (role.variable, other))
-        return Duel.of(*(side[:, at] for side in (self.right, given, ours, theirs)))
+        ours, theirs = (_predicted(self.task, self.pairs, variable) for variable in (role.variable, other))
+        return Disambiguation.of(*(side[:, at] for side in (self.right, given, ours, theirs)))
 
 
 @lru_cache(maxsize=64)
-def _written(pairs: Pairs, variable: Variable) -> NDArray[np.int8]:
-    return answer_tokens(pairs.base, pairs.written(variable))
+def _predicted(task: Task, pairs: Pairs, variable: Variable) -> NDArray[np.int8]:
+    return task.output_ids(pairs.base, pairs.counterfactual(variable))
 
 
-def _duels(
-    engine: Engine,
-    model: CausalModel,
-    other: Variable,
-    roles: list[Role],
-    seen: _Swapped,
-    settings: Settings,
-    store: Path | None,
-    keep: Note,
-) -> dict[Role, Duel]:
-    # Of roles, all of one variable, the duels with another. Pairs that were swapped already serve; where few of them
-    # tell the two apart, some that are made to tell are added.
-    duels = {role: seen.duel(role, other) for role in roles}
-    few = [role for role in roles if duels[role].n < settings.n_compete // 2]
+def _disambiguations(
+    search: SearchContext, other: Variable, roles: list[Role], seen: _Interchanged
+) -> dict[Role, Disambiguation]:
+    # Of roles, all of one variable, the disambiguations from another. Pairs that were run already serve; where few of
+    # them tell the two apart, some that are made to tell are added.
+    settings = search.settings
+    found = {role: seen.disambiguation(role, other) for role in roles}
+    few = [role for role in roles if found[role].n < settings.n_compete // 2]
     for token in sorted({role.token for role in few}):
         there = [role for role in few if role.token == token]
-        if made := _made_to_tell(engine, model, other, there, settings, store):
-            duels |= {role: duels[role] + made.duel(role, other) for role in there}
+        if made := _made_to_tell(search, other, there):
+            found |= {role: found[role] + made.disambiguation(role, other) for role in there}
     for role in roles:
         seeds = {"confirm": settings.n_confirm, "made": settings.n_compete if role in few else 0, "seed": settings.seed}
         about = {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "against": str(other)}
-        for fact in duel_facts("duel", {**about, "token": role.token}, duels[role], seeds):
-            keep(fact)
-    return duels
+        for fact in disambiguation_facts("duel", {**about, "token": role.token}, found[role], seeds):
+            search.note(fact)
+    return found
 
 
-def _made_to_tell(
-    engine: Engine,
-    model: CausalModel,
-    other: Variable,
-    roles: list[Role],
-    settings: Settings,
-    store: Path | None,
-) -> _Swapped | None:
-    # The roles' sets, swapped on pairs that tell their variable from the other at their token; None if there are none.
+def _made_to_tell(search: SearchContext, other: Variable, roles: list[Role]) -> _Interchanged | None:
+    # The roles' sets on pairs that tell their variable from the other at their output; None if there are none.
+    settings = search.settings
     variable, token, seed = roles[0].variable, roles[0].token, 4 * settings.seed + _COMPETE
     try:
-        pairs = interchange_pairs(model, variable, settings.n_compete, seed, tell_from=[other], at=token)
+        pairs = interchange_pairs(search.causal, variable, settings.n_compete, seed, tell_from=[other], at=token)
     except CarryLensError:
         return None
-    return _Swapped.of(engine, pairs, sorted({role.nodes for role in roles}), store)
+    return _Interchanged.of(search, pairs, sorted({role.nodes for role in roles}))

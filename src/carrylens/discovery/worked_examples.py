@@ -1,13 +1,14 @@
-"""Worked questions: one question followed through a model, as its algorithm is followed through a trace.
+"""Worked examples: one question followed through a model, as its algorithm is followed through a trace.
 
-Takes  a model, its node map and a question.
-Gives  what the model answers token by token, and for each variable of the algorithm what it answers once the nodes that
+Takes  a model, its node map and questions.
+Gives  what the model puts out one by one, and for each variable of the algorithm what it puts out once the nodes that
        carry the variable take it from another question; as plain data.
 Never  proves anything: one question is an example. The rates beside it are the map's.
 
-1. Decode the answer, and note how sure the model is of every token.
+1. Decode the outputs, and note how sure the model is of every one.
 2. For each variable with a role take the set that hits most often.
-3. Draw a source that differs in the variable's own columns and must show it in a token that the role serves; swap.
+3. Draw a source that differs in the variable's own inputs and must show it in an output that the role serves;
+   interchange.
 """
 
 from __future__ import annotations
@@ -18,75 +19,61 @@ from typing import Any
 import numpy as np
 import torch
 
-from carrylens.arithmetic.algorithms import algorithm, answers
-from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.tokens import VOCABULARY, answer_positions, encode, place_names
-from carrylens.arithmetic.variables import label
-from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import NodeMap, Role
 from carrylens.interventions.edits import swap
 from carrylens.interventions.engine import Engine
-from carrylens.model.decoding import decode_answers
+from carrylens.model.decoding import decode_outputs
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import print_nodes
-from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.batches import Batch
+from carrylens.tasks.grid import grid_of
 from carrylens.tasks.pairs import counterfactual_outputs
+from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
 WORKED = "worked.json"
 _PROPOSALS = 512
 
-Record = dict[str, Any]
+Example = dict[str, Any]
 
 
-def example_questions(operation: Operation, digits: int) -> list[str]:
-    """One question for each operation in which a carry or borrow from the units travels through every column.
-
-    >>> example_questions(Operation.MIX, 4)
-    ['5555+4448', '5555-1558']
-    """
-    adding = f"{'5' * digits}+{'4' * (digits - 1)}8"
-    first = "1" if digits > 1 else ""  # 5 over 1 keeps the answer positive
-    subtracting = f"{'5' * digits}-{first}{'5' * max(0, digits - 2)}8"
-    return {Operation.ADD: [adding], Operation.SUB: [subtracting], Operation.MIX: [adding, subtracting]}[operation]
+def work_questions(
+    model: Transformer, found: NodeMap, questions: Batch, texts: Sequence[str], about: Mapping[str, object]
+) -> Example:
+    """The record of worked questions, which people wrote as `texts`; `about` is kept beside it."""
+    worked = [_work(model, found, questions[at : at + 1], text) for at, text in enumerate(texts)]
+    return {**about, "questions": worked}
 
 
-def work_questions(model: Transformer, found: NodeMap, texts: Sequence[str], about: Mapping[str, object]) -> Record:
-    """The record of worked questions; `about` is kept beside it."""
-    return {**about, "questions": [_work(model, found, text) for text in texts]}
-
-
-def _work(model: Transformer, found: NodeMap, text: str) -> Record:
-    questions = Questions.parse([text], found.digits)
-    causal, engine = algorithm(found.operation, found.digits), Engine(model)
-    right, given = answers(questions).text()[0], decode_answers(model, questions)[0]
-    values = causal.run(questions)
-    swaps = [
-        record
-        for variable in causal.variables
-        if (role := _best(found, variable)) is not None
-        and (record := _swapped(engine, causal, questions, role, label(variable, int(values[variable][0]))))
-    ]
+def _work(model: Transformer, found: NodeMap, question: Batch, text: str) -> Example:
+    task, causal = found.task, found.causal
+    values = causal.run(question)
+    with Engine(model, task) as engine:
+        interchanges = [
+            record
+            for variable in causal.variables
+            if (role := _best(found, variable)) is not None
+            and (record := _interchanged(engine, found, question, role, int(values[variable][0])))
+        ]
     return {
-        "question": questions.text()[0],
+        "question": task.question_text(question)[0],
         "given": text,
-        "answer": given,
-        "right": right,
-        "tokens": _tokens(model, questions, found.digits),
-        "swaps": swaps,
+        "answer": task.layout.output_text(decode_outputs(model, task, question))[0],
+        "right": task.layout.output_text(task.output_ids(question))[0],
+        "tokens": _certainties(model, task, question),
+        "swaps": interchanges,
     }
 
 
 @torch.inference_mode()
-def _tokens(model: Transformer, questions: Questions, digits: int) -> list[Record]:
-    ids = torch.from_numpy(encode(questions, answers(questions))).to(next(model.parameters()).device)
+def _certainties(model: Transformer, task: Task, question: Batch) -> list[Example]:
+    ids = torch.from_numpy(task.token_ids(question)).to(next(model.parameters()).device)
     chances = torch.softmax(model(ids)[0].double(), -1).cpu().numpy()
-    names, told = place_names(digits), []
-    for position in answer_positions(digits):
+    layout, told = task.layout, []
+    vocabulary = layout.output_vocabulary or layout.vocabulary
+    for place, position in zip(layout.output_places, layout.read_positions, strict=True):
         best = int(chances[position].argmax())
-        told.append(
-            {"place": names[position + 1], "token": VOCABULARY[best], "p": round(float(chances[position, best]), 6)}
-        )
+        told.append({"place": place, "token": vocabulary[best], "p": round(float(chances[position, best]), 6)})
     return told
 
 
@@ -95,53 +82,46 @@ def _best(found: NodeMap, variable: Variable) -> Role | None:
     return max(roles, key=lambda role: (role.hit.interval[0], -len(role.nodes)), default=None)
 
 
-def _swapped(engine: Engine, causal: CausalModel, base: Questions, role: Role, value: str) -> Record | None:
-    source = _source(causal, base, role)
+def _interchanged(engine: Engine, found: NodeMap, base: Batch, role: Role, value: int) -> Example | None:
+    source = _source(found, base, role)
     if source is None:
         return None
-    there = causal.run(source)
+    task, layout, causal = found.task, found.task.layout, found.causal
+    there, family = causal.run(source), causal.family(role.variable)
     given = engine.run([swap(role.nodes)], base, source).tokens[0, 0]
-    wanted = answer_tokens(base, counterfactual_outputs(causal, role.variable, base, source))[0]
-    at = answer_positions(base.digits).start + 1 + role.token
+    wanted = task.output_ids(base, counterfactual_outputs(causal, role.variable, base, source))[0]
     return {
         "variable": str(role.variable),
-        "value": value,
+        "value": family.label(value),
         "nodes": print_nodes(role.nodes),
-        "place": place_names(base.digits)[max(node.position for node in role.nodes)],
-        "source": source.text()[0],
-        "source_value": label(role.variable, int(there[role.variable][0])),
-        "token": place_names(base.digits)[at],
-        "expected": "".join(VOCABULARY[token] for token in wanted),
-        "given": "".join(VOCABULARY[token] for token in given),
+        "place": layout.place_names[max(node.position for node in role.nodes)],
+        "source": task.question_text(source)[0],
+        "source_value": family.label(int(there[role.variable][0])),
+        "token": layout.output_places[role.token],
+        "expected": layout.output_text(wanted[None])[0],
+        "given": layout.output_text(given[None])[0],
         "agrees": bool(given[role.token] == wanted[role.token]),
         "hit": {"hits": role.hit.hits, "n": role.hit.n},
         "null": {"hits": role.null.hits, "n": role.null.n},
     }
 
 
-def _source(causal: CausalModel, base: Questions, role: Role) -> Questions | None:
-    # The base with the columns of the variable drawn anew, so that the variable differs and the role's token shows it.
-    reached = causal.ancestors(role.variable) | {role.variable}
-    columns = sorted({each.digit for each in reached if each.name in ("D", "D'") and each.digit is not None})
-    random = np.random.default_rng([7, *columns])
-    first, second = (np.repeat(side, _PROPOSALS, 0) for side in (base.first, base.second))
-    fewest = np.arange(_PROPOSALS) % max(1, len(columns)) + 1  # from one column up: the nearest source is preferred
+def _source(found: NodeMap, base: Batch, role: Role) -> Batch | None:
+    # The base with the inputs of the variable drawn anew, so that the variable differs and the role's output shows it.
+    task, causal, grid = found.task, found.causal, grid_of(found.causal)
+    own = grid.indices_of(causal.inputs_of(role.variable))
+    random = np.random.default_rng([7, *own])
+    bases = base[np.zeros(_PROPOSALS, dtype=np.intp)]
+    cells = grid.cells(bases).copy()
+    fewest = np.arange(_PROPOSALS) % max(1, len(own)) + 1  # from one index up: the nearest source is preferred
     for at, count in enumerate(fewest):
-        chosen = columns[-count:] if at % 2 else columns[:count]
-        first[at, chosen], second[at, chosen] = random.integers(0, 10, (2, len(chosen)))
-    minus = np.repeat(base.minus, _PROPOSALS)
-    proposals, bases = Questions(first, second, minus), _repeated(base, _PROPOSALS)
-    run = causal.run(proposals)
-    differs = run[role.variable] != causal.run(bases)[role.variable]
-    shown = answer_tokens(bases, counterfactual_outputs(causal, role.variable, bases, proposals)) != answer_tokens(
-        bases
-    )
-    fit = np.flatnonzero(differs & shown[:, role.token])
+        chosen = own[-count:] if at % 2 else own[:count]
+        cells[:, at, chosen] = grid.draw_some(random, len(chosen))
+    proposals = grid.with_cells(bases, cells)
+    differs = causal.run(proposals)[role.variable] != causal.run(bases)[role.variable]
+    moved = task.output_ids(bases, counterfactual_outputs(causal, role.variable, bases, proposals))
+    fit = np.flatnonzero(differs & causal.admits(proposals) & (moved != task.output_ids(bases))[:, role.token])
     if not len(fit):
         return None
     best = min(fit, key=lambda at: (fewest[at], at))
-    return Questions(first[best : best + 1], second[best : best + 1], base.minus)
-
-
-def _repeated(questions: Questions, count: int) -> Questions:
-    return questions[np.zeros(count, dtype=np.intp)]
+    return proposals[best : best + 1]

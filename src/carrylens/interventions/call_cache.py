@@ -1,4 +1,4 @@
-"""Holding: what the next call may need again: clean passes, the model's digest, an open store.
+"""The call cache: what the next call may need again: clean passes, the model's digest, an open store.
 
 Takes  the questions of a call, and how many bytes may be held.
 Gives  their sequences and clean passes, made once as long as they are held; nothing is held if no bytes may be.
@@ -14,27 +14,28 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.interventions.clean import Book
 from carrylens.interventions.keys import digest_of
 from carrylens.interventions.sequences import Index, Sequences
 from carrylens.interventions.store import Store
 from carrylens.model.transformer import Transformer
+from carrylens.tasks.batches import Batch, Columns
+from carrylens.tasks.task import Task
 
 _CALLS = 32
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a call asks: questions, sources for each slot, reference questions, and answers to be read."""
+class CallInputs:
+    """What a call is made with: questions, sources for each slot, reference questions, and outputs to be read."""
 
-    questions: Questions
-    slots: tuple[Questions, ...]
-    reference: Questions | None
-    read: Answers | None
+    questions: Batch
+    slots: tuple[Batch, ...]
+    reference: Batch | None
+    read: Columns | None
 
-    def is_same(self, other: Given) -> bool:
-        """Whether both ask the very same objects."""
+    def is_same(self, other: CallInputs) -> bool:
+        """Whether both have the very same objects."""
         return len(self.slots) == len(other.slots) and all(
             mine is theirs for mine, theirs in zip(self._objects(), other._objects(), strict=True)
         )
@@ -45,12 +46,12 @@ class Given:
 
 @dataclass
 class _Call:
-    given: Given
+    given: CallInputs
     sequences: Sequences
     books: dict[bytes, tuple[Book, int]] = field(default_factory=dict)
 
 
-class Holding:
+class CallCache:
     """The latest calls, latest last, whose clean passes take up to `memory` bytes together."""
 
     def __init__(self, memory: int) -> None:
@@ -82,14 +83,14 @@ class Holding:
             self._store.close()
             self._store = None
 
-    def sequences(self, given: Given) -> Sequences:
+    def sequences(self, task: Task, given: CallInputs) -> Sequences:
         """The call's sequences."""
         for call in self._calls:
             if call.given.is_same(given):
                 self._calls.remove(call)
                 self._calls.append(call)
                 return call.sequences
-        made = Sequences.of(given.questions, given.slots, given.reference, given.read)
+        made = Sequences.of(task, given.questions, given.slots, given.reference, given.read)
         if self._memory:
             self._calls = [*self._calls[1 - _CALLS :], _Call(given, made)]
         return made

@@ -40,7 +40,8 @@ def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: boo
 def outside(kept: Sequence[Site], config: ModelConfig) -> tuple[Node, ...]:
     """Every node of the model but those kept."""
     inside = set(kept)
-    return tuple(node for node in all_nodes(config.n_ctx, config.n_layers, config.n_heads) if node not in inside)
+    every = all_nodes(config.n_ctx, config.n_layers, config.n_heads, config.has_mlp)
+    return tuple(node for node in every if node not in inside)
 
 
 def _check_given(change: Change, n_slots: int, has_reference: bool) -> None:
@@ -67,6 +68,13 @@ def _check_sites(sites: Sequence[Site], config: ModelConfig) -> None:
         head = None if isinstance(site, Residual) else site.head
         if site.position >= config.n_ctx or site.layer >= n_layers or (head or 0) >= config.n_heads:
             _refuse(str(site), config, n_layers)
+        if not is_residual and head is None:
+            _check_mlp(str(site), config)
+
+
+def _check_mlp(name: str, config: ModelConfig) -> None:
+    if not config.has_mlp:
+        raise CarryLensError(f"{name} is not in this model: it has no MLPs. Name a head, such as P10L0H2.")
 
 
 def _refuse(name: str, config: ModelConfig, n_layers: int) -> None:
@@ -126,6 +134,8 @@ def _check_receiver(receiver: Receiver, config: ModelConfig) -> None:
     layer, head = receiver.layer or 0, receiver.head or 0
     if receiver.position >= config.n_ctx or layer >= config.n_layers or head >= config.n_heads:
         _refuse(str(receiver), config, config.n_layers)
+    if receiver.input is Input.MLP:
+        _check_mlp(str(receiver), config)
 
 
 def reads(receiver: Receiver, sender: Site) -> bool:

@@ -1,8 +1,8 @@
 """Clean passes: what every node writes when nothing is replaced, and means of that.
 
-Takes  a model's parts and whole sequences, question and answer.
+Takes  a model's parts and sequences that reach to the last position whose logits are read.
 Gives  `Book`, every value an edited pass may start from or take over, and `Means` over reference questions.
-Never  keeps what nobody reads: the last position, and in the last layer all places but the answer's.
+Never  keeps what nobody reads: positions after those, and in the last layer all but those.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic.classes import CLASSES
 from carrylens.interventions.parts import Parts, by_head
 from carrylens.interventions.plan import computed_positions
 
@@ -23,7 +22,8 @@ _ROWS = 64  # sequences a forward pass, small enough to stay in the cache
 class LayerBook:
     """One layer of the clean passes. `z`, `q`, `mid` and `mlp` begin at position `first`, the rest at 0.
 
-    Keys and values have axes [sequence, head, pos, d_head], all others [sequence, pos, ...].
+    Keys and values have axes [sequence, head, pos, d_head], all others [sequence, pos, ...]. Where there is no MLP,
+    `mlp` has no positions.
     """
 
     first: int
@@ -38,7 +38,7 @@ class LayerBook:
 
 @dataclass(frozen=True)
 class Book:
-    """The clean passes of some sequences; axis 0 is the sequence. `last` and `logits` begin at the sign's place."""
+    """The clean passes of some sequences, axis 0. `last` and `logits` begin at position `first_answer`."""
 
     layers: tuple[LayerBook, ...]
     first_answer: int
@@ -48,7 +48,7 @@ class Book:
 
 @dataclass(frozen=True)
 class LayerMeans:
-    """Means over questions, axes [class, pos, ...]: row 0 is over all, row 1 + c over class c of CLASSES."""
+    """Means over questions, axes [class, pos, ...]: row 0 is over all, row 1 + c over class c."""
 
     stream: Tensor
     z: Tensor
@@ -66,18 +66,18 @@ class Means:
 def sequence_bytes(parts: Parts) -> int:
     """How much memory one sequence takes in a book."""
     config = parts.config
-    heads, width = config.n_heads * config.d_head, config.d_model
+    heads, width, written = config.n_heads * config.d_head, config.d_model, 2 if config.has_mlp else 1
     numbers = sum(
-        (config.n_ctx - 1) * (width + 2 * heads) + len(computed_positions(config, layer)) * (2 * heads + 2 * width)
+        config.reads.stop * (width + 2 * heads) + len(computed_positions(config, layer)) * (2 * heads + written * width)
         for layer in range(config.n_layers)
     )
-    numbers += len(computed_positions(config, config.n_layers)) * (width + config.d_vocab)
+    numbers += len(config.reads) * (width + config.d_vocab_out)
     return numbers * torch.finfo(parts.dtype).bits // 8
 
 
 def clean_book(parts: Parts, tokens: Tensor) -> Book:
     """The clean passes of these sequences."""
-    first, *others = (chunk[:, :-1] for chunk in torch.split(tokens.to(parts.device), _ROWS))
+    first, *others = torch.split(tokens[:, : parts.config.reads.stop].to(parts.device), _ROWS)
     page = _page(parts, first)
     if not others:
         return page
@@ -90,15 +90,20 @@ def clean_book(parts: Parts, tokens: Tensor) -> Book:
     return book
 
 
-def reference_means(parts: Parts, tokens: Tensor, classes: Tensor) -> Means:
-    """Means over the sequences, and over those of each class, added up in float64."""
-    groups = torch.zeros(1 + len(CLASSES), len(tokens), dtype=torch.float64, device=parts.device)
+def reference_means(parts: Parts, tokens: Tensor, classes: Tensor | None, n_classes: int) -> Means:
+    """Means over the sequences, and, where `classes` are given, over those of each of them, added up in float64."""
+    groups = torch.zeros(1 + n_classes, len(tokens), dtype=torch.float64, device=parts.device)
     groups[0] = 1
-    groups[1 + classes.to(parts.device), torch.arange(len(tokens))] = 1
+    if classes is not None:
+        groups[1 + classes.to(parts.device), torch.arange(len(tokens))] = 1
     counts = groups.sum(1)
     sums: list[list[Tensor]] = []
-    for at, chunk in enumerate(torch.split(tokens.to(parts.device), _ROWS)):
-        page, member = _page(parts, chunk[:, :-1]), groups[:, at * _ROWS : at * _ROWS + len(chunk)]
+    read = tokens[:, : parts.config.reads.stop].to(parts.device)
+    for at, chunk in enumerate(torch.split(read, _ROWS)):
+        page, member = (
+            _page(parts, chunk),
+            groups[:, at * _ROWS : at * _ROWS + len(chunk)],
+        )
         found = [[layer.stream, layer.z, layer.mlp] for layer in page.layers] + [[page.last]]
         added = [[torch.tensordot(member, value.double(), 1) for value in values] for values in found]
         sums = [[a + b for a, b in zip(*both, strict=True)] for both in zip(sums, added, strict=True)] if at else added
@@ -114,9 +119,9 @@ def _page(parts: Parts, tokens: Tensor) -> Book:
         q, k, v = layer.queries(read[:, first:]), by_head(layer.keys(read)), by_head(layer.values(read))
         z = layer.attend(q, k, v, parts.mask[first:]).contiguous()
         mid = stream[:, first:] + layer.write(z)
-        mlp = layer.think(layer.norm_mid(mid))
+        mlp = layer.think(layer.norm_mid(mid)) if config.has_mlp else mid[:, :0]
         layers.append(LayerBook(first, stream, q, k, v, z, mid, mlp))
-        stream = mid + mlp
+        stream = mid + mlp if config.has_mlp else mid
     return Book(tuple(layers), computed_positions(config, config.n_layers).start, stream, parts.logits(stream))
 
 

@@ -1,14 +1,14 @@
 """The edited pass: rows of one footprint run together, from the first place their edits can change.
 
 Takes  a model's parts, rows that share a footprint, and the plan of each row's edit.
-Gives  the logits at the answer's places, and activations on request.
+Gives  the logits at the positions that are read, and activations on request.
 Never  computes what the clean pass already holds.
 
 Layer by layer:
 1. The stream where it is not clean: what earlier layers changed, and residual states that are replaced here.
 2. Heads look anew from every place that can see such a stream; receivers of an edge look with their own input.
 3. Heads' outputs are replaced, then written; what senders of edges would have written is set aside for receivers.
-4. The MLP thinks where its input changed, its write is replaced, and both are added to the stream.
+4. The MLP, if there is one, thinks where its input changed, its write is replaced, and both are added to the stream.
 A row in which no bit was replaced is clean, and gets the clean logits to the bit.
 """
 
@@ -61,7 +61,7 @@ class EditedPass:
         self.seen: dict[str, Held] = {}
 
     def logits(self) -> Tensor:
-        """The logits at the answer's places, axes [batch, answer, vocab]."""
+        """The logits at the positions that are read, axes [batch, answer, vocab]."""
         held = Held((), self._parts.mask.new_zeros(len(self._rows.questions), 0, self._parts.config.d_model))
         for number in range(len(self._parts.layers)):
             held = self._layer(number, held)
@@ -103,6 +103,18 @@ class EditedPass:
         written = self._write_heads(number, layer, way, z)
         mid = self._stream(number, dirty, way.heads) + written
         everywhere = self._spread(mid, way.heads, way.out, book.mid, book.first)
+        block = f"blocks.{number}."
+        self.seen |= {f"{block}hook_resid_pre": dirty, f"{block}attn.hook_z": z}
+        out = Held(way.out, everywhere)
+        if self._parts.config.has_mlp:
+            mlp = self._mlp(number, layer, way, mid, everywhere)
+            self.seen |= {f"{block}hook_resid_mid": out, f"{block}hook_mlp_out": mlp}
+            out = Held(way.out, everywhere + mlp.values)
+        self.seen[f"{block}hook_resid_post"] = out
+        return out
+
+    def _mlp(self, number: int, layer: LayerParts, way: LayerRoute, mid: Tensor, everywhere: Tensor) -> Held:
+        book = self._rows.book.layers[number]
         thought = layer.think(layer.norm_mid(mid))
         mlp = Held(way.out, self._spread(thought, way.heads, way.out, book.mlp, book.first))
         self._think_anew(number, layer, everywhere, mlp)
@@ -110,11 +122,7 @@ class EditedPass:
         if is_anew and self._acts(number, "mlp", "sent_by_mlp"):
             self._clean_untouched(mlp, book.mlp, book.first)
         self._act_on_mlp(number, mlp)
-        out = Held(way.out, everywhere + mlp.values)
-        block = f"blocks.{number}."
-        self.seen |= {f"{block}hook_resid_pre": dirty, f"{block}attn.hook_z": z, f"{block}hook_mlp_out": mlp}
-        self.seen |= {f"{block}hook_resid_mid": Held(way.out, everywhere), f"{block}hook_resid_post": out}
-        return out
+        return mlp
 
     def _acts(self, number: int, *moments: str) -> bool:
         # Whether some row's edit does something at these moments of a layer, as `LayerPlan` names them.

@@ -14,19 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic.classes import classify
-from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.errors import CarryLensError
-from carrylens.interventions.call_cache import Given, Holding
+from carrylens.interventions.call_cache import CallCache, CallInputs
 from carrylens.interventions.checks import check_edit
 from carrylens.interventions.clean import Book, Means, clean_book, reference_means, sequence_bytes
 from carrylens.interventions.edited_pass import EditedPass, Segment
@@ -38,15 +37,18 @@ from carrylens.interventions.parts import Parts
 from carrylens.interventions.plan import EditPlan, plan_edit, route
 from carrylens.interventions.records import Records, Request
 from carrylens.interventions.sequences import Index, Sequences, fills_of, origins_of
-from carrylens.interventions.stored_rows import Shelf
+from carrylens.interventions.stored_rows import StoredRows
 from carrylens.model.pieces import by_threads
 from carrylens.model.transformer import Transformer
+from carrylens.tasks.batches import Batch, Columns
+from carrylens.tasks.task import Task
 
-Watch = Callable[[int, int], None]
+RowProgress = Callable[[int, int], None]
 """Called with how many rows are done and how many there are."""
 
 _MEMORY = 256 << 20  # bytes of clean passes held at a time
 _PLACES = 2048  # rows times positions in one batch, so that an MLP's neurons stay in the cache
+_DEVICE_PLACES = 1 << 17  # off the CPU, where larger is faster
 
 
 @dataclass(frozen=True)
@@ -59,25 +61,48 @@ class _Job:
     sequences: Sequences
     origins: Mapping[Origin, Index]
     means: Means | None
+    classes: Index
     records: Records
 
 
 class Engine:
-    """Runs edits on one model.
+    """Runs edits on one model, which is for one task: the one it was loaded with, unless another is given.
 
-    `memory` bounds the bytes of clean passes held at a time, though one question's are always held; `places` bounds the
+    It is a context manager: leaving it closes the store. `memory` bounds the bytes of clean passes held at a time, though one question's are always held; `places` bounds the
     rows times positions of one batch, though one row is always run. Neither changes an outcome but in rounding.
     `hold` keeps as many bytes of clean passes from call to call, for searches that ask the same questions over and
     over, and the store open: the model must not change meanwhile.
     """
 
-    def __init__(self, model: Transformer, *, memory: int = _MEMORY, places: int = _PLACES, hold: int = 0) -> None:
-        self._model, self._memory, self._places = model, memory, places
-        self._holding = Holding(hold)
+    def __init__(
+        self,
+        model: Transformer,
+        task: Task | None = None,
+        *,
+        memory: int = _MEMORY,
+        places: int | None = None,
+        hold: int = 0,
+    ) -> None:
+        self._model, self._memory = model, memory
+        self._task = _task_of(model, task)
+        on_cpu = model.unembed.W_U.device.type == "cpu"
+        self._places = places or (_PLACES if on_cpu else _DEVICE_PLACES)
+        self._cache = CallCache(hold)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the store that is held open, if any."""
-        self._holding.close()
+        self._cache.close()
+
+    @property
+    def task(self) -> Task:
+        """What the model is for."""
+        return self._task
 
     @property
     def model(self) -> Transformer:
@@ -87,15 +112,15 @@ class Engine:
     def run(
         self,
         edits: Sequence[Edit],
-        questions: Questions,
-        sources: Questions | Sequence[Questions] = (),
+        questions: Batch,
+        sources: Batch | Sequence[Batch] = (),
         *,
-        reference: Questions | None = None,
-        read: Answers | None = None,
+        reference: Batch | None = None,
+        read: Columns | None = None,
         logits: bool = False,
         keep: Sequence[str] = (),
         store: Path | None = None,
-        watch: Watch | None = None,
+        watch: RowProgress | None = None,
     ) -> Outcomes:
         """Every edit on every question: axes edit, question, answer.
 
@@ -105,62 +130,66 @@ class Engine:
         """
         n_edits, n_questions = len(edits), len(questions)
         edit_of, question_of = (index.ravel() for index in np.indices((n_edits, n_questions)))
-        given = Given(questions, _slots(sources), reference, read)
+        given = CallInputs(questions, _slots(sources), reference, read)
         records = self._run(edits, (edit_of, question_of), given, Request(logits, tuple(keep)), store, watch)
-        return records.outcomes(("edit", "question", "answer"), (n_edits, n_questions))
+        return self._named(records.outcomes(("edit", "question", "answer"), (n_edits, n_questions)))
 
     def run_each(
         self,
         edits: Sequence[Edit],
-        questions: Questions,
-        sources: Questions | Sequence[Questions] = (),
+        questions: Batch,
+        sources: Batch | Sequence[Batch] = (),
         *,
-        reference: Questions | None = None,
-        read: Answers | None = None,
+        reference: Batch | None = None,
+        read: Columns | None = None,
         logits: bool = False,
         keep: Sequence[str] = (),
         store: Path | None = None,
-        watch: Watch | None = None,
+        watch: RowProgress | None = None,
     ) -> Outcomes:
         """Edit i on question i: axes question, answer."""
         if len(edits) != len(questions):
             raise CarryLensError(f"{len(edits)} edits do not go with {len(questions)} questions. Give one for each.")
         distinct = {edit: place for place, edit in enumerate(dict.fromkeys(edits))}
         edit_of = np.array([distinct[edit] for edit in edits], dtype=np.int64)
-        given = Given(questions, _slots(sources), reference, read)
+        given = CallInputs(questions, _slots(sources), reference, read)
         rows, request = (edit_of, np.arange(len(questions))), Request(logits, tuple(keep))
         records = self._run(list(distinct), rows, given, request, store, watch)
-        return records.outcomes(("question", "answer"), (len(questions),))
+        return self._named(records.outcomes(("question", "answer"), (len(questions),)))
+
+    def _named(self, outcomes: Outcomes) -> Outcomes:
+        layout = self._task.layout
+        return replace(outcomes, vocabulary=layout.output_vocabulary or layout.vocabulary)
 
     @torch.inference_mode()
     def _run(
         self,
         edits: Sequence[Edit],
         rows: tuple[Index, Index],
-        given: Given,
+        given: CallInputs,
         request: Request,
         path: Path | None,
-        watch: Watch | None,
+        watch: RowProgress | None,
     ) -> Records:
         parts = Parts(self._model)
-        _check(given, edits, parts)
-        sequences = self._holding.sequences(given)
+        classes = _check(given, edits, parts, self._task)
+        sequences = self._cache.sequences(self._task, given)
         origins = {origin: sequences.origin(origin) for origin in set().union(*map(origins_of, edits))}
         records = Records.blank(request, parts, sequences.right, len(rows[0]))
         with ExitStack() as stack:
             todo, unasked, shelf = np.arange(len(rows[0])), np.arange(len(sequences.questions)), None
             if path is not None:
-                digest, layout = self._holding.digest(self._model), records.layout
+                digest, layout = self._cache.digest(self._model), records.layout
                 keys = row_keys(digest, edits, rows, sequences, origins, layout), clean_keys(digest, sequences, layout)
-                shelf = Shelf(stack.enter_context(self._holding.store(path)), records, *keys)
+                shelf = StoredRows(stack.enter_context(self._cache.store(path)), records, *keys)
                 todo, unasked = shelf.restore()
             n_rows = len(rows[0])
             done = n_rows - len(todo)
             if watch is not None and done:
                 watch(done, n_rows)
             plans = [plan_edit(edit, parts.config) for edit in edits]
-            means = _means(edits, given.reference, sequences, parts) if len(todo) else None
-            job = _Job(plans, *rows, sequences, origins, means, records)
+            means = self._means(edits, given.reference, sequences, parts) if len(todo) else None
+            job = _Job(plans, *rows, sequences, origins, means, classes, records)
             for batch, asked in self._batches(job, todo, unasked, parts):
                 done += len(batch)
                 if shelf is not None:
@@ -168,6 +197,16 @@ class Engine:
                 if watch is not None and len(batch):
                     watch(done, n_rows)
         return records
+
+    def _means(
+        self, edits: Sequence[Edit], reference: Batch | None, sequences: Sequences, parts: Parts
+    ) -> Means | None:
+        wanted = set().union(*map(fills_of, edits))
+        if reference is None or not {Fill.MEAN, Fill.CLASS_MEAN} & wanted:
+            return None
+        code = self._task.classes(reference).code.astype(np.int64) if Fill.CLASS_MEAN in wanted else None
+        classes = None if code is None else torch.from_numpy(code)
+        return reference_means(parts, sequences.tokens(sequences.reference), classes, len(self._task.class_names))
 
     def _batches(self, job: _Job, todo: Index, unasked: Index, parts: Parts) -> Iterator[tuple[Index, Index]]:
         # Runs every row to be done and gives the rows just run, and the questions just run clean.
@@ -178,7 +217,7 @@ class Engine:
                 np.concatenate([each[block] for each in (job.sequences.questions, *job.origins.values())])
             )
             make = partial(_book_of, job.sequences, wanted, parts)
-            book = self._holding.book(job.sequences, wanted, len(wanted) * sequence_bytes(parts), make)
+            book = self._cache.book(job.sequences, wanted, len(wanted) * sequence_bytes(parts), make)
             where = np.full(len(job.sequences.distinct), -1)
             where[wanted] = np.arange(len(wanted))
             asked = np.intersect1d(block, unasked)
@@ -217,7 +256,7 @@ class Engine:
             origin: in_book(job.origins[origin][question_of])
             for origin in {origin for segment in segments for origin in origins_of(segment.plan.edit)}
         }
-        classes = torch.from_numpy(job.sequences.classes[question_of]).to(device)
+        classes = torch.from_numpy(job.classes[question_of]).to(device)
         own = in_book(job.sequences.questions[question_of])
         rows = Rows(book, job.means, own, origins, classes)
         edited = EditedPass(parts, rows, segments, segments[0].plan.footprint)
@@ -225,43 +264,52 @@ class Engine:
         return batch
 
 
-def _check(given: Given, edits: Sequence[Edit], parts: Parts) -> None:
-    # Refuse what does not fit the model or each other.
-    digits, count = parts.config.digits, len(given.questions)
+def _task_of(model: Transformer, task: Task | None) -> Task:
+    found = task or model.task
+    if found is None:
+        raise CarryLensError("It is not known what this model is for. Give its task: Engine(model, task).")
+    layout, config = found.layout, model.config
+    if (layout.n_positions, layout.reads) != (config.n_ctx, config.reads):
+        raise CarryLensError(
+            f"A layout of {layout.n_positions} positions, read at {layout.reads.start} to {layout.reads.stop - 1}, does "
+            f"not fit a model of {config.n_ctx}, read at {config.reads.start} to {config.reads.stop - 1}. Give its own task."
+        )
+    if layout.read_positions != tuple(layout.reads):
+        raise CarryLensError(
+            "Outputs must be read at neighbouring positions, one each, for the engine to edit a model."
+        )
+    return found
+
+
+def _check(given: CallInputs, edits: Sequence[Edit], parts: Parts, task: Task) -> Index:
+    # Refuse what does not fit the model or each other; gives the class of every question where that matters.
+    count = len(given.questions)
     if not edits or not count:
         raise CarryLensError(f"{len(edits)} edits on {count} questions make no rows. Give at least one of each.")
-    for asked in (given.questions, *given.slots, *(() if given.reference is None else (given.reference,))):
-        if asked.digits != digits:
-            raise CarryLensError(
-                f"Questions of {asked.digits} digits do not fit a model of {digits}. Give some of {digits} digits."
-            )
+    for some in (given.questions, *given.slots, *(() if given.reference is None else (given.reference,))):
+        task.causal.check_batch(some)
     if any(len(slot) != count for slot in given.slots):
         raise CarryLensError(
-            f"{count} questions are asked, but a slot has {', '.join(str(len(slot)) for slot in given.slots)} "
+            f"{count} questions are given, but a slot has {', '.join(str(len(slot)) for slot in given.slots)} "
             "sources. Give one source for each question."
         )
     if given.reference is not None and not len(given.reference):
         raise CarryLensError("The reference has no questions. Give some, or leave it out.")
     for edit in dict.fromkeys(edits):
         check_edit(edit, parts.config, len(given.slots), given.reference is not None)
-    if given.reference is not None and any(Fill.CLASS_MEAN in fills_of(edit) for edit in edits):
-        asked, there = (set(classify(some).classes()) for some in (given.questions, given.reference))
-        if absent := sorted(missing.value for missing in asked - there):
-            raise CarryLensError(
-                f"The reference has no question of class {', '.join(absent)}, which is asked. Add some of it."
-            )
+    if given.reference is None or not any(Fill.CLASS_MEAN in fills_of(edit) for edit in edits):
+        return np.zeros(count, dtype=np.int64)
+    own, there = task.classes(given.questions), task.classes(given.reference)
+    if absent := sorted({own.names[code] for code in set(own.code.tolist()) - set(there.code.tolist())}):
+        raise CarryLensError(
+            f"The reference has no question of class {', '.join(absent)}, which the questions have. Add some of it."
+        )
+    return own.code.astype(np.int64)
 
 
 def _book_of(sequences: Sequences, wanted: Index, parts: Parts) -> Book:
     return clean_book(parts, sequences.tokens(wanted))
 
 
-def _means(edits: Sequence[Edit], reference: Questions | None, sequences: Sequences, parts: Parts) -> Means | None:
-    if reference is None or not {Fill.MEAN, Fill.CLASS_MEAN} & set().union(*map(fills_of, edits)):
-        return None
-    codes = torch.from_numpy(classify(reference).code.astype(np.int64))
-    return reference_means(parts, sequences.tokens(sequences.reference), codes)
-
-
-def _slots(sources: Questions | Sequence[Questions]) -> tuple[Questions, ...]:
-    return (sources,) if isinstance(sources, Questions) else tuple(sources)
+def _slots(sources: Batch | Sequence[Batch]) -> tuple[Batch, ...]:
+    return (sources,) if isinstance(sources, Batch) else tuple(sources)

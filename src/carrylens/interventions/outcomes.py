@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.tokens import decode
 from carrylens.errors import CarryLensError
 
 Tokens = NDArray[np.int8]
@@ -47,6 +46,7 @@ class Outcomes:
     clean_margins: Numbers
     logits: Numbers | None
     activations: Mapping[str, Activation]
+    vocabulary: tuple[str, ...] = ()
 
     @property
     def correct(self) -> NDArray[np.bool_]:
@@ -77,5 +77,5 @@ class Outcomes:
 
     def texts(self) -> NDArray[np.str_]:
         """The answers as text; the axes of `tokens` without `answer`."""
-        flat = self.tokens.reshape(-1, self.tokens.shape[-1]).astype(np.int64)
-        return np.array(decode(flat), dtype=np.str_).reshape(self.tokens.shape[:-1])
+        letters = np.array(self.vocabulary)[self.tokens.reshape(-1, self.tokens.shape[-1])]
+        return np.array(["".join(row) for row in letters], dtype=np.str_).reshape(self.tokens.shape[:-1])

@@ -1,7 +1,8 @@
 """Parts: a model's functions, to be called on whichever rows and positions are needed.
 
 Takes  a model.
-Gives  for each layer its norms, projections, attention and MLP, as functions of [batch, pos, ...] tensors.
+Gives  for each layer its norms, projections, attention and, if it has one, its MLP, as functions of [batch, pos, ...]
+       tensors.
 Never  differs from the model but in rounding: a test holds it to that.
 """
 
@@ -11,7 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from carrylens.model.layers import LayerNorm
+from carrylens.model.layers import Normalization
 from carrylens.model.transformer import Block, Transformer
 
 
@@ -31,7 +32,8 @@ class LayerParts:
         return _norm(self._block.ln1, stream, frozen)
 
     def norm_mid(self, stream: Tensor, frozen: Tensor | None = None) -> Tensor:
-        """What the MLP reads of the stream."""
+        """What the MLP, which this layer must have, reads of the stream."""
+        assert self._block.ln2 is not None
         return _norm(self._block.ln2, stream, frozen)
 
     def queries(self, read: Tensor) -> Tensor:
@@ -64,9 +66,10 @@ class LayerParts:
         return F.linear(z.flatten(2), self._w_write, self._b_write)
 
     def think(self, read: Tensor) -> Tensor:
-        """What the MLP adds to the stream."""
+        """What the MLP, which this layer must have, adds to the stream."""
         mlp = self._block.mlp
-        return F.linear(F.relu_(F.linear(read, mlp.W_in.T, mlp.b_in)), mlp.W_out.T, mlp.b_out)
+        assert mlp is not None
+        return F.linear(mlp.act_in_place(F.linear(read, mlp.W_in.T, mlp.b_in)), mlp.W_out.T, mlp.b_out)
 
 
 class Parts:
@@ -76,7 +79,7 @@ class Parts:
         self.config, self._model = model.config, model
         self.layers = [LayerParts(block) for block in model.blocks if isinstance(block, Block)]
         self.dtype, self.device = model.unembed.W_U.dtype, model.unembed.W_U.device
-        end = self.config.n_ctx - 1
+        end = self.config.reads.stop
         self.mask = torch.full((end, end), -torch.inf, dtype=self.dtype, device=self.device).triu(1)
 
     def enter(self, tokens: Tensor) -> Tensor:
@@ -104,8 +107,5 @@ def _side_by_side(weight: Tensor) -> Tensor:
     return weight.detach().transpose(1, 2).flatten(0, 1).contiguous()
 
 
-def _norm(norm: LayerNorm, stream: Tensor, frozen: Tensor | None) -> Tensor:
-    if frozen is None:
-        return F.layer_norm(stream, norm.w.shape, norm.w, norm.b, norm.eps)
-    scale = (frozen.var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
-    return (stream - stream.mean(-1, keepdim=True)) / scale * norm.w + norm.b
+def _norm(norm: Normalization, stream: Tensor, frozen: Tensor | None) -> Tensor:
+    return norm.fused(stream) if frozen is None else norm.scaled_as(stream, frozen)

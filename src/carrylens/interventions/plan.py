@@ -8,8 +8,8 @@ What an edit cannot change is not computed:
 1. Layers before its first site are those of the clean pass.
 2. So are positions before its first position: nobody reads a later one.
 3. After a change, a position is computed anew if its own stream changed or if it can attend to one that did.
-4. In the last layer only the places where an answer token is predicted are computed; a node of the last layer anywhere
-   else is read by nobody, and to change it changes nothing.
+4. In the last layer only the positions whose logits are read are computed; a node of the last layer anywhere else is
+   read by nobody, and to change it changes nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from carrylens.arithmetic.tokens import answer_positions
 from carrylens.interventions.checks import outside
 from carrylens.interventions.edits import Add, Edge, Edit, KeepOnly, Replace, Shift
 from carrylens.interventions.sites import Input, Residual, Site
@@ -106,8 +105,7 @@ class EditPlan:
 
 def computed_positions(config: ModelConfig, layer: int) -> range:
     """The positions whose stream after `layer` somebody reads."""
-    read = answer_positions(config.digits)
-    return read if layer >= config.n_layers - 1 else range(read.stop)
+    return config.reads if layer >= config.n_layers - 1 else range(config.reads.stop)
 
 
 def plan_edit(edit: Edit, config: ModelConfig) -> EditPlan:

@@ -24,6 +24,7 @@ from carrylens.interventions.plan import computed_positions
 from carrylens.model.config import ModelConfig
 
 _POINTS = ("hook_resid_pre", "attn.hook_z", "hook_resid_mid", "hook_mlp_out", "hook_resid_post")
+_MLP_POINTS = ("hook_resid_mid", "hook_mlp_out")
 CLOSE = {torch.float32: 1e-3, torch.float64: 1e-9}
 """Logits nearer to each other than this could change places in another batch size, order or chunking.
 
@@ -42,11 +43,12 @@ class Request:
 
     def check(self, config: ModelConfig) -> None:
         """Refuse names of activations that an edited pass does not have, or has been asked for already."""
-        known = [f"blocks.{layer}.{point}" for layer in range(config.n_layers) for point in _POINTS]
+        points = _POINTS if config.has_mlp else [point for point in _POINTS if point not in _MLP_POINTS]
+        known = [f"blocks.{layer}.{point}" for layer in range(config.n_layers) for point in points]
         for name in self.keep:
             if name not in known:
                 raise CarryLensError(
-                    f"{quote(name)} is not kept by an edited pass. Ask for blocks.LAYER. and {' or '.join(_POINTS)}."
+                    f"{quote(name)} is not kept by an edited pass. Ask for blocks.LAYER. and {' or '.join(points)}."
                 )
         if len(set(self.keep)) < len(self.keep):
             raise CarryLensError(f"{', '.join(self.keep)} names an activation twice. Name each once.")
@@ -71,13 +73,14 @@ class Records:
             raise CarryLensError(f"A model in {parts.dtype} cannot be edited. Turn it into float32 or float64.")
         number = "f8" if parts.dtype is torch.float64 else "f4"
         answer = right.shape[1]
+        token = "i1" if parts.config.d_vocab_out <= 128 else "i4"
         plain: list[tuple[str, str, tuple[int, ...]]] = [
-            ("tokens", "i1", (answer,)),
+            ("tokens", token, (answer,)),
             ("margins", number, (answer,)),
             ("close", "?", (answer,)),
         ]
         asked: list[tuple[str, str, tuple[int, ...]]] = (
-            [("logits", number, (answer, parts.config.d_vocab))] if request.logits else []
+            [("logits", number, (answer, parts.config.d_vocab_out))] if request.logits else []
         )
         asked += [(name, number, _shape(name, parts.config)) for name in request.keep]
         clean = np.zeros(len(right), dtype=plain)

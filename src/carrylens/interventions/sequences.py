@@ -16,13 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.classes import classify
-from carrylens.arithmetic.questions import Answers, Questions
-from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.errors import CarryLensError
 from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Replace, Shift, slots_of
 from carrylens.interventions.fills import Origin
+from carrylens.tasks.batches import Batch, Columns
+from carrylens.tasks.task import Task
 
 Index = NDArray[np.int64]
 
@@ -35,28 +33,27 @@ class Sequences:
     questions: Index
     slots: tuple[Index, ...]
     reference: Index
-    classes: Index
     right: NDArray[np.int8]
+    n_question: int
 
     @classmethod
     def of(
-        cls, questions: Questions, slots: Sequence[Questions], reference: Questions | None, read: Answers | None
+        cls, task: Task, questions: Batch, slots: Sequence[Batch], reference: Batch | None, read: Columns | None
     ) -> Sequences:
-        """The sequences of these questions; `read` are the answers the asked questions are read with."""
-        right = encode(questions, answers(questions))
-        asked = right if read is None else encode(questions, read)
-        others = [encode(some, answers(some)) for some in (*slots, *(() if reference is None else (reference,)))]
+        """The sequences of these questions; `read` are the outputs that the questions are read with."""
+        right = task.right_outputs(questions)
+        asked = task.token_ids(questions, right if read is None else read)
+        others = [task.token_ids(some) for some in (*slots, *(() if reference is None else (reference,)))]
         distinct, index = np.unique(np.concatenate([asked, *others]), axis=0, return_inverse=True)
         ends = np.cumsum([len(asked), *map(len, others)])
         found = np.split(index.reshape(-1).astype(np.int64), ends[:-1])
-        first = answer_positions(questions.digits).start + 1
         return cls(
             distinct=distinct,
             questions=found[0],
             slots=tuple(found[1 : 1 + len(slots)]),
             reference=found[-1] if reference is not None else np.empty(0, dtype=np.int64),
-            classes=classify(questions).code.astype(np.int64),
-            right=right[:, first:].astype(np.int8),
+            right=task.output_ids(questions, right),
+            n_question=task.layout.n_question,
         )
 
     def tokens(self, entries: Index) -> Tensor:
@@ -71,7 +68,7 @@ class Sequences:
     def _draws(self, seed: int) -> Index:
         # By content, so that a draw depends neither on the order nor on the number of questions. Sequences are sorted,
         # so those of one question, however it is answered, are neighbours and are skipped together.
-        asked = self.distinct[:, : -self.right.shape[1]]
+        asked = self.distinct[:, : self.n_question]
         group = np.cumsum(np.r_[False, (asked[1:] != asked[:-1]).any(1)])
         pool, groups = np.sort(self.reference), group[self.questions]
         starts, stops = (np.searchsorted(group[pool], groups, side) for side in ("left", "right"))

@@ -1,4 +1,4 @@
-"""Shelf: the rows of one call that are on disk already, and the place for the rest.
+"""Stored rows: the rows of one call that are on disk already, and the place for the rest.
 
 Takes  a store or none, a call's records, and the keys of its rows and of its questions' clean outcomes.
 Gives  what is still to be run, and puts away what has been.
@@ -20,7 +20,7 @@ Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Shelf:
+class StoredRows:
     """The records of one call, with keys to find them by in a store."""
 
     store: Store

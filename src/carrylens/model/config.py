@@ -1,80 +1,87 @@
 """Config: the shape of one model, and nothing else about it.
 
-Takes  digits, layers, heads, a width and a seed, or the text of a `config.json`.
+Takes  the sizes of a transformer, what it reads where, and a seed; or the text of a `config.json`.
 Gives  `ModelConfig`, a frozen record that becomes JSON and comes back equal.
-Never  holds a weight, a path or a training setting.
+Never  holds a weight, a path or a training setting, and never knows what the tokens mean.
 """
 
 import json
+import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import ClassVar, Self
+from typing import Any, Self
 
-from carrylens.arithmetic.layout import sequence_length
-from carrylens.arithmetic.model_names import PUBLISHED_WIDTH
 from carrylens.errors import CarryLensError
 
-HEADS_PER_WIDTH = 3
-MLP_RATIO = 4
+ACT_FNS = ("relu", "gelu", "gelu_new", "gelu_fast")
+"""TransformerLens's names: GELU is exact, the other two are its tanh form."""
+NORMALIZATIONS = ("LN", "LNPre", "none")
+"""LayerNorm; LayerNorm without gain and bias, as TransformerLens leaves it when it folds them away; none at all."""
+
+_LEAST = {"d_mlp": 0, "seed": 0, "d_vocab_out": 2}  # of every other size 1
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The shape of a model: seven whole numbers, from which everything else follows.
+    """The shape of a model. `d_mlp` is 0 where it has attention only; `reads` are the positions whose logits are read.
 
-    >>> config = ModelConfig.of_width(digits=6, n_layers=2, n_heads=3, width=96)
-    >>> config.d_head, config.d_mlp, config.n_ctx
-    (32, 384, 22)
+    >>> config = ModelConfig(2, 3, 48, 16, 192, n_ctx=14, d_vocab=12, d_vocab_out=12, reads=range(9, 13))
+    >>> config.has_mlp, len(config.reads)
+    (True, 4)
     """
 
-    digits: int
     n_layers: int
     n_heads: int
     d_model: int
     d_head: int
     d_mlp: int
+    n_ctx: int
+    d_vocab: int
+    d_vocab_out: int
+    reads: range
+    act_fn: str = "relu"
+    normalization: str = "LN"
+    eps: float = 1e-5
     seed: int = 0
 
-    d_vocab: ClassVar[int] = 15
-    eps: ClassVar[float] = 1e-5
-    act_fn: ClassVar[str] = "relu"
-
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value, least = getattr(self, field.name), 0 if field.name == "seed" else 1
+        for name in _SIZES:
+            value, least = getattr(self, name), _LEAST.get(name, 1)
             if type(value) is not int or value < least:
-                raise CarryLensError(f"{field.name} is {value!r}. Give a whole number of at least {least}.")
+                raise CarryLensError(f"{name} is {value!r}. Give a whole number of at least {least}.")
+        reads = self.reads
+        if not isinstance(reads, range) or reads.step != 1 or not 0 <= reads.start < reads.stop <= self.n_ctx:
+            raise CarryLensError(
+                f"reads is {reads!r}. Give a range of neighbouring positions among 0 to {self.n_ctx - 1}."
+            )
+        for name, value, known in (
+            ("act_fn", self.act_fn, ACT_FNS),
+            ("normalization", self.normalization, NORMALIZATIONS),
+        ):
+            if value not in known:
+                raise CarryLensError(f"{name} is {value!r}. Give one of {', '.join(known)}.")
+        if type(self.eps) is not float or not 0 < self.eps < math.inf:
+            raise CarryLensError(f"eps is {self.eps!r}. Give a number above 0, such as 1e-5.")
 
     @property
-    def n_ctx(self) -> int:
-        """The number of tokens in a question and its answer: two operands, operator, `=`, sign and n+1 digits."""
-        return sequence_length(self.digits)
+    def has_mlp(self) -> bool:
+        """Whether a layer has an MLP after its heads."""
+        return self.d_mlp > 0
 
     @property
     def init_range(self) -> float:
         """The standard deviation of the weights before training, as published."""
         return 0.8 / float(self.d_model) ** 0.5
 
-    @classmethod
-    def of_width(cls, digits: int, n_layers: int, n_heads: int, width: int = PUBLISHED_WIDTH, seed: int = 0) -> Self:
-        """The published proportions at any width: heads a third as wide as the model, however many there are.
-
-        So four heads are together wider than the model, and a head fits into every model of its width.
-
-        >>> ModelConfig.of_width(6, 3, 4).d_head * 4
-        680
-        """
-        if type(width) is not int or width < HEADS_PER_WIDTH:
-            raise CarryLensError(f"A width of {width!r} leaves no room for a head. Give {HEADS_PER_WIDTH} or more.")
-        return cls(digits, n_layers, n_heads, width, width // HEADS_PER_WIDTH, MLP_RATIO * width, seed)
-
     def to_json(self) -> str:
-        """The text of a `config.json`: the seven numbers, and for the reader's comfort what follows from them.
+        """The text of a `config.json`: all fields, and for the reader's comfort what follows from them.
 
-        >>> config = ModelConfig.of_width(6, 2, 3, width=96)
+        >>> config = ModelConfig(1, 1, 4, 4, 0, n_ctx=3, d_vocab=5, d_vocab_out=2, reads=range(2, 3))
         >>> ModelConfig.from_json(config.to_json()) == config
         True
         """
-        return json.dumps(asdict(self) | self._derived(), indent=2) + "\n"
+        plain = asdict(self) | {"reads": [self.reads.start, self.reads.stop]}
+        return json.dumps(plain | {"init_range": self.init_range}, indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes, source: str = "config.json") -> Self:
@@ -84,30 +91,69 @@ class ModelConfig:
         except ValueError as error:
             raise CarryLensError(f"{source} is not JSON ({error}). Restore the file that was saved.") from error
         if not isinstance(given, dict):
-            raise CarryLensError(f'{source} holds no fields. Give a JSON object such as {{"digits": 6, ...}}.')
-        wanted = {field.name for field in fields(cls)}
-        if missing := wanted - given.keys():
-            raise CarryLensError(f"{source} lacks {_listed(missing)}. Add what is missing.")
+            raise CarryLensError(f'{source} holds no fields. Give a JSON object such as {{"n_layers": 2, ...}}.')
         try:
-            config = cls(**{name: given[name] for name in wanted})
+            return cls._from_first_version(given) if "digits" in given else cls._from_fields(given)
+        except _UnfitError as error:
+            raise CarryLensError(f"{source} {error}") from error
         except CarryLensError as error:
             raise CarryLensError(f"In {source}, {error}") from error
-        config._check_rest({name: value for name, value in given.items() if name not in wanted}, source)
+
+    @classmethod
+    def _from_fields(cls, given: Mapping[str, Any]) -> Self:
+        wanted = [field.name for field in fields(cls)]
+        _check_names(given, wanted, {"init_range"})
+        config = cls(**{name: _range(given[name]) if name == "reads" else given[name] for name in wanted})
+        _check_agrees(given, {"init_range": config.init_range})
         return config
 
-    def _derived(self) -> dict[str, object]:
-        names = ("d_vocab", "n_ctx", "eps", "act_fn", "init_range")
-        return {name: getattr(self, name) for name in names}
+    @classmethod
+    def _from_first_version(cls, given: Mapping[str, Any]) -> Self:
+        # Version one knew one layout only and saved the number of digits, from which all of this follows.
+        wanted = ["digits", "n_layers", "n_heads", "d_model", "d_head", "d_mlp", "seed"]
+        _check_names(given, wanted, {"d_vocab", "n_ctx", "eps", "act_fn", "init_range"})
+        digits = given["digits"]
+        if type(digits) is not int or digits < 1:
+            raise CarryLensError(f"digits is {digits!r}. Give a whole number of at least 1.")
+        sizes = {name: given[name] for name in wanted[1:]}
+        n_ctx, reads = first_layout(digits)
+        config = cls(**sizes, n_ctx=n_ctx, d_vocab=15, d_vocab_out=15, reads=reads)
+        if not config.has_mlp:
+            raise CarryLensError("d_mlp is 0. Give a whole number of at least 1.")
+        _check_agrees(given, {"init_range": config.init_range, **asdict(config)})
+        return config
 
-    def _check_rest(self, given: dict[str, object], source: str) -> None:
-        # A derived field may be left out, but one that disagrees would describe another model than the one loaded.
-        derived = self._derived()
-        if unknown := given.keys() - derived.keys():
-            raise CarryLensError(f"{source} has {_listed(unknown)}, which no model config has. Remove it.")
-        for name, value in given.items():
-            if value != derived[name]:
-                raise CarryLensError(f"{source} says {name} is {value!r}. For this shape it is {derived[name]!r}.")
+
+def first_layout(digits: int) -> tuple[int, range]:
+    """How many positions the published models and those of version one have for so many digits, and which are read.
+
+    >>> first_layout(6)
+    (22, range(13, 21))
+    """
+    return 3 * digits + 4, range(2 * digits + 1, 3 * digits + 3)
 
 
-def _listed(names: set[str]) -> str:
-    return ", ".join(sorted(names))
+class _UnfitError(CarryLensError):
+    """Names or values of a file that fit no config; the message goes on from the file's name."""
+
+
+_SIZES = ("n_layers", "n_heads", "d_model", "d_head", "d_mlp", "n_ctx", "d_vocab", "d_vocab_out", "seed")
+
+
+def _range(given: object) -> Any:
+    is_pair = isinstance(given, list) and len(given) == 2 and all(type(end) is int for end in given)
+    return range(*given) if is_pair else given  # type: ignore[misc]
+
+
+def _check_names(given: Mapping[str, Any], wanted: list[str], derived: set[str]) -> None:
+    if missing := set(wanted) - given.keys():
+        raise _UnfitError(f"lacks {', '.join(sorted(missing))}. Add what is missing.")
+    if unknown := given.keys() - derived - set(wanted):
+        raise _UnfitError(f"has {', '.join(sorted(unknown))}, which no model config has. Remove it.")
+
+
+def _check_agrees(given: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
+    # A derived field may be left out, but one that disagrees would describe another model than the one loaded.
+    for name in given.keys() & derived.keys():
+        if given[name] != derived[name]:
+            raise _UnfitError(f"says {name} is {given[name]!r}. For this shape it is {derived[name]!r}.")

@@ -1,8 +1,8 @@
-"""Decoding: a model's own answer, one token after the other.
+"""Decoding: what a model puts out on its own.
 
-Takes  a model and questions.
-Gives  the text of each answer as the model writes it.
-Never  sees the right answer.
+Takes  a model, and prompts as token ids or questions of a task.
+Gives  the ids that it writes, one after the other where outputs are fed back.
+Never  sees what it should write.
 """
 
 from __future__ import annotations
@@ -11,20 +11,39 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from jaxtyping import Int
+from numpy.typing import NDArray
+from torch import Tensor
 
-from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.tokens import decode, encode
+from carrylens.errors import CarryLensError
+from carrylens.tasks.batches import Batch
+from carrylens.tasks.task import Task
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
 
 
+def decode_outputs(model: Transformer, task: Task, questions: Batch) -> NDArray[np.int64]:
+    """The token ids of every output, as the model writes them by itself: [batch, output]."""
+    ids = torch.from_numpy(task.layout.encode(questions))
+    if task.layout.is_fed_back:
+        return np.asarray(decode_tokens(model, ids).cpu())
+    with torch.inference_mode():
+        logits = model(ids.to(model.unembed.W_U.device), positions=task.layout.read_positions)
+    return np.asarray(logits.argmax(-1).cpu())
+
+
 @torch.inference_mode()
-def decode_answers(model: Transformer, questions: Questions) -> list[str]:
+def decode_tokens(model: Transformer, prompts: Int[Tensor, "batch pos"]) -> Int[Tensor, "batch pos"]:
     """Greedy decoding: at each place the likeliest token is written down and read again."""
-    tokens = torch.from_numpy(encode(questions)).to(model.unembed.W_U.device)
-    asked = tokens.shape[1]
-    for position in range(asked - 1, model.config.n_ctx - 1):
+    reads, n_given = model.config.reads, prompts.shape[1]
+    if not reads.start < n_given <= reads.stop:
+        raise CarryLensError(
+            f"A prompt of {n_given} tokens does not end where outputs are read. "
+            f"Give {reads.start + 1} tokens, or up to {reads.stop} to have only the last outputs decoded."
+        )
+    tokens = prompts.to(model.unembed.W_U.device)
+    for position in range(n_given - 1, reads.stop):
         likeliest = model(tokens, positions=[position]).argmax(-1)
         tokens = torch.cat([tokens, likeliest], dim=1)
-    return decode(np.asarray(tokens[:, asked:].cpu()))
+    return tokens[:, n_given:]

@@ -13,15 +13,12 @@ import torch
 from torch import Tensor
 
 from carrylens.errors import CarryLensError
-from carrylens.model.config import ModelConfig
+from carrylens.model.config import ACT_FNS, NORMALIZATIONS
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import infer_config, model_from_weights, without_masks
 
 # Settings that change what a HookedTransformer computes and leave no trace in the names and shapes of its weights.
 _SILENT = {
-    "act_fn": ModelConfig.act_fn,
-    "eps": ModelConfig.eps,
-    "normalization_type": "LN",
     "positional_embedding_type": "standard",
     "attention_dir": "causal",
     "use_attn_scale": True,
@@ -54,10 +51,12 @@ def to_transformer_lens(model: Transformer) -> Any:
             "A HookedTransformer needs TransformerLens 2.x. Run: pip install 'transformer-lens>=2.16,<3'"
         ) from error
     weight, shape = model.embed.W_E, model.config
-    names = ("n_layers", "n_heads", "d_model", "d_head", "d_mlp", "d_vocab", "n_ctx", "eps", "act_fn")
+    names = ["n_layers", "n_heads", "d_model", "d_head", "d_vocab", "d_vocab_out", "n_ctx", "eps"]
+    names += ["d_mlp", "act_fn"] if shape.has_mlp else []
     config = config_class(
         **{name: getattr(shape, name) for name in names},
-        normalization_type="LN",
+        attn_only=not shape.has_mlp,
+        normalization_type=None if shape.normalization == "none" else shape.normalization,
         init_weights=False,
         default_prepend_bos=False,
         dtype=weight.dtype,
@@ -68,22 +67,30 @@ def to_transformer_lens(model: Transformer) -> Any:
     return hooked
 
 
-def from_transformer_lens(source: Any, seed: int = 0) -> Transformer:
-    """Our model with the weights of a `HookedTransformer` or of its state dict.
+def from_transformer_lens(source: Any, reads: range | None = None, seed: int = 0) -> Transformer:
+    """Our model with the weights of a `HookedTransformer` or of its state dict; no `reads` are all positions.
 
-    A state dict does not say which activation function and which norm it was trained with: it is taken to have ours.
+    A state dict does not say which activation function and which eps it was trained with: it is taken to have ReLU and
+    1e-5. `read_foreign` and `infer_config` take others.
     """
-    state = source
+    state, silent = source, dict[str, Any]()
     if not isinstance(source, Mapping):
-        _check_architecture(source)
+        silent = _check_architecture(source)
         state = source.state_dict()
     weights = without_masks({name: tensor.detach().cpu() for name, tensor in state.items()})
-    return model_from_weights(infer_config(weights, seed, "The state dict"), weights, "The state dict")
+    return model_from_weights(infer_config(weights, reads, seed=seed, **silent), weights, "The state dict")
 
 
-def _check_architecture(hooked: Any) -> None:
+def _check_architecture(hooked: Any) -> dict[str, Any]:
+    # What its weights do not show, as `infer_config` takes it.
     if not hasattr(hooked, "cfg") or not hasattr(hooked, "state_dict"):
         raise CarryLensError(f"A {type(hooked).__name__} is no HookedTransformer. Give one, or its state dict.")
     for name, ours in (_SILENT | {"attn_scale": hooked.cfg.d_head**0.5}).items():
         if (theirs := getattr(hooked.cfg, name)) != ours:
             raise CarryLensError(f"This HookedTransformer has {name} {theirs!r}. Give one with {ours!r}.")
+    norm = hooked.cfg.normalization_type or "none"
+    act_fn = "relu" if hooked.cfg.attn_only else hooked.cfg.act_fn
+    for name, theirs, known in (("normalization_type", norm, NORMALIZATIONS), ("act_fn", act_fn, ACT_FNS)):
+        if theirs not in known:
+            raise CarryLensError(f"This HookedTransformer has {name} {theirs!r}. Give one with {' or '.join(known)}.")
+    return {"act_fn": act_fn, "normalization": norm, "eps": float(hooked.cfg.eps)}

@@ -40,6 +40,7 @@ _BLOCK_POINTS = (
     "hook_resid_post",
 )
 _LAST_POINTS = ("ln_final.hook_scale", "ln_final.hook_normalized")
+_MLP_POINTS = ("hook_resid_mid", "ln2.", "mlp.", "hook_mlp_out")
 
 # Each head's own output: head times as large as the rest, so it is computed only for those who ask.
 ON_DEMAND = ".attn.hook_result"
@@ -74,14 +75,15 @@ class HookFunction(Protocol):
 NamesFilter = str | Sequence[str] | Callable[[str], bool] | None
 
 
-def hook_names(n_layers: int) -> tuple[str, ...]:
+def hook_names(n_layers: int, has_mlp: bool = True, has_norm: bool = True) -> tuple[str, ...]:
     """The name of every point of a model with `n_layers`, in the order in which a pass reaches them.
 
     >>> hook_names(1)[:3]
     ('hook_embed', 'hook_pos_embed', 'blocks.0.hook_resid_pre')
     """
-    inside = tuple(f"blocks.{layer}.{point}" for layer in range(n_layers) for point in _BLOCK_POINTS)
-    return _FIRST_POINTS + inside + _LAST_POINTS
+    points = [point for point in _BLOCK_POINTS if has_mlp or not point.startswith(_MLP_POINTS)]
+    inside = tuple(f"blocks.{layer}.{point}" for layer in range(n_layers) for point in points)
+    return tuple(name for name in _FIRST_POINTS + inside + _LAST_POINTS if has_norm or not _is_of_norm(name))
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,10 @@ def _full_name(point: str, layer: int, part: str | None = None) -> str:
         if known.endswith(f"hook_{point}") and not known.startswith("ln"):
             return f"blocks.{layer}.{known}"
     raise KeyError((point, layer))
+
+
+def _is_of_norm(name: str) -> bool:
+    return name.endswith(("hook_scale", "hook_normalized"))
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:

@@ -9,6 +9,8 @@ which is `F.linear(x, W.T, b)`, one kernel where the other form takes two.
 In the formulas b is batch, p, q and k are positions, h is a head, d is d_model and e is d_head.
 """
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from jaxtyping import Float, Int
@@ -18,6 +20,21 @@ from carrylens.model.config import ModelConfig
 from carrylens.model.hooks import Tap
 
 EVERYWHERE = slice(None)
+
+Elementwise = Callable[[Tensor], Tensor]
+
+
+def _gelu_tanh(x: Tensor) -> Tensor:
+    return F.gelu(x, approximate="tanh")
+
+
+_ACTIVATIONS: dict[str, tuple[Elementwise, Elementwise]] = {
+    "relu": (F.relu, F.relu_),
+    "gelu": (F.gelu, F.gelu),
+    "gelu_new": (_gelu_tanh, _gelu_tanh),
+    "gelu_fast": (_gelu_tanh, _gelu_tanh),
+}
+"""Each activation function, and the same where its input may be overwritten."""
 
 
 def _parameter(*shape: int) -> nn.Parameter:
@@ -49,21 +66,67 @@ class PosEmbed(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """Centre each vector, divide it by its standard deviation, then stretch and shift it."""
+    """Centre each vector, divide it by its standard deviation, then stretch and shift it, if it has weights to."""
+
+    w: Tensor | None
+    b: Tensor | None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.eps = config.eps
-        self.w = nn.Parameter(torch.ones(config.d_model))
-        self.b = _parameter(config.d_model)
+        self.eps, self._shape = config.eps, (config.d_model,)
+        has_weights = config.normalization == "LN"
+        self.w = nn.Parameter(torch.ones(config.d_model)) if has_weights else None
+        self.b = _parameter(config.d_model) if has_weights else None
 
     def forward(self, x: Float[Tensor, "batch pos d_model"], tap: Tap) -> Float[Tensor, "batch pos d_model"]:
         """The normalised vectors."""
-        if not tap.watched:  # the same values from one fused kernel, four times as fast to train
-            return F.layer_norm(x, self.w.shape, self.w, self.b, self.eps)
+        if not tap.watched:
+            return self.fused(x)
         x = x - x.mean(-1, keepdim=True)
         scale = tap("hook_scale", (x.pow(2).mean(-1, keepdim=True) + self.eps).sqrt())
-        return tap("hook_normalized", x / scale * self.w + self.b)
+        return tap("hook_normalized", self._stretched(x / scale))
+
+    def fused(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """The same values from one kernel, four times as fast to train."""
+        return F.layer_norm(x, self._shape, self.w, self.b, self.eps)
+
+    def scaled_as(
+        self, x: Float[Tensor, "*batch d_model"], other: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """The vectors divided by the standard deviation of others instead of their own."""
+        scale = (other.var(-1, correction=0, keepdim=True) + self.eps).sqrt()
+        return self._stretched((x - x.mean(-1, keepdim=True)) / scale)
+
+    def _stretched(self, x: Tensor) -> Tensor:
+        return x if self.w is None or self.b is None else x * self.w + self.b
+
+
+class Unnormalized(nn.Module):
+    """What stands in a LayerNorm's place in a model without: vectors go through as they are."""
+
+    def forward(self, x: Float[Tensor, "batch pos d_model"], tap: Tap) -> Float[Tensor, "batch pos d_model"]:  # noqa: ARG002
+        """The vectors."""
+        return x
+
+    def fused(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """The vectors."""
+        return x
+
+    def scaled_as(
+        self,
+        x: Float[Tensor, "*batch d_model"],
+        other: Float[Tensor, "*batch d_model"],  # noqa: ARG002
+    ) -> Float[Tensor, "*batch d_model"]:
+        """The vectors: there is no scale."""
+        return x
+
+
+Normalization = LayerNorm | Unnormalized
+
+
+def make_norm(config: ModelConfig) -> Normalization:
+    """The norm that the config calls for."""
+    return Unnormalized() if config.normalization == "none" else LayerNorm(config)
 
 
 class Attention(nn.Module):
@@ -99,10 +162,11 @@ class Attention(nn.Module):
 
 
 class MLP(nn.Module):
-    """One hidden layer of ReLU neurons, the same at every position."""
+    """One hidden layer of neurons, the same at every position."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
+        self.act, self.act_in_place = _ACTIVATIONS[config.act_fn]
         self.W_in = _parameter(config.d_model, config.d_mlp)
         self.b_in = _parameter(config.d_mlp)
         self.W_out = _parameter(config.d_mlp, config.d_model)
@@ -111,7 +175,7 @@ class MLP(nn.Module):
     def forward(self, x: Float[Tensor, "batch pos d_model"], tap: Tap) -> Float[Tensor, "batch pos d_model"]:
         """What the neurons write."""
         pre = tap("hook_pre", F.linear(x, self.W_in.T, self.b_in))
-        post = tap("hook_post", F.relu(pre))
+        post = tap("hook_post", self.act(pre))
         return F.linear(post, self.W_out.T, self.b_out)
 
 
@@ -120,8 +184,8 @@ class Unembed(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.W_U = _parameter(config.d_model, config.d_vocab)
-        self.b_U = _parameter(config.d_vocab)
+        self.W_U = _parameter(config.d_model, config.d_vocab_out)
+        self.b_U = _parameter(config.d_vocab_out)
 
     def forward(self, x: Float[Tensor, "batch pos d_model"]) -> Float[Tensor, "batch pos vocab"]:
         """The logits."""

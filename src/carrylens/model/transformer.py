@@ -1,12 +1,14 @@
-"""Transformer: the published architecture at any width.
+"""Transformer: a small decoder with learned positions, with or without MLPs and LayerNorm.
 
 Takes  a config and token ids with axes [batch, pos].
 Gives  logits with axes [batch, pos, vocab], and every value on the way to those who ask.
-Never  trains, and never remembers a pass: hooks are an argument, so none can be left behind.
+Never  trains, never knows what a token means, and never remembers a pass: hooks are an argument, so none can be left
+       behind.
 
 1. A token's vector and its position's vector are added: the residual stream.
-2. Each block reads the stream through a LayerNorm and adds to it, first with attention, then with an MLP.
-3. A last LayerNorm and the unembedding turn the stream into a score for each next token.
+2. Each block reads the stream through a norm, if there is one, and adds to it, first with attention, then, if there is
+   one, with an MLP.
+3. A last norm and the unembedding turn the stream into a score for each next token.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,10 +17,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from carrylens.arithmetic.questions import Questions
 from carrylens.errors import CarryLensError
 from carrylens.model.config import ModelConfig
-from carrylens.model.decoding import decode_answers
+from carrylens.model.decoding import decode_outputs
 from carrylens.model.hooks import (
     UNWATCHED,
     Cache,
@@ -30,16 +31,18 @@ from carrylens.model.hooks import (
     hook_names,
     select_names,
 )
-from carrylens.model.layers import EVERYWHERE, MLP, Attention, Embed, LayerNorm, PosEmbed, Unembed
+from carrylens.model.layers import EVERYWHERE, MLP, Attention, Embed, PosEmbed, Unembed, make_norm
+from carrylens.tasks.task import Task
 
 
 class Block(nn.Module):
-    """One layer: attention, then an MLP, each adding to the residual stream."""
+    """One layer: attention, then an MLP if the model has any, each adding to the residual stream."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.ln1, self.attn = LayerNorm(config), Attention(config)
-        self.ln2, self.mlp = LayerNorm(config), MLP(config)
+        self.ln1, self.attn = make_norm(config), Attention(config)
+        self.ln2 = make_norm(config) if config.has_mlp else None
+        self.mlp = MLP(config) if config.has_mlp else None
 
     def forward(
         self, resid_pre: Float[Tensor, "batch pos d_model"], tap: Tap, at: slice | Tensor = EVERYWHERE
@@ -48,6 +51,8 @@ class Block(nn.Module):
         resid_pre = tap("hook_resid_pre", resid_pre)
         normalized = self.ln1(resid_pre, tap.inside("ln1"))
         attn_out = tap("hook_attn_out", self.attn(normalized, tap.inside("attn"), at))
+        if self.ln2 is None or self.mlp is None:
+            return tap("hook_resid_post", resid_pre[:, at] + attn_out)
         resid_mid = tap("hook_resid_mid", resid_pre[:, at] + attn_out)
         normalized = self.ln2(resid_mid, tap.inside("ln2"))
         mlp_out = tap("hook_mlp_out", self.mlp(normalized, tap.inside("mlp")))
@@ -55,20 +60,25 @@ class Block(nn.Module):
 
 
 class Transformer(nn.Module):
-    """A small transformer that reads a question and predicts its answer token by token."""
+    """A small transformer that reads tokens and predicts others.
+
+    `task` is what the model is for, if that is known: then it can be asked in words, and edited.
+    """
+
+    task: Task | None = None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
         self.embed, self.pos_embed = Embed(config), PosEmbed(config)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-        self.ln_final, self.unembed = LayerNorm(config), Unembed(config)
+        self.ln_final, self.unembed = make_norm(config), Unembed(config)
         self._draw_weights()
 
     @property
     def hook_names(self) -> tuple[str, ...]:
         """The name of every point a hook can be at, in the order in which a pass reaches them."""
-        return hook_names(self.config.n_layers)
+        return hook_names(self.config.n_layers, self.config.has_mlp, self.config.normalization != "none")
 
     def forward(
         self, tokens: Int[Tensor, "batch pos"], *, positions: Sequence[int] | None = None, tap: Tap = UNWATCHED
@@ -88,8 +98,13 @@ class Transformer(nn.Module):
         return logits
 
     def answer(self, question: str) -> str:
-        """What the model answers to a question such as `45+7`, decoded token by token: sign and digits."""
-        return decode_answers(self, Questions.parse([question], self.config.digits))[0]
+        """What the model answers to a question as its task writes one, such as `45+7`, decoded token by token."""
+        if self.task is None:
+            raise CarryLensError(
+                "This model does not say what it was made for, so it cannot be asked in words. "
+                "Set model.task, load it with carrylens.load, or give it token ids."
+            )
+        return self.task.layout.output_text(decode_outputs(self, self.task, self.task.parse([question])))[0]
 
     def run_with_hooks(
         self,

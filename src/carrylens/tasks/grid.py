@@ -95,6 +95,15 @@ class InputGrid:
         places = self._draw_places(random, count, 0)
         return np.stack([values[place] for values, place in zip(self._values, places, strict=True)])
 
+    def draw_some(self, random: np.random.Generator, count: int) -> NDArray[np.int8]:
+        """New values for `count` cells of each family: [family, cell]."""
+        drawn = np.zeros((len(self.families), count), dtype=np.int8)
+        sizes = [len(values) for values in self._values]
+        for n_values in dict.fromkeys(sizes):
+            mine = [at for at, each in enumerate(sizes) if each == n_values]
+            drawn[mine] = random.integers(0, n_values, (len(mine), count))
+        return np.stack([values[place] for values, place in zip(self._values, drawn, strict=True)])
+
     def draw_steps(self, random: np.random.Generator, count: int) -> Cells:
         """How far to step each cell so that it gets another value: from 1 to one less than its family has values."""
         return self._draw_places(random, count, 1)

@@ -179,6 +179,22 @@ class Layout:
         """The text of each row of outputs' ids."""
         return _text(ids, self.output_vocabulary or self.vocabulary)
 
+    def parse(self, text: str) -> dict[Variable, int]:
+        """The inputs of a question that is written as `question_text` writes it, white space left out."""
+        left, found = "".join(text.split()), dict[Variable, int]()
+        for at, slot in enumerate(self.slots[: self.n_question]):
+            table = [slot.token or ""] if slot.input is None else [self.vocabulary[each] for each in self._tables[at]]
+            token = max((each for each in table if each and left.startswith(each)), key=len, default=None)
+            if token is None:
+                wanted = " or ".join(dict.fromkeys(table))
+                raise CarryLensError(f"{quote(text)} is no question: {slot.name} must be {wanted}.")
+            left = left.removeprefix(token)
+            if slot.input is not None:
+                found[slot.input] = table.index(token)
+        if left:
+            raise CarryLensError(f"{quote(text)} is no question: {quote(left)} is left over at its end.")
+        return found
+
     @cached_property
     def _tables(self) -> list[NDArray[np.int64]]:
         return [np.array(self._tokens_at(slot), dtype=np.int64) for slot in self.slots]

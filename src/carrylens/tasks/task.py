@@ -105,6 +105,19 @@ class Task:
             return Strata(("all",), np.zeros(len(batch), dtype=np.int8))
         return self.strata(batch)
 
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        """The names of the question classes."""
+        return self.classes(next(iter(self.samplers.values())).draw(0, 0, 0)).names
+
+    def parse(self, texts: Sequence[str]) -> Batch:
+        """The questions that people wrote down, as `question_text` writes them."""
+        fixed, rows = dict(self.causal.fixed), [self.layout.parse(text) for text in texts]
+        values = [[row.get(each, fixed.get(each, 0)) for each in self.causal.inputs] for row in rows]
+        batch = Batch(self.causal.inputs, np.array(values, dtype=np.int8).reshape(len(rows), len(self.causal.inputs)))
+        like = next(iter(self.samplers.values())).draw(0, 0, 0)
+        return like.with_values(batch.values)
+
     def question_text(self, batch: Batch) -> list[str]:
         """Each question as people read it."""
         return self.layout.question_text(batch)

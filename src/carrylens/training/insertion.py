@@ -16,7 +16,7 @@ from torch import Tensor
 
 from carrylens.errors import CarryLensError
 from carrylens.model.transformer import Transformer
-from carrylens.training.identity import hash_of
+from carrylens.model.weights import hash_of
 
 RESET_STEPS = 100
 """After how many steps what is put back is put back again."""

@@ -47,10 +47,13 @@ class TrainingPlan:
 
     def __post_init__(self) -> None:
         layout, config = self.task.layout, self.config
-        if config.n_ctx != layout.n_positions or config.d_vocab < len(layout.vocabulary):
+        n_outputs = len(layout.output_vocabulary or layout.vocabulary)
+        fits = config.n_ctx >= layout.n_positions and config.reads == layout.reads
+        if not fits or config.d_vocab < len(layout.vocabulary) or config.d_vocab_out < n_outputs:
             raise CarryLensError(
-                f"{self.name} has a model of {config.n_ctx} positions and {config.d_vocab} tokens, but the task "
-                f"{self.task.name!r} needs {layout.n_positions} and {len(layout.vocabulary)}. Give a config for it."
+                f"{self.name} has {config.n_ctx} positions, {config.d_vocab} tokens in and {config.d_vocab_out} out, "
+                f"and is read at {config.reads}. The task {self.task.name!r} needs {layout.n_positions}, "
+                f"{len(layout.vocabulary)} and {n_outputs}, and {layout.reads}. Give a config for it."
             )
         if self.n_steps < 1 or self.seed < 0:
             raise CarryLensError(

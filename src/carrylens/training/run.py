@@ -28,15 +28,15 @@ import torch
 
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
+from carrylens.folders import MANIFEST
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.folder import save_model
-from carrylens.model.manifest import MANIFEST
 from carrylens.model.transformer import Transformer
 from carrylens.tasks.layout import Layout
 from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Examples, TrainingBatches, draw_examples
 from carrylens.training.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint, save_checkpoint
-from carrylens.training.identity import machine_of
+from carrylens.training.devices import machine_of
 from carrylens.training.insertion import RESET_STEPS, insert, put_back
 from carrylens.training.losses import answered_right, output_logits, token_losses
 from carrylens.training.optimiser import Optimiser
@@ -89,6 +89,7 @@ class TrainingRun:
 def start(plan: TrainingPlan, folder: Path, device: torch.device) -> TrainingRun:
     """A run at its first step."""
     model = Transformer(plan.config)
+    model.task = plan.task
     if plan.recipe.silent_start:
         _silence(model)
     if plan.insertion is not None:

@@ -8,11 +8,11 @@ from functools import cache
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.subject import Settings, Subject
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.description import CircuitDescription, Role
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 
@@ -45,7 +45,7 @@ def combined_a_layer_later(operation: Operation, digits: int) -> CircuitDescript
 
 
 def untrained_subject(operation: Operation, digits: int = 3) -> Subject:
-    model = Transformer(ModelConfig.of_width(digits, n_layers=2, n_heads=3, width=24, seed=5)).eval()
+    model = Transformer(config_of_width(digits, n_layers=2, n_heads=3, width=24, seed=5)).eval()
     return Subject("untrained", model, operation)
 
 

@@ -32,7 +32,7 @@ from carrylens.discovery.node_map import NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
 from carrylens.evidence.rates import Rate
-from carrylens.model.manifest import check_sealed, write_sealed
+from carrylens.folders import check_sealed, write_sealed
 from carrylens.report.figures.battery import outcome_svg
 from carrylens.report.terminal.battery import outcome_lines, summary_lines
 

@@ -15,12 +15,12 @@ from carrylens.arithmetic.battery.polysemy import inserted_node, judge_several, 
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.running import full_settings
 from carrylens.arithmetic.battery.subject import Inserted, Subject
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
 from carrylens.discovery.node_map import NodeMap
 from carrylens.evidence.rates import Rate
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 
@@ -90,7 +90,7 @@ def test_without_a_model_from_scratch_only_the_addition_model_stands_beside() ->
 
 
 def test_a_model_put_in_late_has_its_nodes_moved() -> None:
-    big, small = (Transformer(ModelConfig.of_width(2, n, n + 1, width=24, seed=1)) for n in (3, 2))
+    big, small = (Transformer(config_of_width(2, n, n + 1, width=24, seed=1)) for n in (3, 2))
     early, late = (Subject("ins", big, Operation.MIX, None, Inserted("add", small, late)) for late in (False, True))
     assert inserted_node(Node(4, 1, 2), early) == Node(4, 1, 2)
     assert inserted_node(Node(4, 1, 2), late) == Node(4, 2, 3)

@@ -24,6 +24,7 @@ from carrylens.arithmetic.battery.restoration import _beside_curve, _Curve, _Res
 from carrylens.arithmetic.battery.restored_writes import summed_writes, told_by, unseen_pairs, wanted_at
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.battery.tagging import Tagged, tagged_nodes
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
@@ -42,7 +43,7 @@ NOISY = Dials(noise=2)
 def mapped(subject: Subject, kept: Collection[Node]) -> Subject:
     hit, none, config = Rate(5, 9), Rate(0, 9), subject.model.config
     nodes = [Usefulness(node, hit if node in kept else none, none, none, (), {}) for node in subject.nodes]
-    shape = (config.digits, config.n_layers, config.n_heads)
+    shape = (digits_of(config), config.n_layers, config.n_heads)
     found = NodeMap(subject.name, subject.operation, *shape, nodes, ())
     return Subject(subject.name, subject.model, subject.operation, found)
 

@@ -18,6 +18,7 @@ from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.battery.sufficiency import FILLS, _beside, _Kept
 from carrylens.arithmetic.battery.tagging import matched_set, parts_of, reference_questions, tagged_nodes
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
@@ -154,7 +155,7 @@ def test_past_the_gate_nodes_of_untrained_weights_keep_no_more_than_random_ones(
 def mapped(subject: Subject, kept: tuple[Node, ...] | list[Node]) -> Subject:
     hit, none, config = Rate(5, 9), Rate(0, 9), subject.model.config
     nodes = [Usefulness(node, hit if node in kept else none, none, none, (), {}) for node in subject.nodes]
-    shape = (config.digits, config.n_layers, config.n_heads)
+    shape = (digits_of(config), config.n_layers, config.n_heads)
     return type(subject)(subject.name, subject.model, subject.operation, NodeMap("", Operation.ADD, *shape, nodes, ()))
 
 

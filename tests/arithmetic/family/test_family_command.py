@@ -25,7 +25,7 @@ from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.cli import app
 from carrylens.discovery.node_map import MAP
 from carrylens.explain import read_members
-from carrylens.model.manifest import check_sealed, write_sealed
+from carrylens.folders import check_sealed, write_sealed
 from claims.maps import SEARCHED, left_to_right_map
 
 PLAIN, BINARY = describe(Operation.ADD, 3), describe(Operation.ADD, 3, Dials(carry=Carry.BINARY))

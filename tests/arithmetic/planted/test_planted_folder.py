@@ -22,7 +22,7 @@ from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.arithmetic.zoo.model_facts import model_name
 from carrylens.cli import main
 from carrylens.errors import CarryLensError
-from carrylens.model.manifest import check_sealed
+from carrylens.folders import check_sealed
 
 
 @dataclass(frozen=True)

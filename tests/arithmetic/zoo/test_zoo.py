@@ -11,13 +11,14 @@ import torch
 import carrylens as cl
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.model_shapes import config_of_width, digits_of
 from carrylens.arithmetic.zoo.cards import model_card
 from carrylens.arithmetic.zoo.exams import Exam, hash_of, meets_bar
 from carrylens.arithmetic.zoo.model_facts import model_name, saved_test
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.errors import CarryLensError
-from carrylens.model import ModelConfig, Transformer, save_model
-from carrylens.model.manifest import check_sealed
+from carrylens.folders import check_sealed
+from carrylens.model import Transformer, save_model
 from carrylens.training.exam import Result
 from carrylens.training.run import Plan, start, train
 
@@ -41,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_folder_loads_by_its_path(folder: Path) -> None:
-    assert cl.load(str(folder)).config.digits == 2
+    assert digits_of(cl.load(str(folder)).config) == 2
 
 
 def test_a_trained_folder_knows_its_name_whatever_it_is_called(folder: Path) -> None:
@@ -50,7 +51,7 @@ def test_a_trained_folder_knows_its_name_whatever_it_is_called(folder: Path) -> 
 
 def test_a_folder_without_history_goes_by_its_own_name(tmp_path: Path) -> None:
     place = tmp_path / "sub_d3_l1_h3_w24_t1K_s1"
-    save_model(Transformer(ModelConfig.of_width(3, 1, 3, width=24)), place)
+    save_model(Transformer(config_of_width(3, 1, 3, width=24)), place)
     assert model_name(place).operation is Operation.SUB
     place.rename(tmp_path / "mine")
     with pytest.raises(CarryLensError, match="does not say whether its model adds or subtracts"):
@@ -125,7 +126,7 @@ def test_the_bar_is_fewer_than_ten_per_million_natural_and_enriched(
 def test_a_shipped_model_is_whole_and_answers(name: str) -> None:
     model = cl.load(name)
     parsed = ModelName.parse(name)
-    assert (model.config.digits, model.config.n_layers, model.config.d_model) == (
+    assert (digits_of(model.config), model.config.n_layers, model.config.d_model) == (
         parsed.digits,
         parsed.n_layers,
         parsed.width,

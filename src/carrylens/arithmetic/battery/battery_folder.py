@@ -15,7 +15,7 @@ from carrylens.arithmetic.battery.saved_form import BATTERY, battery_bytes, batt
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts
-from carrylens.model.manifest import MANIFEST, check_sealed, read_sealed, write_sealed
+from carrylens.folders import MANIFEST, check_sealed, read_sealed, write_sealed
 
 _KIND = "battery "
 

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.tokens import answer_positions, encode, place_names, place_position
 from carrylens.discovery.node_map import NodeMap, Nodes
@@ -93,7 +94,7 @@ class Subject:
     @property
     def digits(self) -> int:
         """How many digits the operands have."""
-        return self.model.config.digits
+        return digits_of(self.model.config)
 
     @property
     def last_layer(self) -> int:

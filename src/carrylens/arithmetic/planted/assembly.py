@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from carrylens.arithmetic.model_shapes import HEADS_PER_WIDTH, MLP_RATIO, config_of_width
 from carrylens.arithmetic.planted.sketch import DIGIT, MINUS, ONE, HeadSketch, Neuron, Reading, Sketch, out, pos
 from carrylens.arithmetic.tokens import VOCABULARY
-from carrylens.model.config import HEADS_PER_WIDTH, MLP_RATIO, ModelConfig
+from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import model_from_weights
 
@@ -32,6 +33,7 @@ _TOKEN = (DIGIT, MINUS, EVEN)
 _USUAL = 6.0  # the squared length of what a token and a position write besides the constant vector
 _SPARE = 3  # the constant vector's two coordinates and the balancing one
 _NOISE_DIRECTIONS = 6
+_EPS = ModelConfig.eps
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Basis:
                 vector[self._index[name]] += weight
         vector -= vector.mean()  # the stream has mean 0 but for rounding, which this does not read
         turned = vector if self._rotation is None else self._rotation @ vector
-        return turned * ((2.0 * self.anchor**2 + _USUAL) / self.width + ModelConfig.eps) ** 0.5
+        return turned * ((2.0 * self.anchor**2 + _USUAL) / self.width + _EPS) ** 0.5
 
 
 def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
@@ -101,7 +103,8 @@ def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
     if noise:
         _add_noise(state, basis, noise, finish, [len(layer) for layer in sketch.neurons], generator)
     float32 = {name: value.float() for name, value in state.items()}
-    return model_from_weights(config, float32, "The planted model").eval()
+    model = model_from_weights(config, float32, "The planted model").eval()
+    return model
 
 
 def needed_width(sketch: Sketch, n_positions: int, n_noise: int) -> int:
@@ -113,9 +116,9 @@ def needed_width(sketch: Sketch, n_positions: int, n_noise: int) -> int:
 
 
 def _config(sketch: Sketch, digits: int, finish: Finish, n_noise: int) -> ModelConfig:
-    config = ModelConfig.of_width(digits, sketch.n_layers, sketch.n_heads, HEADS_PER_WIDTH, finish.seed)
+    config = config_of_width(digits, sketch.n_layers, sketch.n_heads, HEADS_PER_WIDTH, finish.seed)
     width = finish.width or needed_width(sketch, config.n_ctx, n_noise)
-    return ModelConfig.of_width(digits, sketch.n_layers, sketch.n_heads, width, finish.seed)
+    return config_of_width(digits, sketch.n_layers, sketch.n_heads, width, finish.seed)
 
 
 def _embed(state: dict[str, Tensor], basis: Basis, sketch: Sketch, config: ModelConfig) -> None:

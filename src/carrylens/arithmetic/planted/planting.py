@@ -27,11 +27,12 @@ from carrylens.arithmetic.planted.rivals import (
 from carrylens.arithmetic.planted.sketch import Sketch
 from carrylens.arithmetic.planted.truth import Edge, Group, Truth
 from carrylens.arithmetic.planted.wiring import wire
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.model_facts import TRUTH
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
+from carrylens.folders import read_sealed
 from carrylens.model.folder import save_model
-from carrylens.model.manifest import read_sealed
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import model_from_weights
 
@@ -66,6 +67,7 @@ def plant(description: CircuitDescription) -> Planted:
         width=description.width,
     )
     model = assemble(sketch, description.digits, finish)
+    model.task = arithmetic_task(description.operation, description.digits)
     return Planted(model, Truth(str(planted_name(description, model)), description, groups, edges))
 
 
@@ -95,7 +97,9 @@ def permuted_twin(model: Transformer, seed: int) -> Transformer:
         name: weight.flatten()[torch.randperm(weight.numel(), generator=generator)].view(weight.shape)
         for name, weight in model.state_dict().items()
     }
-    return model_from_weights(model.config, shuffled, "The twin").eval()
+    twin = model_from_weights(model.config, shuffled, "The twin").eval()
+    twin.task = model.task
+    return twin
 
 
 def _sketch(description: CircuitDescription) -> tuple[Sketch, tuple[Group, ...], tuple[Edge, ...]]:

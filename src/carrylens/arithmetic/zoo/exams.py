@@ -20,18 +20,17 @@ import msgspec
 from carrylens.arithmetic.exam_counts import parse_counts
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import model_card
 from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH, model_name
 from carrylens.arithmetic.zoo.shipped import find_model, load
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
-from carrylens.model.folder import CONFIG, WEIGHTS
+from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, check_sealed, write_sealed
 from carrylens.model.hub import HUB
-from carrylens.model.manifest import MANIFEST, check_sealed, write_sealed
 from carrylens.model.transformer import Transformer
+from carrylens.model.weights import hash_of as hash_of
 from carrylens.training.exam import EXAM_SEED, MOST_KEPT, ExamPart, PartResult, blank_results, sit
-from carrylens.training.identity import hash_of as hash_of
 
 BAR_PER_MILLION = 10
 BAR_POPULATIONS = ("natural", "enriched")
@@ -55,7 +54,8 @@ class Exam:
         given = parse_counts(of)
         model = load(source).to(device)
         name = model_name(source if source.startswith(HUB) else find_model(source))
-        task = arithmetic_task(name.operation, model.config.digits)
+        task = model.task
+        assert isinstance(task, ArithmeticTask)
         parts = exam_parts(task, per_population, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")

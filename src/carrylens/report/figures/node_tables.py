@@ -15,9 +15,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from carrylens.arithmetic.published_map import hit_places
 from carrylens.arithmetic.tokens import place_names
 from carrylens.discovery.node_map import NodeMap
-from carrylens.discovery.published_map import hit_places
 from carrylens.nodes import Node
 from carrylens.report.terminal.map import short, shown_roles
 from carrylens.report.variable_kinds import KINDS, kind_of

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from carrylens.arithmetic.published_map import answer_places, hit_classes
 from carrylens.arithmetic.tokens import place_names
 from carrylens.discovery.node_map import Role
-from carrylens.discovery.published_map import answer_places, hit_classes
 from carrylens.nodes import print_nodes
 from carrylens.report.page.effects import effect_of_role
 from carrylens.report.page.saved import Saved

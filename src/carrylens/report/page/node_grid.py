@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from carrylens.arithmetic.published_map import answer_places, hit_classes, hit_places
 from carrylens.arithmetic.tokens import place_names
 from carrylens.discovery.behaviours import Behaviour, Clusters
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness, Way
-from carrylens.discovery.published_map import answer_places, hit_classes, hit_places
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.nodes import Node, print_nodes

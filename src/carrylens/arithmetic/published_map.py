@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from carrylens.arithmetic.tokens import answer_positions, place_names, place_position
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
+from carrylens.tasks.layout import Layout
 from carrylens.tasks.variables import Variable
 
 BEHAVIORS, FEATURES = "behaviors.json", "features.json"
@@ -54,36 +54,14 @@ class PublishedNode:
     other: tuple[str, ...] = ()
 
 
-def answer_places(digits: int) -> tuple[str, ...]:
-    """The places of the answer, the sign first.
-
-    >>> answer_places(2)
-    ('A3', 'A2', 'A1', 'A0')
-    """
-    return place_names(digits)[answer_positions(digits).start + 1 :]
-
-
-def hit_places(usefulness: Usefulness, digits: int) -> tuple[str, ...]:
-    """The places of the answer that go wrong without a node, and not anyway."""
-    if not usefulness.tokens:  # the map does not say
-        return ()
-    pairs = zip(answer_places(digits), usefulness.tokens, strict=True)
-    return tuple(place for place, rate in pairs if rate.hits)
-
-
-def hit_classes(usefulness: Usefulness) -> tuple[str, ...]:
-    """The classes of questions that fail without a node, and not anyway."""
-    return tuple(name for name, rate in sorted(usefulness.classes.items()) if rate.hits)
-
-
 def behaviors_json(found: NodeMap) -> str:
     """The text of a `behaviors.json`: the useful nodes, and what each does."""
     behaviours = {each.node: each for each in found.behaviours}
     entries = [
         _entry(
             each.node,
-            _behaviour_tags(each, behaviours.get(each.node, Behaviour(each.node)), found.digits),
-            _behaviour_fields(each, behaviours.get(each.node, Behaviour(each.node)), found.digits),
+            _behaviour_tags(each, behaviours.get(each.node, Behaviour(each.node)), found.task.layout),
+            _behaviour_fields(each, behaviours.get(each.node, Behaviour(each.node)), found.task.layout),
         )
         for each in found.nodes
         if each.node in found.useful
@@ -101,9 +79,14 @@ def features_json(found: NodeMap) -> str:
     for node in sorted(useful.union(*(role.nodes for role in found.roles))):
         own = [role for role in found.roles if role.nodes == (node,)]
         tags = dict.fromkeys(tag for role in own if (tag := role_tag(role.variable)) is not None)
-        roles = [_role_fields(role, node, found.digits) for role in found.roles if node in role.nodes]
+        roles = [_role_fields(role, node, found.task.layout) for role in found.roles if node in role.nodes]
         entries.append(_entry(node, list(tags), {"useful": node in useful, "roles": roles}))
     return json.dumps(entries, indent=1) + "\n"
+
+
+def published_files(found: NodeMap) -> dict[str, bytes]:
+    """Both files by name."""
+    return {BEHAVIORS: behaviors_json(found).encode(), FEATURES: features_json(found).encode()}
 
 
 def role_tag(variable: Variable) -> str | None:
@@ -173,11 +156,11 @@ def _entry(node: Node, tags: Sequence[str], fields: Mapping[str, object]) -> dic
     }
 
 
-def _behaviour_tags(usefulness: Usefulness, behaviour: Behaviour, digits: int) -> list[str]:
+def _behaviour_tags(usefulness: Usefulness, behaviour: Behaviour, layout: Layout) -> list[str]:
     tags = [f"Fail%:{round(100 * usefulness.mean.value)}"]
-    if hits := hit_places(usefulness, digits):
+    if hits := usefulness.hit_places(layout):
         tags.append("Impact:A" + "".join(place.removeprefix("A") for place in hits))
-    classes = hit_classes(usefulness)
+    classes = usefulness.hit_classes
     for letter, major in _CLASS_TAGS.items():
         if depths := "".join(name[1:] for name in classes if name[0] == letter):
             tags.append(f"{major}:{letter}{depths}")
@@ -186,7 +169,7 @@ def _behaviour_tags(usefulness: Usefulness, behaviour: Behaviour, digits: int) -
         for look in each.looks:
             shares[look.place] = shares.get(look.place, 0.0) + look.share / len(behaviour.attention)
     for place in sorted(shares, key=lambda name: -shares[name])[:_MOST_LOOKS]:
-        tags.append(f"Attn:P{place_position(place, digits)}={round(100 * shares[place])}")
+        tags.append(f"Attn:P{layout.position(place)}={round(100 * shares[place])}")
     for clusters in behaviour.clusters:
         if clusters.are_clear:
             major, tag = _PCA[clusters.variable.name]
@@ -194,31 +177,31 @@ def _behaviour_tags(usefulness: Usefulness, behaviour: Behaviour, digits: int) -
     return tags
 
 
-def _behaviour_fields(usefulness: Usefulness, behaviour: Behaviour, digits: int) -> dict[str, object]:
+def _behaviour_fields(usefulness: Usefulness, behaviour: Behaviour, layout: Layout) -> dict[str, object]:
     node = usefulness.node
     fields: dict[str, object] = {
-        "place": place_names(digits)[node.position],
+        "place": layout.place_names[node.position],
         "fails": {name: _rate(getattr(usefulness, name)) for name in ("mean", "resample", "clean")},
-        "hits": list(hit_places(usefulness, digits)),
-        "tokens": dict(zip(answer_places(digits), map(_rate, usefulness.tokens), strict=True)),
+        "hits": list(usefulness.hit_places(layout)),
+        "tokens": dict(zip(layout.output_places, map(_rate, usefulness.tokens), strict=True)),
         "classes": {name: _rate(rate) for name, rate in usefulness.classes.items()},
-        "attention": {each.operation.value: [asdict(look) for look in each.looks] for each in behaviour.attention},
+        "attention": {each.operation: [asdict(look) for look in each.looks] for each in behaviour.attention},
         "clusters": [
             {**asdict(each), "variable": str(each.variable), "are_clear": each.are_clear} for each in behaviour.clusters
         ],
     }
-    if behaviour.stand_ins is not None:
-        found = behaviour.stand_ins
+    if behaviour.backups is not None:
+        found = behaviour.backups
         rates = {name: _rate(value) for name, value in vars(found).items() if name != "nodes"}
         named = {"nodes": list(map(str, found.nodes)), **rates, "p": found.p, "is_useful": found.is_useful}
         fields["with_stand_ins"] = named
     return fields
 
 
-def _role_fields(role: Role, node: Node, digits: int) -> dict[str, object]:
+def _role_fields(role: Role, node: Node, layout: Layout) -> dict[str, object]:
     return {
         "variable": str(role.variable),
-        "token": answer_places(digits)[role.token],
+        "token": layout.output_places[role.token],
         "hit": _rate(role.hit),
         "null": _rate(role.null),
         "p": role.p,

@@ -1,8 +1,8 @@
-"""Manifest: files that are all there, or are not there at all.
+"""Folders: files that are all there, or are not there at all, and that nobody changed since.
 
 Takes  a folder and the bytes of the files to put in it.
 Gives  files that replace the old ones only once all of them are safely on disk, sealed by a list of their hashes.
-Never  leaves half a file, and never trusts a file whose hash is another than the one that was sealed.
+Never  leaves half a file, never trusts a file whose hash is another than the one that was sealed, imports no torch.
 
 1. Every file is written beside its place under a name of its own, and flushed to the disk.
 2. Only then does each take its place, `manifest.json` last. Until it is there, the folder is unfinished.
@@ -15,10 +15,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from safetensors import SafetensorError
+from safetensors.numpy import load
+
 from carrylens.errors import CarryLensError
 from carrylens.files import write_flushed
 
 MANIFEST = "manifest.json"
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
 
 
 def write_sealed(folder: Path, contents: Mapping[str, bytes], also: Sequence[str] = ()) -> None:
@@ -67,6 +72,36 @@ def check_sealed(folder: Path) -> tuple[str, ...]:
     for name in names:
         read_sealed(folder, name)
     return names
+
+
+def check_if_sealed(path: Path, content: bytes, *, must_be_listed: bool = False) -> None:
+    """Raise a clear error if the folder's manifest has another hash for this file, or none where it must be listed.
+
+    A folder may have no manifest: then nothing in it was sealed.
+    """
+    if not (path.parent / MANIFEST).is_file():
+        return
+    sealed = _hashes(path.parent)
+    if must_be_listed and path.name not in sealed:
+        raise CarryLensError(
+            f"{path.parent / MANIFEST} does not list {path.name}, so it was put there by hand. Map the model again."
+        )
+    if path.name in sealed and _sha256(content) != sealed[path.name]:
+        raise CarryLensError(
+            f"{path} is not the file that was saved: its hash differs from {MANIFEST}. Restore it, or make it again."
+        )
+
+
+def hash_of_weights(path: Path) -> str:
+    """The hash of the weights in a file: that of the model they make, as maps and tests have it."""
+    try:
+        state = load(_read(path))
+    except (SafetensorError, KeyError, TypeError) as error:
+        raise CarryLensError(f"{path} holds no weights ({' '.join(str(error).split())}). Restore it.") from error
+    digest = hashlib.sha256()
+    for name, array in sorted(state.items()):
+        digest.update(name.encode() + f"torch.{array.dtype}".encode() + array.tobytes())
+    return digest.hexdigest()
 
 
 def _hashes(folder: Path) -> dict[str, str]:

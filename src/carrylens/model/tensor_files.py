@@ -1,0 +1,69 @@
+"""Tensor files: names and tensors from a file that anyone may have made.
+
+Takes  the path of a `.safetensors` file, or of a state dict saved with `torch.save` on any device.
+Gives  its tensors on the CPU, by name.
+Never  runs what a file holds: only plain tensors are read from a pickle, and anything else refuses the file.
+"""
+
+import pickle
+import re
+import warnings
+import zipfile
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load
+from torch import Tensor
+
+from carrylens.errors import CarryLensError
+
+SAFETENSORS = ".safetensors"
+
+
+def read_tensors(path: str | Path, wanted: str = "a file of weights") -> dict[str, Tensor]:
+    """The tensors in a file; `wanted` is what an error asks for where there is no file."""
+    try:
+        state = _read_safetensors(path) if str(path).endswith(SAFETENSORS) else _read_pickle(path)
+    except pickle.UnpicklingError as error:
+        raise CarryLensError(_refusal(path, str(error))) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CarryLensError(f"{path} cannot be read ({reason}). Give {wanted}.") from error
+    except Exception as error:  # a damaged file can trip the reader anywhere
+        raise CarryLensError(f"{path} is damaged or no file of tensors. Fetch it again.") from error
+    if not isinstance(state, dict) or not all(_is_weight(name, value) for name, value in state.items()):
+        raise CarryLensError(f"{path} is not a dictionary of tensors. Give a state dict saved with torch.save.")
+    return dict(state)
+
+
+def _read_safetensors(path: str | Path) -> object:
+    content = Path(path).read_bytes()
+    try:
+        return load(content)
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+
+
+def _read_pickle(path: str | Path) -> object:
+    _check_sums(path)
+    with warnings.catch_warnings(action="ignore"):  # PyTorch remarks on files that are then refused
+        return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def _check_sums(path: str | Path) -> None:
+    # PyTorch does not look at the check sums of its own files, so a flipped bit would go unseen.
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if archive.testzip() is not None:
+                raise zipfile.BadZipFile
+
+
+def _is_weight(name: object, value: object) -> bool:
+    return isinstance(name, str) and isinstance(value, Tensor) and value.layout is torch.strided
+
+
+def _refusal(path: str | Path, reason: str) -> str:
+    named = re.search(r"GLOBAL ([\w.]+)", reason)
+    what = f"code ({named[1]})" if named else "something else than tensors"
+    return f"{path} holds {what}, so it was refused and nothing in it was run. Give a plain state dict of tensors."
