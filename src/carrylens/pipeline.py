@@ -35,8 +35,9 @@ if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.discovery.settings import Watch
     from carrylens.evidence.confidence import Confidence
     from carrylens.model.transformer import Transformer
-    from carrylens.training.exam import Result
-    from carrylens.training.run import Plan, Run, Watcher
+    from carrylens.training.exam import PartResult
+    from carrylens.training.plan import TrainingPlan
+    from carrylens.training.run import TrainingMonitor, TrainingRun
 
 Record = dict[str, Any]
 _SHIPPED = Path(__file__).parent / "arithmetic" / "zoo" / "models"  # as in zoo/shipped.py, which would import PyTorch
@@ -87,53 +88,55 @@ def frequency_records(widths: Sequence[int], count: int, seed: int) -> Iterator[
                 }
 
 
-def training_plan(name: str, recipe: str, insert: str | None, placement: str) -> Plan:
+def training_plan(name: str, recipe: str, insert: str | None, placement: str) -> TrainingPlan:
     """What the train command was asked to train."""
+    from carrylens.arithmetic.recipes import RecipeKind
+    from carrylens.arithmetic.training_plans import plan_for
     from carrylens.arithmetic.zoo.model_facts import model_name
     from carrylens.arithmetic.zoo.shipped import find_model, load
     from carrylens.model.hub import HUB
     from carrylens.training.insertion import Placement
-    from carrylens.training.recipes import RecipeKind
-    from carrylens.training.run import Plan
 
     if ModelName.parse(name).planted:
         raise CarryLensError(f"{name} is planted, so nothing is trained. Write carrylens plant.")
     kind, where = _choice(RecipeKind, recipe, "--recipe"), _choice(Placement, placement, "--placement")
     if insert is None:
-        return Plan(ModelName.parse(name), kind, placement=where)
+        return plan_for(ModelName.parse(name), kind, placement=where)
     inserted_name = model_name(insert if insert.startswith(HUB) else find_model(insert))
     if inserted_name.operation is not Operation.ADD:
         raise CarryLensError(f"{inserted_name} is no addition model. Give --insert a model whose name begins with add.")
-    return Plan(ModelName.parse(name), kind, load(insert), str(inserted_name), where)
+    return plan_for(ModelName.parse(name), kind, load(insert), str(inserted_name), where)
 
 
 def train_model(
-    plan: Plan,
+    plan: TrainingPlan,
     folder: Path,
     device: str,
     threads: int,
-    watcher: Watcher,
+    monitor: TrainingMonitor,
     checkpoint_seconds: float,
     *,
     resume: bool,
     restart: bool,
-) -> Run:
+) -> TrainingRun:
     """Train, or go on training, in a folder that is in the state the caller thinks it is in."""
     from carrylens.training import devices, run
 
     where = devices.device_called(device, threads)
     run.prepare_folder(folder, resume=resume, restart=restart)
     under_way = (run.resume if resume else run.start)(plan, folder, where)
-    run.train(under_way, watcher, checkpoint_seconds)
+    run.train(under_way, monitor, checkpoint_seconds)
     return under_way
 
 
-def start_exam(source: str, per_stream: int, per_class: int, device: str, threads: int, of: Sequence[str] = ()) -> Exam:
+def start_exam(
+    source: str, per_population: int, per_class: int, device: str, threads: int, of: Sequence[str] = ()
+) -> Exam:
     """The test of a model, from where it was stopped if it was."""
     from carrylens.arithmetic.zoo.exams import Exam
     from carrylens.training.devices import device_called
 
-    return Exam.start(source, per_stream, per_class, device_called(device, threads).type, of)
+    return Exam.start(source, per_population, per_class, device_called(device, threads).type, of)
 
 
 def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any]) -> CircuitDescription:
@@ -155,15 +158,18 @@ def planting(operation: str, digits: int, method: str, dials: Mapping[str, Any])
     return (dial.one_layer if how is description.Method.ONE_LAYER else dial.place_value)(digits, settings)
 
 
-def plant_exam(planted: Planted, n_questions: int) -> list[Result]:
+def plant_exam(planted: Planted, n_questions: int) -> list[PartResult]:
     """So many enriched questions of each operation, and a hundredth of that of every class and depth."""
-    from carrylens.training.exam import blank_results, exam_parts, sit
+    from carrylens.arithmetic.exam_parts import exam_parts
+    from carrylens.arithmetic.task import arithmetic_task
+    from carrylens.training.exam import blank_results, sit
 
     description = planted.truth.description
-    parts = exam_parts(description.operation, description.digits, n_questions, max(1, n_questions // 100))
+    task = arithmetic_task(description.operation, description.digits)
+    parts = exam_parts(task, n_questions, max(1, n_questions // 100))
     parts = [part for part in parts if part.name not in ("natural", "paper")]
     results = blank_results(parts)
-    for _ in sit(planted.model, parts, results):
+    for _ in sit(planted.model, task, parts, results):
         pass
     return results
 

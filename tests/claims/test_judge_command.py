@@ -27,8 +27,8 @@ from carrylens.discovery.roles import find_roles
 from carrylens.errors import CarryLensError
 from carrylens.folders import write_sealed
 from carrylens.interventions.engine import Engine
+from carrylens.model.weights import hash_of
 from carrylens.pipeline import judge_map
-from carrylens.training.identity import hash_of
 from claims.maps import left_to_right_map, with_roles
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hypothesis.md"

@@ -11,8 +11,8 @@ from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer
+from carrylens.model.weights import hash_of
 from carrylens.pipeline import training_plan
-from carrylens.training.identity import hash_of
 from carrylens.training.insertion import Placement, insert, put_back
 from carrylens.training.run import Plan, resume, start, train
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import torch
+from carrylens.training.recipes import RecipeKind
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.exams import hash_of
@@ -23,7 +24,6 @@ from carrylens.pipeline import train_model
 from carrylens.training import run as runs
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.losses import token_losses
-from carrylens.training.recipes import RecipeKind
 from carrylens.training.run import HISTORY, Plan, prepare_folder, resume, start, train
 
 CPU = torch.device("cpu")

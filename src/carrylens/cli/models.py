@@ -59,10 +59,10 @@ def train_command(
 
     plan = training_plan(name, recipe, insert, placement)
     folder = out or Path("models") / name
-    with Watch(plan.name.n_steps, name) as watch:
+    with Watch(plan.n_steps, name) as watch:
         run = train_model(plan, folder, device, threads, watch, checkpoint_seconds, resume=resume, restart=restart)
     if not run.done:
-        raise Stopped(f"Stopped after step {run.step} of {plan.name.n_steps}. Add --resume to go on.")
+        raise Stopped(f"Stopped after step {run.step} of {plan.n_steps}. Add --resume to go on.")
     last = run.history[-1]
     if as_json:
         print_record({"name": name, "folder": str(folder), **last})

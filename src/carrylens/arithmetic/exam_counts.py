@@ -1,11 +1,11 @@
-"""Counts: how many questions of each stream a test asks, as the command line writes it.
+"""Exam counts: how many questions of each population a test asks, as the command line writes it.
 
 Takes  texts such as `enriched=400000` or `enriched:add=1000000`; or how many were asked.
-Gives  the count of every stream of every operation; or the options that ask so many.
+Gives  the count of every population of every operation; or the options that ask so many.
 Never  asks a question.
 
-A count for one operation goes before a count for the stream, and that before the count for all streams, in whatever
-order they are written.
+A count for one operation goes before a count for the population, and that before the count for all populations, in
+whatever order they are written.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import StreamKind
 from carrylens.errors import CarryLensError, quote
 
-Given = Mapping[tuple[StreamKind, Operation | None], int]
+WrittenCounts = Mapping[tuple[StreamKind, Operation | None], int]
 """What was written; with None for the operation, for both."""
 
-Counts = Mapping[tuple[StreamKind, Operation], int]
+PopulationCounts = Mapping[tuple[StreamKind, Operation], int]
 
 _OF = re.compile(r"(natural|paper|enriched)(?::(add|sub))?=([0-9]{1,15})", re.ASCII)
 
@@ -32,7 +32,7 @@ def single_operations(operation: Operation) -> tuple[Operation, ...]:
     return (Operation.ADD, Operation.SUB) if operation is Operation.MIX else (operation,)
 
 
-def parse_counts(texts: Sequence[str]) -> Given:
+def parse_counts(texts: Sequence[str]) -> WrittenCounts:
     """What the texts ask for.
 
     >>> parse_counts(["enriched:add=1000000"])
@@ -52,8 +52,8 @@ def parse_counts(texts: Sequence[str]) -> Given:
     return given
 
 
-def stream_counts(operation: Operation, usual: int, given: Given) -> Counts:
-    """How many are asked of each stream, for each operation of a model that does `operation`."""
+def population_counts(operation: Operation, usual: int, given: WrittenCounts) -> PopulationCounts:
+    """How many are asked of each population, for each operation of a model that does `operation`."""
     operations = single_operations(operation)
     for kind, each in given:
         if each is not None and each not in operations:
@@ -69,8 +69,8 @@ def stream_counts(operation: Operation, usual: int, given: Given) -> Counts:
     }
 
 
-def count_options(operation: Operation, asked: Counts) -> str:
-    """The options that ask so many: `--questions` for the paper's stream and those that are asked as often.
+def count_options(operation: Operation, asked: PopulationCounts) -> str:
+    """The options that ask so many: `--questions` for the paper's population and those that are asked as often.
 
     >>> count_options(Operation.ADD, {(kind, Operation.ADD): 400 for kind in StreamKind})
     '--questions 400'
@@ -90,11 +90,11 @@ def count_options(operation: Operation, asked: Counts) -> str:
 
 def asked_options(name: ModelName, test: dict[str, Any]) -> str:
     """The options of `carrylens test` that ask what the test asked, as long as it was asked by that command."""
-    streams = {kind.value for kind in StreamKind}
+    populations = {kind.value for kind in StreamKind}
     asked = {
         (StreamKind(part["name"]), Operation(part["operation"])): int(part["asked"])
         for part in test["parts"]
-        if part["name"] in streams
+        if part["name"] in populations
     }
-    per_class = max((part["asked"] for part in test["parts"] if part["name"] not in streams), default=0)
+    per_class = max((part["asked"] for part in test["parts"] if part["name"] not in populations), default=0)
     return f"{count_options(name.operation, asked)} --per-class {per_class}"
