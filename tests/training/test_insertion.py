@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from carrylens.pipeline import training_plan
 
 import carrylens as cl
 from carrylens.arithmetic.model_names import ModelName
@@ -12,7 +13,6 @@ from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer
 from carrylens.model.weights import hash_of
-from carrylens.pipeline import training_plan
 from carrylens.training.insertion import Placement, insert, put_back
 from carrylens.training.run import Plan, resume, start, train
 

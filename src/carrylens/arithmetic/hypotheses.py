@@ -94,11 +94,10 @@ def _in_layout(stated: Hypothesis, task: ArithmeticTask) -> Hypothesis:
     model = causal_in(stated.model, task.question_layout)
     known = {variable.name for variable in model.by_variable if variable.name != "SGN" or task.question_layout.sign}
     known |= {variable.name for variable in model.inputs}
-    kept = {
-        name: tuple(each for each in getattr(stated, name) if each in known)
-        for name in ("required", "optional", "folded")
-    }
-    return replace(stated, model=model, **kept)
+    required, optional, folded = (
+        tuple(each for each in names if each in known) for names in (stated.required, stated.optional, stated.folded)
+    )
+    return replace(stated, model=model, required=required, optional=optional, folded=folded)
 
 
 def _state(

@@ -15,7 +15,16 @@ from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.settings import BatterySettings
-from carrylens.arithmetic.battery.subject import Subject
+from carrylens.arithmetic.battery.subject import InsertedModel, Subject
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.zoo.model_facts import training_run
+from carrylens.arithmetic.zoo.sources import find_source, shipped_names
+from carrylens.errors import CarryLensError
+from carrylens.model.source import ModelSource
+from carrylens.tasks.task import Task
+from carrylens.training.insertion import Placement
 from carrylens.workflow.analysis import Analysis
 
 

@@ -26,6 +26,7 @@ from carrylens.discovery.worked_examples import WORKED, work_questions
 from carrylens.files import write_whole
 from carrylens.report.page.saved import Saved
 from carrylens.steps import finish, is_done
+from carrylens.tasks.batches import Batch
 from carrylens.tasks.samplers import population_of
 from carrylens.workflow.analysis import Analysis
 from carrylens.workflow.battery import run_battery
@@ -64,12 +65,12 @@ def _worked(analysis: Analysis, found: NodeMap) -> bytes:
     task = found.task
     if isinstance(task, ArithmeticTask):
         texts = example_questions(task.operation, task.digits)
-        questions = task.parse(texts)
-        fit = task.causal.admits(questions)
-        questions, texts = questions[fit], [text for text, fits in zip(texts, fit, strict=True) if fits]
+        fits = task.causal.admits(task.parse(texts))
+        texts = [text for text, is_for in zip(texts, fits, strict=True) if is_for]
+        questions: Batch = task.parse(texts)
     else:
-        drawn = population_of(task.causal).draw(0, 0, _EXAMPLES)
-        questions, texts = drawn, task.question_text(drawn)
+        questions = population_of(task.causal).draw(0, 0, _EXAMPLES)
+        texts = task.question_text(questions)
     about = {"model": found.model, "sha256": found.stimuli.get("sha256")}
     return (json.dumps(work_questions(analysis.model, found, questions, texts, about), indent=1) + "\n").encode()
 

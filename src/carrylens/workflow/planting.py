@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.planted import description
 from carrylens.arithmetic.planted import dials as dial
 from carrylens.arithmetic.planted.planting import Planted
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
-from carrylens.training.exam import Result, blank_results, exam_parts, sit
+from carrylens.training.exam import PartResult, blank_results, sit
 from carrylens.workflow.choices import choice
 
 
@@ -37,12 +39,13 @@ def describe_plant(
     return (dial.one_layer if how is description.Method.ONE_LAYER else dial.place_value)(digits, settings)
 
 
-def plant_exam(planted: Planted, n_questions: int) -> list[Result]:
+def plant_exam(planted: Planted, n_questions: int) -> list[PartResult]:
     """So many enriched questions of each operation, and a hundredth of that of every class and depth."""
     stated = planted.truth.description
-    parts = exam_parts(stated.operation, stated.digits, n_questions, max(1, n_questions // 100))
+    task = arithmetic_task(stated.operation, stated.digits)
+    parts = exam_parts(task, n_questions, max(1, n_questions // 100))
     parts = [part for part in parts if part.name not in ("natural", "paper")]
     results = blank_results(parts)
-    for _ in sit(planted.model, parts, results):
+    for _ in sit(planted.model, task, parts, results):
         pass
     return results
