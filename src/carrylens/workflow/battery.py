@@ -35,9 +35,7 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
     about = {"model": source.name, **analysis.about}
     own = [] if source.folder is None else [source.folder]  # a shipped model may have come with map and outcomes
     mapped = (each for place in [folder, *own] if (each := saved_map(place, source.sha256)))
-    subject = Subject(
-        source.name, analysis.model, _operation(source.task), next(mapped, None), _inserted(source.folder)
-    )
+    subject = Subject(source.name, analysis.model, _operation(source.task), next(mapped, None), _inserted(source))
     here = saved_outcomes(folder, about)
     came = [outcome for place in own if place.resolve() != folder.resolve() for outcome in saved_outcomes(place, about)]
     kept = {outcome.card.name: outcome for outcome in (*came, *here)}  # what is here goes before what came with it
