@@ -7,10 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from carrylens.benchmark.circuits import Setting
+from carrylens.benchmark.method_result import Found, Given
+from carrylens.benchmark.methods import METHODS, chosen_methods
 
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.planting import Planted, plant
+from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import MD, NB, ST, A
 from carrylens.benchmark.baselines import attribution
 from carrylens.benchmark.baselines.attention import look
@@ -18,12 +22,8 @@ from carrylens.benchmark.baselines.attribution import attribute, attributions_of
 from carrylens.benchmark.baselines.linear_probes import balanced, components, probe, probe_gains
 from carrylens.benchmark.baselines.published_search import search_as_published
 from carrylens.benchmark.carrylens_map import found_of, map_by_swaps
-from carrylens.benchmark.circuits import Setting
-from carrylens.benchmark.method_result import Found, Given
-from carrylens.benchmark.methods import METHODS, chosen_methods
 from carrylens.benchmark.node_outputs import asked_variables
 from carrylens.benchmark.scores import score
-from carrylens.discovery.interchange import answer_tokens
 from carrylens.discovery.node_map import Role
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate

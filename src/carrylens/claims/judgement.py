@@ -125,8 +125,16 @@ def claims_file(own: str | None = None) -> str:
     """
     if own is None:
         return CLAIMS
-    safe = re.sub(r"[^a-z0-9]+", "-", own.lower()).strip("-")[:_LONGEST_NAME]
-    return f"claims.{safe or 'own'}.json"
+    return f"claims.{slug(own)}.json"
+
+
+def slug(name: str) -> str:
+    """A hypothesis's name as part of the name of a file or folder.
+
+    >>> slug("Nine carries, ../ever!")
+    'nine-carries-ever'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_NAME] or "own"
 
 
 def model_verdict(findings: Iterable[Finding]) -> ModelVerdict:
