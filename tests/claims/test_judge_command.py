@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from carrylens.discovery.settings import Settings
+from carrylens.pipeline import judge_map
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.hypotheses import left_to_right
@@ -27,8 +28,7 @@ from carrylens.discovery.roles import find_roles
 from carrylens.errors import CarryLensError
 from carrylens.folders import write_sealed
 from carrylens.interventions.engine import Engine
-from carrylens.pipeline import judge_map
-from carrylens.training.identity import hash_of
+from carrylens.model.weights import hash_of
 from claims.maps import left_to_right_map, with_roles
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hypothesis.md"

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 import torch
+from carrylens.pipeline import train_model
+from carrylens.training.recipes import RecipeKind
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.exams import hash_of
 from carrylens.errors import CarryLensError
 from carrylens.model import load_model
-from carrylens.pipeline import train_model
 from carrylens.training import run as runs
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.losses import token_losses
-from carrylens.training.recipes import RecipeKind
 from carrylens.training.run import HISTORY, Plan, prepare_folder, resume, start, train
 
 CPU = torch.device("cpu")

@@ -16,8 +16,10 @@ from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.variables import TRI_STATE, U
 from carrylens.errors import CarryLensError
-from carrylens.tasks import timeline as general
 from carrylens.tasks.batches import Column
+from carrylens.tasks.timeline import Timeline as TaskTimeline
+from carrylens.tasks.timeline import first_computable as first_computable_in
+from carrylens.tasks.timeline import timeline as task_timeline
 from carrylens.tasks.variables import UNKNOWN, Variable
 
 
@@ -31,10 +33,10 @@ def first_computable(model: Algorithm, variable: Variable) -> int:
     >>> first_computable(addition, ST[5]), first_computable(addition, SV[5])  # at D'5, at D'0
     (7, 12)
     """
-    return general.first_computable(model, QuestionLayout(model.digits).layout(), variable)
+    return first_computable_in(model, QuestionLayout(model.digits).layout(), variable)
 
 
-class Timeline(general.Timeline):
+class Timeline(TaskTimeline):
     """What is known of each variable at each position up to `=`."""
 
     def state(self, variable: Variable) -> Column:
@@ -57,5 +59,5 @@ def timeline(
     >>> known.state(SV[2])[0]  # D2 D1 D0 + D'2 D'1 D'0 =: settled when D'0 arrives
     array([2, 2, 2, 2, 2, 2, 1, 1], dtype=int8)
     """
-    found = general.timeline(model, QuestionLayout(model.digits).layout(), questions, read, half_read=half_read)
+    found = task_timeline(model, QuestionLayout(model.digits).layout(), questions, read, half_read=half_read)
     return Timeline(found.model, found.possible)

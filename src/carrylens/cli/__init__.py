@@ -2,7 +2,7 @@
 
 Takes  arguments and standard input.
 Gives  exit status 0 done, 1 the answer is no, 2 bad input.
-Never  holds logic: `pipeline.py` and the rooms do the work.
+Never  holds logic: `workflow/` and the rooms do the work.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ def calibrate_command(
 
     Ctrl-C loses nothing that is finished if --out is given: the same command goes on.
     """
-    from carrylens.pipeline import calibrate_circuits, calibration_run, fit_rule
     from carrylens.report.terminal.benchmark import calibration_page, calibration_text
+    from carrylens.workflow.benchmarking import benchmark_run, fit_rule, run_benchmark
 
     _check(as_json, as_markdown, svg, not fit and (not part or not {"scores", "reliability"}.isdisjoint(part)))
     with Watch(1, "calibrate") as watch:
@@ -59,13 +59,13 @@ def calibrate_command(
                 raise Stopped(f"Stopped at {what}. " + ("The same command goes on." if out else "Nothing was kept."))
 
         chosen = {"dials": dial or (), "operations": operation or (), "digits": digits or (), "n_seeds": seeds}
-        run = calibration_run(chosen, method or (), out, say, quick=quick, light=light, threads=threads)
+        run = benchmark_run(chosen, method or (), out, say, quick=quick, light=light, threads=threads)
         if fit:
             path, rule = fit_rule(run, out)
             print_note(f"Wrote {path}: {rule.made}")
             return
         records = []
-        for record in calibrate_circuits(run, part or ()):
+        for record in run_benchmark(run, part or ()):
             records.append(record)
             if as_json:
                 print_record(record)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from arithmetic.family.records import a_fact, a_member, angled, carried, full, patched
-from carrylens.arithmetic.battery.make_carry import ANSWER, BINARY, IN_PLACE, OPEN
+from arithmetic.family.records import a_member, angled, carried, full, patched
+from carrylens.arithmetic.battery.axes.findings import BORROWS
+from carrylens.arithmetic.battery.make_carry.findings import PLACE, TOP_PLACE, VALUES
+from carrylens.arithmetic.battery.make_carry.summarise import ANSWER, BINARY, IN_PLACE, OPEN
 from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.family.cells import State, kinds_cell, share_cell
+from carrylens.arithmetic.battery.patching.findings import AT_ANSWER
+from carrylens.arithmetic.family.cells import State
 from carrylens.arithmetic.family.table import VERDICT, Row, Standing, family_table
 from carrylens.claims.verdicts import Verdict
 from carrylens.errors import CarryLensError
 from carrylens.report.figures.family import family_svg
 from carrylens.report.terminal.family import family_lines, family_page, mark, short_names
 
-FOLLOWS = "the combiner's heads swapped at the answer, its digit follows"
+FOLLOWS = AT_ANSWER.asked
 
 
 def the_row(outcomes: list[list[Outcome]], section: str, name: str = VERDICT, operations: str = "add") -> Row:
@@ -56,38 +59,22 @@ def test_one_model_alone_shows_no_invariant() -> None:
 
 
 def test_what_concerns_mixed_models_alone_holds_in_those() -> None:
-    same = the_row([[patched(40)], [angled(0.8, 0.9)], [angled(0.7, 0.9)]], "axes", "both borrows", "add mix mix")
+    same = the_row([[patched(40)], [angled(0.8, 0.9)], [angled(0.7, 0.9)]], "axes", BORROWS.asked, "add mix mix")
     assert (same.standing, same.says) == (Standing.HOLDS, "holds in all 2 it applies to")
     assert same.cells[0].state is State.APART
-    apart = the_row([[angled(0.8, 0.9)], [angled(0.1, 0.3)]], "axes", "both borrows", "mix")
+    apart = the_row([[angled(0.8, 0.9)], [angled(0.1, 0.3)]], "axes", BORROWS.asked, "mix")
     assert apart.words == ("one direction", "apart")
 
 
 def test_columns_are_told_by_nine_in_ten_and_the_top_one_stands_alone() -> None:
     table = [[carried([IN_PLACE, IN_PLACE, ANSWER])], [carried([BINARY, IN_PLACE, ANSWER])]]
-    below = the_row(table, "make-carry", "where carries below the top column are made")
+    below = the_row(table, "make-carry", PLACE.asked)
     assert below.words == (IN_PLACE, f"mixed: {IN_PLACE} / {BINARY}")
-    top = the_row(table, "make-carry", "where the sum's top carry is made")
+    top = the_row(table, "make-carry", TOP_PLACE.asked)
     assert (top.standing, top.words) == (Standing.HOLDS, (ANSWER,))
     values = the_row([[carried([OPEN, IN_PLACE, OPEN])], [carried([OPEN, BINARY, BINARY])]], "make-carry")
     assert values.words == ("supported",)
-    assert the_row([[carried([OPEN, OPEN, IN_PLACE])]], "make-carry", "values of a column's carry").words == (
-        "three values",
-    )
-    assert kinds_cell([IN_PLACE, OPEN, OPEN], [OPEN]).state is State.OPEN
-
-
-def test_a_null_that_moves_as_often_is_no_effect() -> None:
-    moved = [a_fact("patching", {}, hits=40, null=40)]
-    assert share_cell(moved, ("yes", "no")).word == "no"
-    assert share_cell([a_fact("patching", {}, hits=40)], ("yes", "no")).word == "yes"
-    assert share_cell([a_fact("patching", {}, hits=0, n=0)], ("yes", "no")).state is State.UNTESTED
-
-
-def test_branches_must_agree_where_each_is_weighed_alone() -> None:
-    facts = [a_fact("x", {"branch": "add"}, 40), a_fact("x", {"branch": "positive"}, 2)]
-    assert share_cell(facts, ("most", "few"), by="branch").word == "few"
-    assert share_cell(facts, ("most", "few")).state is State.OPEN
+    assert the_row([[carried([OPEN, OPEN, IN_PLACE])]], "make-carry", VALUES.asked).words == ("three values",)
 
 
 def test_texts_list_what_holds_what_varies_and_what_was_not_run() -> None:

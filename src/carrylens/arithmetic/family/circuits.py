@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from carrylens.arithmetic.battery.weighing import surely_most
+from carrylens.arithmetic.battery.measures.verdict_rules import surely_most
 from carrylens.arithmetic.family.cells import NOT_RUN, UNTESTED, Cell, State
 from carrylens.arithmetic.family.members import Member, Record
 from carrylens.nodes import Node
@@ -103,6 +103,6 @@ CIRCUIT = (
     Asked("skeleton of the left-to-right algorithm", _skeleton),
     *(Asked(name, _claims(kind)) for kind, name in _KINDS.items()),
     Asked("variables the algorithm needs that are missing", _missing),
-    Asked("variables carried by more nodes than need be swapped", _redundant),
+    Asked("variables carried by more nodes than need be interchanged", _redundant),
     Asked("nodes that alone carry several variables", _shared),
 )

@@ -12,17 +12,19 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from carrylens.arithmetic.battery.outcome import BesidePaper, Outcome
+from carrylens.arithmetic.battery.experiment import Experiment
+from carrylens.arithmetic.battery.findings import ExperimentFinding, FindingQuestion
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
-from carrylens.arithmetic.family.cells import APART, NOT_RUN, Cell, State, span, verdict_cell
+from carrylens.arithmetic.family.cells import APART, NOT_RUN, Cell, State, cell_of, span, verdict_cell
 from carrylens.arithmetic.family.circuits import CIRCUIT
-from carrylens.arithmetic.family.experiments import FINDINGS, Finding, applies
 from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.trends import trend_of
-from carrylens.arithmetic.model_names import ModelName
 from carrylens.errors import CarryLensError
 
 VERDICT, CIRCUIT_SECTION = "verdict", "Map and claims"
+
+Findings = Mapping[str, ExperimentFinding]
+"""By the name of their question."""
 
 
 class Standing(Enum):
@@ -142,47 +144,51 @@ def family_table(members: Sequence[Member]) -> FamilyTable:
 def experiment_rows(members: Sequence[Member]) -> Iterator[Row]:
     """For each experiment its verdict on each model, then what hides behind it where any model has an outcome."""
     for experiment in EXPERIMENTS:
-        verdict = Finding(experiment.card.name, VERDICT, _verdict)
-        yield replace(_row(verdict, members), paper=experiment.card.paper)
-        for finding in FINDINGS:
-            if finding.experiment == experiment.card.name:
-                row = _row(finding, members)
-                if row.count(State.NOT_RUN, State.APART) < len(members):
-                    yield row
+        verdicts = tuple(_verdict(experiment, member) for member in members)
+        yield Row(experiment.name, VERDICT, verdicts, experiment.card.paper)
+        answers = [_answers(experiment, member) for member in members]
+        for question in experiment.questions:
+            row = _row(experiment, question, members, answers)
+            if row.count(State.NOT_RUN, State.APART) < len(members):
+                yield row
 
 
-def _verdict(outcome: Outcome, _name: ModelName) -> Cell:
-    return verdict_cell(outcome.verdict)
-
-
-def _read(finding: Finding, member: Member) -> Cell:
-    if not applies(finding.experiment, member.name):
+def _verdict(experiment: Experiment, member: Member) -> Cell:
+    if member.name.operation not in experiment.operations:
         return APART
-    outcome = member.outcomes.get(finding.experiment)
-    return NOT_RUN if outcome is None else finding.read(outcome, member.name)
+    outcome = member.outcomes.get(experiment.name)
+    return NOT_RUN if outcome is None else verdict_cell(outcome.verdict)
 
 
-def _row(finding: Finding, members: Sequence[Member]) -> Row:
-    cells = tuple(_read(finding, member) for member in members)
-    beside = [found for member in members if (found := _beside(finding, member)) is not None]
+def _answers(experiment: Experiment, member: Member) -> Findings:
+    # By the question's name: none where the experiment was not run.
+    outcome = member.outcomes.get(experiment.name)
+    found = () if outcome is None else experiment.findings_of(outcome)
+    return {finding.question.name: finding for finding in found}
+
+
+def _row(
+    experiment: Experiment, question: FindingQuestion, members: Sequence[Member], answers: Sequence[Findings]
+) -> Row:
+    found = [mine.get(question.name) for mine in answers]
+    cells = tuple(_cell(experiment, member, each) for member, each in zip(members, found, strict=True))
+    beside = [each.paper for each in found if each is not None and each.paper is not None]
     told = [each.agrees for each in beside if each.agrees is not None]
     paper = "; ".join(dict.fromkeys(each.paper for each in beside))
-    row = Row(finding.experiment, finding.name, cells, paper, sum(told), len(told))
+    row = Row(experiment.name, question.asked, cells, paper, sum(told), len(told))
     trend = trend_of([(member.name, cell.value) for member, cell in zip(members, cells, strict=True)])
-    if not finding.trend or trend is None:
+    if question.trend is None or trend is None:
         return row
-    said = f"{finding.trend} with digits"
-    shown = "; ".join(filter(None, (paper, said)))
+    shown = "; ".join(filter(None, (paper, f"{question.trend.value} with digits")))
     return replace(
-        row, paper=shown, agree=row.agree + trend.goes(finding.trend), compared=row.compared + 1, trend=str(trend)
+        row, paper=shown, agree=row.agree + trend.goes(question.trend), compared=row.compared + 1, trend=str(trend)
     )
 
 
-def _beside(finding: Finding, member: Member) -> BesidePaper | None:
-    outcome = member.outcomes.get(finding.experiment)
-    if outcome is None or not finding.paper:
-        return None
-    return next((each for each in outcome.beside_paper if each.what.startswith(finding.paper)), None)
+def _cell(experiment: Experiment, member: Member, finding: ExperimentFinding | None) -> Cell:
+    if member.name.operation not in experiment.operations:
+        return APART
+    return NOT_RUN if finding is None else cell_of(finding)
 
 
 def _member_record(member: Member) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from carrylens.arithmetic.exam_counts import asked_options
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.recipes import RecipeKind, recipe_for
 from carrylens.arithmetic.zoo.model_facts import history, training_run
-from carrylens.training.counts import asked_options
-from carrylens.training.recipes import RecipeKind, recipe_for
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
 

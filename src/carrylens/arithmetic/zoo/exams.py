@@ -15,8 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from carrylens.arithmetic.exam_counts import parse_counts
+from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.model_shapes import digits_of
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import model_card
 from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH, model_name
 from carrylens.arithmetic.zoo.shipped import find_model, load
@@ -25,12 +29,11 @@ from carrylens.files import write_whole
 from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, check_sealed, write_sealed
 from carrylens.model.hub import HUB
 from carrylens.model.transformer import Transformer
-from carrylens.training.counts import parse_counts
-from carrylens.training.exam import EXAM_SEED, MOST_KEPT, Part, Result, blank_results, exam_parts, sit
-from carrylens.training.identity import hash_of as hash_of
+from carrylens.model.weights import hash_of as hash_of
+from carrylens.training.exam import EXAM_SEED, MOST_KEPT, ExamPart, PartResult, blank_results, sit
 
 BAR_PER_MILLION = 10
-BAR_STREAMS = ("natural", "enriched")
+BAR_POPULATIONS = ("natural", "enriched")
 
 
 @dataclass
@@ -39,21 +42,24 @@ class Exam:
 
     source: str
     name: ModelName
+    task: ArithmeticTask
     model: Transformer
     model_hash: str
-    parts: list[Part]
-    results: list[Result]
+    parts: list[ExamPart]
+    results: list[PartResult]
 
     @classmethod
-    def start(cls, source: str, per_stream: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
+    def start(cls, source: str, per_population: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
         """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
         given = parse_counts(of)
         model = load(source).to(device)
         name = model_name(source if source.startswith(HUB) else find_model(source))
-        parts = exam_parts(name.operation, digits_of(model.config), per_stream, per_class, of=given)
+        task = model.task
+        assert isinstance(task, ArithmeticTask)
+        parts = exam_parts(task, per_population, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
-        exam = cls(source, name, model, hash_of(model), parts, blank_results(parts))
+        exam = cls(source, name, task, model, hash_of(model), parts, blank_results(parts))
         exam._take_up()
         return exam
 
@@ -75,7 +81,7 @@ class Exam:
     def sit(self) -> Iterator[int]:
         """Ask on; how many more were asked, after each chunk."""
         before = self.asked
-        for _ in sit(self.model, self.parts, self.results):
+        for _ in sit(self.model, self.task, self.parts, self.results):
             yield self.asked - before
             before = self.asked
 
@@ -99,7 +105,7 @@ class Exam:
             raise CarryLensError(
                 f"{self._kept.parent} cannot be made: {reason}. Set XDG_CACHE_HOME to a folder that can be written."
             ) from error
-        write_whole(self._kept, json.dumps([vars(result) for result in self.results]).encode())
+        write_whole(self._kept, msgspec.json.encode(self.results))
 
     def forget(self) -> None:
         """Drop what was kept."""
@@ -134,31 +140,29 @@ class Exam:
     @property
     def _kept(self) -> Path:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        asked = json.dumps(
-            [self.model_hash, EXAM_SEED, [[part.name, part.operation.value, part.count] for part in self.parts]]
-        )
+        asked = json.dumps([self.model_hash, EXAM_SEED, [[part.name, part.label, part.count] for part in self.parts]])
         return home / "carrylens" / "exams" / f"{hashlib.sha256(asked.encode()).hexdigest()[:32]}.json"
 
     def _take_up(self) -> None:
         if self._kept.exists():
             try:
-                self.results = [Result(**result) for result in json.loads(self._kept.read_text(encoding="utf-8"))]
-            except (OSError, ValueError, TypeError):
+                self.results = msgspec.json.decode(self._kept.read_bytes(), type=list[PartResult])
+            except (OSError, msgspec.MsgspecError):
                 self.results = blank_results(self.parts)
 
 
-def meets_bar(results: list[Result]) -> bool | None:
+def meets_bar(results: list[PartResult]) -> bool | None:
     """Fewer than 10 failures per million, natural and enriched, for each operation.
 
     With fewer than a million asked of either, None, unless the exact interval lies all below the bar or all above.
     """
-    verdicts = [_meets_bar(result) for result in results if result.name in BAR_STREAMS]
+    verdicts = [_meets_bar(result) for result in results if result.name in BAR_POPULATIONS]
     if False in verdicts:
         return False
     return None if None in verdicts or not verdicts else True
 
 
-def _meets_bar(result: Result) -> bool | None:
+def _meets_bar(result: PartResult) -> bool | None:
     if result.asked >= 1_000_000:
         return result.failed * 1_000_000 < BAR_PER_MILLION * result.asked
     low, high = (end * 1_000_000 for end in result.interval())

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.family.cells import Cell, State
 from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.table import VERDICT, experiment_rows
@@ -108,7 +109,8 @@ def claim_lines(saved: Sequence[Saved]) -> Iterator[Line]:
 def experiment_lines(saved: Sequence[Saved]) -> Iterator[Line]:
     """For each experiment its verdict on each model, where the battery was run on any; then what hides behind it."""
     members = [_member(each) for each in saved]
-    titles = {each["card"]["name"]: each["card"]["title"] for one in saved for each in one.battery}
+    run = {str(each["card"]["name"]) for one in saved for each in one.battery}
+    titles = {each.name: each.card.title for each in EXPERIMENTS if each.name in run}
     for row in experiment_rows(members):
         if row.section in titles and (row.name == VERDICT or row.words):
             name = "" if row.name == VERDICT else f": {row.name}"

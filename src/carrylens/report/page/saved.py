@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.battery.saved_form import BATTERY, battery_record
+from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
 from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.discovery.saved_map import check_seal
 from carrylens.errors import CarryLensError

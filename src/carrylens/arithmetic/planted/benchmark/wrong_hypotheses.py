@@ -27,7 +27,7 @@ from carrylens.arithmetic.task import arithmetic_task
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.saved_results import Plain
 from carrylens.claims.judgement import judge
-from carrylens.claims.verdicts import Skeleton
+from carrylens.claims.verdicts import ModelVerdict
 from carrylens.discovery.node_search import MapSettings, map_model
 from carrylens.discovery.roles import find_roles
 from carrylens.discovery.search import SearchContext
@@ -66,11 +66,11 @@ def binary_carry_record(run: BenchmarkRun, digits: int) -> Plain:
     return {"part": "tri-state asked of binary carries", **saved}
 
 
-def verdict_on(skeleton: Skeleton, is_own: bool) -> str:
+def verdict_on(found: ModelVerdict, is_own: bool) -> str:
     """Whether a verdict on a hypothesis is right, given whether the circuit runs it."""
-    if skeleton is Skeleton.UNCLEAR:
+    if found is ModelVerdict.NOT_SETTLED:
         return OPEN
-    return RIGHT if (skeleton is Skeleton.PRESENT) == is_own else WRONG
+    return RIGHT if (found is ModelVerdict.RUNS) == is_own else WRONG
 
 
 def _about(run: BenchmarkRun, **more: object) -> Plain:
@@ -95,7 +95,7 @@ def _verdicts(run: BenchmarkRun, runs: str, description: CircuitDescription) -> 
     found = map_model(plant(description).model, "planted", arithmetic_task(Operation.ADD, digits), settings).map
     verdicts = []
     for at, hypothesis in enumerate((left_to_right(Operation.ADD, digits), *rivals_of(Operation.ADD, digits))):
-        skeleton, is_own = judge(found, hypothesis).skeleton, at == own
-        said = {"account": hypothesis.name, "is_own": is_own, "skeleton": skeleton.value}
-        verdicts.append({**said, "verdict": verdict_on(skeleton, is_own)})
+        verdict, is_own = judge(found, hypothesis).verdict, at == own
+        said = {"account": hypothesis.name, "is_own": is_own, "skeleton": verdict.value}
+        verdicts.append({**said, "verdict": verdict_on(verdict, is_own)})
     return {"verdicts": verdicts}
