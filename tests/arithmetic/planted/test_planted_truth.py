@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from arithmetic.planted.swaps import Swaps, answer_tokens, answered, questions_of
+from carrylens.arithmetic.planted import permuted_twin
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.dials import Carry, Copies, Dials, Timing, describe, one_layer, place_value
-from carrylens.arithmetic.planted.planting import Planted, permuted_twin, plant
+from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.planted.truth import Edge, Group, Truth
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.tokens import encode
