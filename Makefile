@@ -4,6 +4,9 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
+# Tests start the command more than a hundred times: compiling the package anew for each costs minutes.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
@@ -64,11 +67,14 @@ docs: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0 --editable ".[dev]"
 	touch .venv/ready
 
-.venv-parity/ready: pyproject.toml parity-constraints.txt
+# What it needs in the same version, PyTorch above all, it takes from the first environment; pip adds the rest.
+.venv-parity/ready: .venv/ready parity-constraints.txt
 	"$(PYTHON)" -m venv --clear .venv-parity
-	.venv-parity/bin/python -m pip install --quiet --constraint parity-constraints.txt torch==2.13.0 \
-		--editable . transformer-lens pytest
+	$(BIN)/python -c "$(PACKAGES)" > "$$(.venv-parity/bin/python -c "$(PACKAGES)")/shared.pth"
+	.venv-parity/bin/python -m pip install --quiet --no-warn-conflicts --constraint parity-constraints.txt \
+		torch==2.13.0 --editable . transformer-lens pytest
 	touch .venv-parity/ready
+PACKAGES := import sysconfig; print(sysconfig.get_path('purelib'))
 
 clean:
 	rm -rf .venv .venv-* build out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -28,6 +28,7 @@ from carrylens.evidence.confidence import Confidence, margin, shipped_confidence
 from carrylens.evidence.rates import Rate
 from carrylens.report.terminal.benchmark import calibration_page, calibration_tables, calibration_text
 from carrylens.terminal import Stopped
+from heavy_outcomes import once
 
 SETTINGS = [Setting(dial, Operation.ADD, 2, 0) for dial in ("plain", "decoys")]
 
@@ -150,7 +151,8 @@ def test_the_shipped_rule_says_how_it_was_made() -> None:
 
 def test_an_untrained_model_has_no_roles_and_all_tests_are_counted() -> None:
     work = Work([], [], [], quick=True)
-    (record,) = empty_records(work, [Empty("untrained", "untrained_s5", Operation.ADD, 5)])
+    empty = Empty("untrained", "untrained_s5", Operation.ADD, 5)
+    (record,) = once(lambda: list(empty_records(work, [empty])), "empty", empty)
     assert record["confirmed"] == 0
     assert record["tested"] > record["of_sets"] > 1000
     assert record["tested"] > record["hit"] >= record["weighed"]
@@ -170,10 +172,13 @@ def test_a_verdict_is_right_if_it_names_what_the_circuit_runs() -> None:
 
 def test_light_work_judges_accounts_on_full_maps_and_small_work_does_not() -> None:
     """That carries do not ripple up is seen in nobody's holding one of them, which only a full search may say."""
-    works = (Work([], [], [], quick=True), Work([], [], [], quick=True, small=True))
-    light, small = (
-        {each["account"]: each["verdict"] for each in islice(account_records(work, 3, 1), 4)} for work in works
-    )
+
+    def verdicts(*, small: bool) -> dict[str, str]:
+        records = account_records(Work([], [], [], quick=True, small=small), 3, 1)
+        return {each["account"]: each["verdict"] for each in islice(records, 4)}
+
+    light = once(lambda: verdicts(small=False), "accounts on full maps")
+    small = once(lambda: verdicts(small=True), "accounts on small maps")
     assert (light["ripple add"], small["ripple add"]) == (RIGHT, OPEN)
     assert light["left-to-right add"] == small["left-to-right add"] == RIGHT
 
@@ -264,7 +269,7 @@ def test_nonsense_is_refused_before_any_work(arguments: list[str], reason: str) 
 @pytest.fixture(scope="module")
 def weak() -> list[Plain]:
     setting = next(iter(training_settings(quick=True)))
-    return cases_of(Work([], [], [], quick=True), [setting])
+    return once(lambda: cases_of(Work([], [], [], quick=True), [setting]), "cases", setting)
 
 
 def test_cases_come_on_few_pairs_too_and_some_of_those_are_false(weak: list[Plain]) -> None:

@@ -363,4 +363,4 @@ def cli_reference() -> str:
 
 
 def stale_lines(written: str, fresh: str) -> list[str]:
-    return [line for line in difflib.ndiff(written.strip().splitlines(), fresh.strip().splitlines()) if line[0] in "+-"]
+    return [*difflib.unified_diff(written.strip().splitlines(), fresh.strip().splitlines(), n=0)]
