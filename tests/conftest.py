@@ -12,11 +12,18 @@ import pytest
 import torch
 
 from heavy_outcomes import locked, nothing_kept
+from slow_places import SLOW_PLACES, is_in
 
 # Two files of one name collide where doctests are collected, and conftest.py is in several folders.
 collect_ignore_glob = ["*conftest.py"]
 
 torch.set_num_threads(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_in(SLOW_PLACES, item.path):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:

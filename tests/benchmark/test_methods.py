@@ -53,6 +53,7 @@ def given(planted: Planted, setting: Setting) -> Given:
     return Given(planted.model, setting.causal, setting.seed, quick=True)
 
 
+@pytest.mark.slow
 def test_ours_is_exact_on_the_plain_circuit(plain: Planted) -> None:
     result = score(plain.truth, PLAIN.causal, map_by_swaps(given(plain, PLAIN)))
     assert (result.wrong, result.missed, result.wrong_groups) == ((), (), ())

@@ -149,6 +149,7 @@ def test_the_shipped_rule_says_how_it_was_made() -> None:
         Confidence.from_json("{}")
 
 
+@pytest.mark.slow
 def test_an_untrained_model_has_no_roles_and_all_tests_are_counted() -> None:
     work = Work([], [], [], quick=True)
     empty = Empty("untrained", "untrained_s5", Operation.ADD, 5)
@@ -170,6 +171,7 @@ def test_a_verdict_is_right_if_it_names_what_the_circuit_runs() -> None:
     assert _verdict("x", False, Skeleton.UNCLEAR)["verdict"] == "open"
 
 
+@pytest.mark.slow
 def test_light_work_judges_accounts_on_full_maps_and_small_work_does_not() -> None:
     """That carries do not ripple up is seen in nobody's holding one of them, which only a full search may say."""
 
@@ -272,6 +274,7 @@ def weak() -> list[Plain]:
     return once(lambda: cases_of(Work([], [], [], quick=True), [setting]), "cases", setting)
 
 
+@pytest.mark.slow
 def test_cases_come_on_few_pairs_too_and_some_of_those_are_false(weak: list[Plain]) -> None:
     right = [each for each in weak if not each["setting"].startswith("twin")]
     for n in FEW:
@@ -281,6 +284,7 @@ def test_cases_come_on_few_pairs_too_and_some_of_those_are_false(weak: list[Plai
     assert len(few) > len(weak) // 4
 
 
+@pytest.mark.slow
 def test_false_cases_are_asked_for_their_null_and_some_look_like_true_ones(weak: list[Plain]) -> None:
     assert all(each["null"][1] and each["hit"][0] for each in weak)
     assert not any(each["true"] for each in weak if each["setting"].startswith("twin"))

@@ -105,6 +105,7 @@ def test_a_variable_that_no_question_shows_has_none() -> None:
     assert groups_of(planted(), "SGN") == []
 
 
+@pytest.mark.slow
 def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> None:
     quick = MapSettings.chosen(quick=True)
     found = once(lambda: map_model(planted(redundancy=3), "planted", Operation.ADD, quick).map, "map with copies")
@@ -117,6 +118,7 @@ def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> N
     assert "1 of 3 need not be swapped" in map_text(found).plain
 
 
+@pytest.mark.slow
 def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:
     quick = MapSettings.chosen(quick=True)
     found = once(lambda: map_model(planted(), "planted", Operation.ADD, quick).map, "map without copies")

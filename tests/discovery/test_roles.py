@@ -72,6 +72,7 @@ def test_every_planted_role_is_found_and_no_other(planted: Planted, roles: list[
     assert not {node: variables for node, variables in missed.items() if variables}
 
 
+@pytest.mark.slow
 def test_a_mixed_circuit_is_told_by_turning_the_operator() -> None:
     """MV and SGN, SV and the top digit, SA and the digit are alike until the operator differs.
 
