@@ -56,6 +56,7 @@ def case(name: str) -> Planted:
     return plant(describe(operation, 3, dials))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CASES, "one layer", "place value"])
 def test_a_swap_of_any_node_gives_just_the_predicted_answer(name: str) -> None:
     planted = case(name)
@@ -71,6 +72,7 @@ def test_a_swap_of_any_node_gives_just_the_predicted_answer(name: str) -> None:
     assert torch.equal(swaps.of_nodes(others), usual), "all the others together do nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_swap_of_any_edge_moves_just_what_it_carries(name: str) -> None:
     planted = case(name)
