@@ -265,7 +265,7 @@ def battery_source(
     restart: bool,
 ) -> tuple[Path, list[Outcome]]:
     """The outcomes of all experiments on a model, or of one, and their folder; each is kept as soon as it is there."""
-    from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map, saved_outcomes
+    from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map_of_weights, saved_outcomes
     from carrylens.arithmetic.battery.context import ExperimentContext
     from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
     from carrylens.arithmetic.battery.registry import experiments_called
@@ -284,7 +284,7 @@ def battery_source(
     folder, sha256 = folder_for(source, str(name), out), hash_of(model)
     about = {"model": str(name), "version": __version__, "sha256": sha256}
     own = [] if source.startswith(HUB) else [find_model(source)]  # a shipped model may have come with both
-    mapped = (each for place in [folder, *own] if (each := saved_map(place, sha256)))
+    mapped = (each for place in [folder, *own] if (each := saved_map_of_weights(place, sha256)))
     inserted = _inserted(own[0], name) if own and name.insertion else None
     subject = Subject(str(name), model, name.operation, next(mapped, None), inserted)
     here = saved_outcomes(folder, about)

@@ -44,7 +44,7 @@ def battery_command(
     from carrylens.files import write_whole
     from carrylens.pipeline import battery_source
     from carrylens.report.figures.battery import outcome_svg
-    from carrylens.report.terminal.battery import outcome_lines, summary_lines
+    from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
 
     with Watch(1, model) as watch:
 
@@ -64,7 +64,7 @@ def battery_command(
         if as_json:
             print_record(outcome.record())
     if not as_json:
-        lines = summary_lines(found) if only is None else outcome_lines(found[0])
+        lines = battery_summary_lines(found) if only is None else outcome_lines(found[0])
         for line in lines:
             print_line(line)
     print_note(f"The outcomes are in {folder}")

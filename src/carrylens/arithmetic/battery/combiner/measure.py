@@ -30,7 +30,7 @@ from carrylens.arithmetic.battery.combiner.curve_fits import SHARES, Curves
 from carrylens.arithmetic.battery.combiner.mlp_input import MlpOutput, move_input, permuted, read_input
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import answered_pairs
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, deciding_pairs
@@ -134,9 +134,9 @@ def _measure_pairs(
     return CombinerDigit(
         branch=pairs.branch,
         digit=digit,
-        turned=rate_of(turned),
-        moved=rate_of(moved),
-        strayed=rate_of(strayed),
+        turned=hit_rate(turned),
+        moved=hit_rate(moved),
+        strayed=hit_rate(strayed),
         logits=(raw / safe)[turned],
         output=_along(effect, effect)[turned],
         null=(still / safe)[turned],

@@ -31,7 +31,7 @@ from carrylens.discovery.interchange import answer_tokens
 _ROUNDS = 40
 _CHUNK = 512
 _EQUAL = 3  # asked of a column: equal digits, at the units too
-Values = NDArray[np.int64]
+ColumnValues = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def sign_pairs(digits: int, depth: int, n: int, seed: int) -> ColumnPairs:
     return _draw(Branch.POSITIVE, digits, column, fixed, values, n, seed, random, turns_sign=True)
 
 
-def own_carry(pairs: ColumnPairs, side: Questions) -> Values:
+def own_carry(pairs: ColumnPairs, side: Questions) -> ColumnValues:
     """The carry, or borrow, that the pairs' column makes by itself: 0 or 1."""
     first, second = side.first[:, pairs.column], side.second[:, pairs.column]
     made = {
@@ -125,8 +125,8 @@ def _draw(
     branch: Branch,
     digits: int,
     column: int,
-    fixed: Mapping[int, Values],
-    values: tuple[Values, Values],
+    fixed: Mapping[int, ColumnValues],
+    values: tuple[ColumnValues, ColumnValues],
     n: int,
     seed: int,
     random: np.random.Generator,
@@ -187,7 +187,7 @@ def _null_differs(pairs: ColumnPairs) -> NDArray[np.bool_]:
 
 
 def _with_column(
-    questions: Questions, branch: Branch, column: int, wanted: Values, random: np.random.Generator
+    questions: Questions, branch: Branch, column: int, wanted: ColumnValues, random: np.random.Generator
 ) -> Questions:
     # The questions with column `column` drawn anew among the digit pairs that have the wanted values.
     left, right = (side.ravel().astype(np.int8) for side in np.meshgrid(np.arange(10), np.arange(10)))
