@@ -107,7 +107,11 @@ def _measure_digit(context: ExperimentContext, branch: Branch, digit: int) -> Co
         return sum((getattr(each, name) for each in found), Rate(0, 0))
 
     return CombinerDigit(
-        *(branch, digit, total("turned"), total("moved"), total("strayed")),
+        branch,
+        digit,
+        total("turned"),
+        total("moved"),
+        total("strayed"),
         *(
             joined_curves(found, name)
             for name in ("logits", "output", "null", "null_output", "stray_logits", "stray_output", "raw", "flips")

@@ -47,7 +47,9 @@ def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcom
         facts=(*facts, *alone, *written),
         figure=_figure(found),
         headers=(
-            *("column", "made at", *(f"{name}, null" for name in CONTRASTS)),
+            "column",
+            "made at",
+            *(f"{name}, null" for name in CONTRASTS),
             *(f"write: {name}, one value" for name in BESIDE),
         ),
         rows=tuple(

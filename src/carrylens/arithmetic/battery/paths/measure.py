@@ -111,7 +111,9 @@ def _measure_cell(subject: Subject, pairs: ColumnPairs, digit: int, depth: int, 
     null = subject.engine.run(list(edits.values()), pairs.base, [pairs.null, pairs.base])
     turned = effect.tokens[..., token] == wanted
     return PathCell(
-        *(pairs.branch, digit, depth),
+        pairs.branch,
+        digit,
+        depth,
         turned=dict(zip(names, turned, strict=True)),
         moved=dict(zip(names, null.changed[..., token], strict=True)),
     )
