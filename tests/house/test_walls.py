@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import typer
+from carrylens.explain import read_members
+from carrylens.pipeline import frequency_records
 from typer.cli import app as typer_app
 from typer.testing import CliRunner
 
@@ -17,8 +19,6 @@ from carrylens.arithmetic.zoo.failure_table import accurate_names, shipped_figur
 from carrylens.arithmetic.zoo.model_facts import history
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.cli import app
-from carrylens.explain import read_members
-from carrylens.pipeline import frequency_records
 from carrylens.report.figures.family import family_svg
 from carrylens.report.figures.losses import all_losses_svg, losses_svg
 from carrylens.report.figures.trace import trace_svg

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from carrylens.discovery.settings import Settings
 from typer.testing import CliRunner
 
 from carrylens.arithmetic.battery import units
@@ -15,7 +16,6 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.cli import app
 from carrylens.discovery.groups import GroupSettings
 from carrylens.discovery.node_search import MapSettings
-from carrylens.discovery.settings import Settings
 
 SMALL = MapSettings(
     *(48, 48, 16, 16, 99),

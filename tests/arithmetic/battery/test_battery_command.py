@@ -35,7 +35,7 @@ from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
 from carrylens.evidence.rates import Rate
 from carrylens.folders import check_sealed, write_sealed
 from carrylens.report.figures.battery import outcome_svg
-from carrylens.report.terminal.battery import outcome_lines, summary_lines
+from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
 
 ABOUT = {"model": "untrained", "sha256": "0"}
 
@@ -139,10 +139,10 @@ def test_every_experiment_has_a_name_of_its_own_and_says_what_would_refute_it() 
 
 def test_texts_and_figures_tell_the_verdict() -> None:
     one = outcome("one")
-    amounts, first, *_ = summary_lines([one])
+    amounts, first, *_ = battery_summary_lines([one])
     assert first == "one: SUPPORTED"
     assert amounts.startswith("Quick form: 24 pairs for each cell, 96 whole questions")
-    assert [line for line in summary_lines([one, outcome("two")]) if "form:" in line] == [amounts]
+    assert [line for line in battery_summary_lines([one, outcome("two")]) if "form:" in line] == [amounts]
     assert any("Refuted if it is not" in line for line in outcome_lines(one))
     drawn = outcome_svg(one)
     assert drawn == outcome_svg(one)

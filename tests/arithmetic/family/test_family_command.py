@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from carrylens.explain import read_members
 from typer.testing import CliRunner
 
 from arithmetic.battery.plants import outcome_of, planted_subject
@@ -24,7 +25,6 @@ from carrylens.arithmetic.zoo.shipped import load
 from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.cli import app
 from carrylens.discovery.node_map import MAP
-from carrylens.explain import read_members
 from carrylens.folders import check_sealed, write_sealed
 from claims.maps import SEARCHED, left_to_right_map
 
