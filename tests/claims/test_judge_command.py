@@ -158,6 +158,7 @@ def test_what_is_no_map_is_one_clear_line(tmp_path: Path) -> None:
         judge_map(tmp_path, None)
 
 
+@pytest.mark.slow
 def test_claims_that_cannot_be_written_are_one_clear_line_and_not_a_verdict(folder: Path) -> None:
     (folder / "file").touch()
     for out in ("/proc/x/y", folder / "file" / "claims.json", folder / ("n" * 300)):
@@ -178,6 +179,7 @@ def test_a_map_that_was_changed_after_it_was_sealed_is_refused(folder: Path, fou
         judge_map(folder, None)
 
 
+@pytest.mark.slow
 def test_a_map_of_other_weights_than_those_beside_it_is_refused(tmp_path: Path, found: NodeMap) -> None:
     planted = plant(describe(Operation.ADD, 3))
     planted.save(tmp_path)

@@ -20,7 +20,7 @@ from carrylens.tasks.variables import Variable
 
 
 def candidate_variables(causal: CausalModel) -> list[Variable]:
-    """The variables that a circuit may hold: those the algorithm computes for its outputs, and switches that it reads."""
+    """The variables that a circuit may hold: outputs, what they are computed from, and switches that are read."""
     needed = frozenset[Variable]().union(*(causal.ancestors(output) | {output} for output in causal.outputs))
     switches = (each for each in causal.inputs if each.index is None)
     return [variable for variable in (*switches, *causal.by_variable) if variable in needed]

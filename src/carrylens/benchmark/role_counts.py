@@ -28,7 +28,7 @@ from carrylens.nodes import print_nodes
 from carrylens.tasks.variables import Variable
 
 N_TEST_FAMILIES = 6
-"""Tests that are corrected apart: of single nodes, of pairs and of groups, by interchange and by difference patching."""
+"""Tests that are corrected apart: of single nodes, pairs and groups, by interchange and by difference patching."""
 
 _HOLD = 256 << 20  # bytes, as for a map
 

@@ -1,7 +1,7 @@
 """Scores: how much of a known circuit a method found, and how much of what it found is there.
 
 Takes  a truth, its causal model, and what a method reported.
-Gives  `CircuitScore`: counts by role, node, group and variable, decoys reported, and every wrong and missed role by name.
+Gives  `CircuitScore`: counts by role, node, group, variable and decoy, and every wrong and missed role by name.
 Never  counts a variable as another because a method says that they are the same.
 
 Variables that no question tells apart: a role whose variable is not true of the node, but is equivalent to one that is

@@ -42,9 +42,9 @@ _NODES, _LARGEST = 12, 15  # of a twin so many nodes, and for each number of pai
 
 
 class RoleCase(msgspec.Struct, frozen=True):
-    """A role of one circuit on so many pairs (the usual number if None), its rates as hits and n, and whether it is true.
+    """A role on so many pairs, how often it hit and how often its null did (hits, n), and whether it is true.
 
-    `setting` is the circuit's name.
+    `setting` is the circuit's name; `pairs` is None for the usual number.
     """
 
     setting: str

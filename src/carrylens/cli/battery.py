@@ -44,7 +44,7 @@ def battery_command(
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
     from carrylens.report.figures.battery import outcome_svg
-    from carrylens.report.terminal.battery import outcome_lines, summary_lines
+    from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.battery import run_battery
 
@@ -65,7 +65,7 @@ def battery_command(
         if as_json:
             print_record(outcome.record())
     if not as_json:
-        lines = summary_lines(found) if only is None else outcome_lines(found[0])
+        lines = battery_summary_lines(found) if only is None else outcome_lines(found[0])
         for line in lines:
             print_line(line)
     print_note(f"The outcomes are in {folder}")

@@ -101,7 +101,7 @@ def exam_command(
     exam = start_exam(model, questions, per_class, device, threads, of or ())
     if save:
         exam.folder_to_save()  # before hours of asking, not after
-    with Watch(exam.total, str(exam.name)) as watch:
+    with Watch(exam.total, exam.source.name) as watch:
         watch.advance(exam.asked)
         _sit(exam, watch)
     if not exam.done:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map, saved_outcomes
+from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map_of_weights, saved_outcomes
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
 from carrylens.arithmetic.battery.outcome import Outcome
@@ -34,10 +34,8 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
     folder = source.analysis_folder(analysis.out)
     about = {"model": source.name, **analysis.about}
     own = [] if source.folder is None else [source.folder]  # a shipped model may have come with map and outcomes
-    mapped = (each for place in [folder, *own] if (each := saved_map(place, source.sha256)))
-    subject = Subject(
-        source.name, analysis.model, _operation(source.task), next(mapped, None), _inserted(source.folder)
-    )
+    mapped = (each for place in [folder, *own] if (each := saved_map_of_weights(place, source.sha256)))
+    subject = Subject(source.name, analysis.model, _operation(source.task), next(mapped, None), _inserted(source))
     here = saved_outcomes(folder, about)
     came = [outcome for place in own if place.resolve() != folder.resolve() for outcome in saved_outcomes(place, about)]
     kept = {outcome.card.name: outcome for outcome in (*came, *here)}  # what is here goes before what came with it

@@ -17,6 +17,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from heavy_outcomes import content_of, once
 
 SMALL = BatterySettings(quick=True, n_pairs=24, n_questions=96, n_reference=96, n_draws=5, n_train=256)
 
@@ -47,6 +48,15 @@ def untrained_subject(operation: Operation, digits: int = 3) -> Subject:
     return Subject("untrained", model, operation)
 
 
+class Unread:
+    """In the place of a map, for experiments that say they do not read it."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"An experiment that says it does not read the map reads its {name}")
+
+
 def outcome_of(name: str, subject: Subject, settings: BatterySettings = SMALL) -> Outcome:
+    """What the experiment gives, computed once for all tests in which nothing is patched."""
     (experiment,) = experiments_called(name)
-    return experiment.run(ExperimentContext(subject, settings))
+    given = subject if experiment.reads_map else replace(subject, map=Unread())  # type: ignore[arg-type]
+    return once(lambda: experiment.run(ExperimentContext(given, settings)), name, settings, content_of(subject))

@@ -13,7 +13,7 @@ from carrylens.arithmetic.battery.finding_rules import (
     verdict_value,
 )
 from carrylens.arithmetic.battery.findings import (
-    Choice,
+    ChosenWord,
     FindingAnswer,
     FindingQuestion,
     Mixture,
@@ -37,22 +37,22 @@ def an_estimate(low: float, high: float, null: float = 0.1) -> Estimate:
 
 
 def test_a_null_that_moves_as_often_is_no_effect() -> None:
-    assert share_answer([a_fact(40, null=40)], YES_NO).value == Choice("no")
-    assert share_answer([a_fact(40)], YES_NO).value == Choice("yes")
-    assert share_answer([a_fact(2)], YES_NO).value == Choice("no")
+    assert share_answer([a_fact(40, null=40)], YES_NO).value == ChosenWord("no")
+    assert share_answer([a_fact(40)], YES_NO).value == ChosenWord("yes")
+    assert share_answer([a_fact(2)], YES_NO).value == ChosenWord("no")
     assert share_answer([a_fact(22)], YES_NO).value is Unsettled.OPEN
     assert share_answer([a_fact(0, n=0)], YES_NO).value is Unsettled.UNTESTED
 
 
 def test_branches_must_agree_where_each_is_weighed_alone() -> None:
     facts = [a_fact(40, branch="add"), a_fact(2, branch="positive")]
-    assert share_answer(facts, ("most", "few"), by="branch").value == Choice("few")
+    assert share_answer(facts, ("most", "few"), by="branch").value == ChosenWord("few")
     pooled = share_answer(facts, ("most", "few"))
     assert (pooled.value, pooled.n) == (Unsettled.OPEN, 80)
 
 
 def test_units_are_told_by_nine_in_ten() -> None:
-    assert units_answer(["a"] * 9 + ["b"]).value == Choice("a")
+    assert units_answer(["a"] * 9 + ["b"]).value == ChosenWord("a")
     assert units_answer(["a"] * 8 + ["b"] * 2).value == Mixture(("a", "b"))
     unsure = units_answer(["a", "?", "?"], ["?"])
     assert (unsure.value, unsure.evidence) == (Unsettled.OPEN, UnitEvidence((("a", 1),), 2))
@@ -61,8 +61,8 @@ def test_units_are_told_by_nine_in_ten() -> None:
 
 def test_numbers_lie_on_one_side_only_with_their_intervals() -> None:
     words = ("above", "below")
-    assert sides_answer([an_estimate(0.6, 0.9), an_estimate(0.7, 0.8)], 0.5, words).value == Choice("above")
-    assert sides_answer([an_estimate(0.1, 0.4)], 0.5, words).value == Choice("below")
+    assert sides_answer([an_estimate(0.6, 0.9), an_estimate(0.7, 0.8)], 0.5, words).value == ChosenWord("above")
+    assert sides_answer([an_estimate(0.1, 0.4)], 0.5, words).value == ChosenWord("below")
     assert sides_answer([an_estimate(0.6, 0.9), an_estimate(0.4, 0.8)], 0.5, words).value is Unsettled.OPEN
     assert sides_answer([an_estimate(0.6, 0.9, null=0.7)], 0.5, words).value is Unsettled.OPEN
     assert sides_answer([], 0.5, words).value is Unsettled.UNTESTED
@@ -79,8 +79,8 @@ def test_a_mean_of_two_has_a_narrower_interval_than_either() -> None:
 @pytest.mark.parametrize(
     ("verdict", "value"),
     [
-        (Verdict.SUPPORTED, Choice("yes")),
-        (Verdict.REFUTED, Choice("no")),
+        (Verdict.SUPPORTED, ChosenWord("yes")),
+        (Verdict.REFUTED, ChosenWord("no")),
         (Verdict.INCONCLUSIVE, Unsettled.OPEN),
         (Verdict.UNTESTED, Unsettled.UNTESTED),
     ],
@@ -91,7 +91,7 @@ def test_only_a_settled_verdict_has_a_word(verdict: Verdict, value: object) -> N
 
 def test_a_word_that_was_not_declared_is_refused() -> None:
     question = FindingQuestion("x", "what x is", ("a", "b"))
-    assert question.answered(FindingAnswer(Choice("a"))).value == Choice("a")
-    for wrong in (Choice("c"), Mixture(("a", "c"))):
+    assert question.answered(FindingAnswer(ChosenWord("a"))).value == ChosenWord("a")
+    for wrong in (ChosenWord("c"), Mixture(("a", "c"))):
         with pytest.raises(CarryLensError, match="'x'"):
             question.answered(FindingAnswer(wrong))

@@ -13,7 +13,7 @@ from arithmetic.battery.plants import outcome_of, planted_subject
 from carrylens.arithmetic.battery.battery_folder import save_outcomes
 from carrylens.arithmetic.battery.experiment import Experiment
 from carrylens.arithmetic.battery.findings import (
-    Choice,
+    ChosenWord,
     Number,
     RangeEvidence,
     ShareEvidence,
@@ -73,7 +73,7 @@ def finding(name: str, experiment: str, dials: Dials, operation: Operation = Ope
 )
 def test_a_planted_truth_is_the_word_in_the_table(experiment: str, name: str, dials: Dials, word: str) -> None:
     value = finding(name, experiment, dials).value
-    assert value == Choice(word)
+    assert value == ChosenWord(word)
 
 
 @pytest.mark.parametrize("dials", [PLAIN, TAIL, COPIES])
@@ -88,9 +88,9 @@ def test_kinds_read_off_facts_are_those_the_experiment_counted(dials: Dials) -> 
 
 def test_a_planted_choice_is_one_direction() -> None:
     mixed = (PLAIN, Operation.MIX, 2)
-    assert finding("digits-follow-operator", "selection", *mixed).value == Choice("yes")
+    assert finding("digits-follow-operator", "selection", *mixed).value == ChosenWord("yes")
     for what in ("operator", "sign"):
-        assert finding(f"one-direction-{what}", "selection", *mixed).value == Choice("enough")
+        assert finding(f"one-direction-{what}", "selection", *mixed).value == ChosenWord("enough")
         assert finding(f"least-rank-{what}", "selection", *mixed).value == Number(1)
 
 

@@ -28,7 +28,7 @@ _COUNTS = (("effect", "hits"), ("effect", "n"), ("null", "hits"), ("null", "n"))
 PlainRecord = Mapping[str, Any]
 
 
-class Column(Struct, omit_defaults=True, frozen=True):
+class FactColumn(Struct, omit_defaults=True, frozen=True):
     """One thing that several facts say: the same of all, few different ones and which is whose, or one of each."""
 
     all: Any = UNSET
@@ -37,7 +37,7 @@ class Column(Struct, omit_defaults=True, frozen=True):
     each: list[Any] | UnsetType = UNSET
 
     @classmethod
-    def holding(cls, values: Sequence[Any]) -> Column:
+    def holding(cls, values: Sequence[Any]) -> FactColumn:
         """The shortest column of these values."""
         texts = [msgspec.json.encode(value) for value in values]
         different = list(dict.fromkeys(texts))
@@ -63,16 +63,16 @@ class FactBlock(Struct, frozen=True):
 
     kind: str
     n: int
-    about: dict[str, Column]
-    counts: tuple[Column, Column, Column, Column]
+    about: dict[str, FactColumn]
+    counts: tuple[FactColumn, FactColumn, FactColumn, FactColumn]
     stimuli: dict[str, Any]
 
     @classmethod
     def holding(cls, facts: Sequence[PlainRecord]) -> FactBlock:
         """The block of facts of one sort."""
         first = facts[0]
-        about = {name: Column.holding([fact["about"][name] for fact in facts]) for name in first["about"]}
-        one, two, three, four = (Column.holding([fact[side][name] for fact in facts]) for side, name in _COUNTS)
+        about = {name: FactColumn.holding([fact["about"][name] for fact in facts]) for name in first["about"]}
+        one, two, three, four = (FactColumn.holding([fact[side][name] for fact in facts]) for side, name in _COUNTS)
         return cls(first["kind"], len(facts), about, (one, two, three, four), first["stimuli"])
 
     def facts(self) -> Iterator[dict[str, Any]]:

@@ -54,7 +54,7 @@ def save_outcomes(folder: Path, about: Mapping[str, object], outcomes: Sequence[
     write_sealed(folder, contents, also=[name for name in sealed if name not in contents])
 
 
-def saved_map(folder: Path, sha256: str) -> NodeMap | None:
+def saved_map_of_weights(folder: Path, sha256: str) -> NodeMap | None:
     """The node map in the folder, if it is of a model with these weights."""
     if MAP not in _sealed(folder):
         return None

@@ -13,7 +13,7 @@ from math import hypot
 
 from carrylens.arithmetic.battery.findings import (
     NOT_TESTED,
-    Choice,
+    ChosenWord,
     FindingAnswer,
     FindingValue,
     Mixture,
@@ -58,7 +58,7 @@ def verdict_value(verdict: Verdict, words: tuple[str, str]) -> FindingValue:
     (Choice(word='no'), <Unsettled.OPEN: 'open'>)
     """
     unsettled = {Verdict.UNTESTED: Unsettled.UNTESTED, Verdict.INCONCLUSIVE: Unsettled.OPEN}
-    return unsettled.get(verdict) or Choice(words[verdict is Verdict.REFUTED])
+    return unsettled.get(verdict) or ChosenWord(words[verdict is Verdict.REFUTED])
 
 
 def share_answer(facts: Sequence[Fact], words: tuple[str, str], by: str = "") -> FindingAnswer:
@@ -98,7 +98,7 @@ def units_answer(kinds: Sequence[str], untold: Collection[str] = ()) -> FindingA
     value: FindingValue = Unsettled.OPEN
     if 2 * len(told) >= len(kinds):
         most = counts[0][1] >= MOST_UNITS * len(told)
-        value = Choice(counts[0][0]) if most else Mixture(tuple(sorted(name for name, _ in counts)))
+        value = ChosenWord(counts[0][0]) if most else Mixture(tuple(sorted(name for name, _ in counts)))
     return FindingAnswer(value, len(kinds), evidence)
 
 
@@ -108,9 +108,9 @@ def sides_answer(estimates: Sequence[Estimate], middle: float, words: tuple[str,
         return NOT_TESTED
     value: FindingValue = Unsettled.OPEN
     if all(each.low > max(middle, each.null) for each in estimates):
-        value = Choice(words[0])
+        value = ChosenWord(words[0])
     elif all(each.high < middle for each in estimates):
-        value = Choice(words[1])
+        value = ChosenWord(words[1])
     evidence = RangeEvidence(tuple(each.value for each in estimates), max(each.null for each in estimates))
     return FindingAnswer(value, sum(each.n for each in estimates), evidence)
 

@@ -26,7 +26,7 @@ class Unsettled(Enum):
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenWord:
     """One of the words that the question declares."""
 
     word: str
@@ -50,7 +50,7 @@ class Number:
     null_name: str = "null"
 
 
-FindingValue = Verdict | Choice | Mixture | Number | Unsettled
+FindingValue = Verdict | ChosenWord | Mixture | Number | Unsettled
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,13 @@ class NullEvidence:
 
 
 @dataclass(frozen=True)
-class Note:
+class EvidenceNote:
     """What stands behind a word that no count does."""
 
     text: str
 
 
-Evidence = ShareEvidence | UnitEvidence | RangeEvidence | NullEvidence | Note
+FindingEvidence = ShareEvidence | UnitEvidence | RangeEvidence | NullEvidence | EvidenceNote
 
 
 class TrendDirection(Enum):
@@ -121,7 +121,7 @@ class FindingAnswer:
 
     value: FindingValue
     n: int = 0
-    evidence: Evidence | None = None
+    evidence: FindingEvidence | None = None
 
 
 NOT_TESTED = FindingAnswer(Unsettled.UNTESTED)
@@ -149,11 +149,11 @@ class ExperimentFinding:
     question: FindingQuestion
     value: FindingValue
     n: int = 0
-    evidence: Evidence | None = None
+    evidence: FindingEvidence | None = None
     paper: BesidePaper | None = None
 
     def __post_init__(self) -> None:
-        given: tuple[str, ...] = (self.value.word,) if isinstance(self.value, Choice) else ()
+        given: tuple[str, ...] = (self.value.word,) if isinstance(self.value, ChosenWord) else ()
         given = self.value.words if isinstance(self.value, Mixture) else given
         if self.question.words and not set(given) <= set(self.question.words):
             raise CarryLensError(

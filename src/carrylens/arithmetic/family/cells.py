@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from carrylens.arithmetic.battery.findings import (
-    Choice,
-    Evidence,
+    ChosenWord,
+    EvidenceNote,
     ExperimentFinding,
+    FindingEvidence,
     FindingValue,
     Mixture,
-    Note,
     NullEvidence,
     Number,
     RangeEvidence,
@@ -28,7 +28,7 @@ from carrylens.arithmetic.battery.findings import (
 from carrylens.claims.verdicts import Verdict
 
 
-class State(Enum):
+class CellState(Enum):
     """Whether a cell says something: a word, a number, or why there is neither."""
 
     TOLD = "told"
@@ -40,47 +40,47 @@ class State(Enum):
 
 
 @dataclass(frozen=True)
-class Cell:
+class FamilyCell:
     """`word` is compared between models, `figure` stands behind it, `value` is a number that has no word."""
 
-    state: State
+    state: CellState
     word: str = ""
     figure: str = ""
     value: float | None = None
 
 
-NOT_RUN, APART, UNTESTED = Cell(State.NOT_RUN), Cell(State.APART), Cell(State.UNTESTED)
+NOT_RUN, APART, UNTESTED = FamilyCell(CellState.NOT_RUN), FamilyCell(CellState.APART), FamilyCell(CellState.UNTESTED)
 _UNSETTLED = {
-    Unsettled.OPEN: State.OPEN,
-    Unsettled.UNTESTED: State.UNTESTED,
-    Unsettled.APART: State.APART,
-    Verdict.INCONCLUSIVE: State.OPEN,
-    Verdict.UNTESTED: State.UNTESTED,
+    Unsettled.OPEN: CellState.OPEN,
+    Unsettled.UNTESTED: CellState.UNTESTED,
+    Unsettled.APART: CellState.APART,
+    Verdict.INCONCLUSIVE: CellState.OPEN,
+    Verdict.UNTESTED: CellState.UNTESTED,
 }
 
 
-def cell_of(finding: ExperimentFinding) -> Cell:
+def cell_of(finding: ExperimentFinding) -> FamilyCell:
     """The cell of a finding."""
     value, figure = finding.value, figure_of(finding.value, finding.evidence)
     if isinstance(value, Number):
-        return Cell(State.MEASURED, figure=figure, value=value.value)
+        return FamilyCell(CellState.MEASURED, figure=figure, value=value.value)
     if isinstance(value, Unsettled) or value in _UNSETTLED:
-        return Cell(_UNSETTLED[value], figure=figure)
-    return Cell(State.TOLD, _word(value), figure)
+        return FamilyCell(_UNSETTLED[value], figure=figure)
+    return FamilyCell(CellState.TOLD, _word(value), figure)
 
 
-def verdict_cell(verdict: Verdict) -> Cell:
+def verdict_cell(verdict: Verdict) -> FamilyCell:
     """The cell of an experiment's verdict.
 
     >>> verdict_cell(Verdict.REFUTED).word, verdict_cell(Verdict.INCONCLUSIVE).state.value
     ('refuted', 'open')
     """
     if verdict in _UNSETTLED:
-        return Cell(_UNSETTLED[verdict])
-    return Cell(State.TOLD, _word(verdict))
+        return FamilyCell(_UNSETTLED[verdict])
+    return FamilyCell(CellState.TOLD, _word(verdict))
 
 
-def figure_of(value: FindingValue, evidence: Evidence | None) -> str:
+def figure_of(value: FindingValue, evidence: FindingEvidence | None) -> str:
     """The figures behind a value, as people read them."""
     if isinstance(value, Number) and value.null is not None:
         interval = f"[{value.low:.2f}, {value.high:.2f}]"
@@ -94,7 +94,7 @@ def figure_of(value: FindingValue, evidence: Evidence | None) -> str:
             return f"{span(values)} (null up to {null:.2f})"
         case NullEvidence(number, null):
             return f"{number:.2f} (null {null:.2f})"
-        case Note(text):
+        case EvidenceNote(text):
             return text
     return ""
 
@@ -113,12 +113,12 @@ def span(values: Sequence[float]) -> str:
 def _word(value: FindingValue) -> str:
     if isinstance(value, Mixture):
         return f"mixed: {' / '.join(value.words)}"
-    return value.word if isinstance(value, Choice) else str(value.value).lower()
+    return value.word if isinstance(value, ChosenWord) else str(value.value).lower()
 
 
 def _counted(value: FindingValue, units: UnitEvidence) -> str:
     # Of one kind: how many of how many, then the others; else how many of each.
     shown = [f"{n} {name}" for name, n in units.counts]
-    if isinstance(value, Choice):
+    if isinstance(value, ChosenWord):
         shown[0] = f"{units.counts[0][1]} of {units.n_told}"
     return ", ".join([*shown, *([f"{units.n_untold} not told"] if units.n_untold else [])])

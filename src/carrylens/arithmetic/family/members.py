@@ -11,10 +11,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from carrylens.arithmetic.battery.battery_file import BATTERY
-from carrylens.arithmetic.battery.battery_folder import saved_battery, saved_map
+from carrylens.arithmetic.battery.battery_file import BATTERY, PlainRecord
+from carrylens.arithmetic.battery.battery_folder import saved_battery, saved_map_of_weights
 from carrylens.arithmetic.battery.fresh_outcomes import hash_of_map, is_current
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
@@ -23,8 +22,6 @@ from carrylens.arithmetic.model_names import ModelName
 from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +33,7 @@ class Member:
     meets_bar: bool | None
     outcomes: Mapping[str, Outcome]
     map: NodeMap | None = None
-    claims: Record | None = None
+    claims: PlainRecord | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -74,7 +71,7 @@ def read_member(
         elif found:
             outcomes = found
             break
-    mapped = next(((place, mine) for place in places if (mine := saved_map(place, sha256))), None)
+    mapped = next(((place, mine) for place in places if (mine := saved_map_of_weights(place, sha256))), None)
     notes += [f"{place / MAP} is of other weights, so it is not used" for place in _others(places, mapped, sha256)]
     outcomes, old = _as_now(outcomes)
     notes += [f"made by an earlier form of the experiment, so not used: {', '.join(old)}"] if old else []
@@ -94,7 +91,7 @@ def read_member(
 def _others(places: Sequence[Path], mapped: tuple[Path, NodeMap] | None, sha256: str) -> list[Path]:
     # Places passed over on the way to the map that is used.
     passed = places if mapped is None else places[: places.index(mapped[0])]
-    return [place for place in passed if (place / MAP).exists() and saved_map(place, sha256) is None]
+    return [place for place in passed if (place / MAP).exists() and saved_map_of_weights(place, sha256) is None]
 
 
 def _as_now(outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[str]]:
@@ -110,13 +107,13 @@ def made_with_another_map(outcomes: Sequence[Outcome], found: NodeMap) -> list[s
     return [outcome.card.name for outcome in read if outcome.settings.get("map") != now]
 
 
-def _claims(place: Path, found: NodeMap) -> Record:
+def _claims(place: Path, found: NodeMap) -> PlainRecord:
     # As they were judged beside the map; where that was not done, or by another hypothesis, judged now from the map
     # alone, without rivals.
     path, usual = place / CLAIMS, usual_for(found.task)
     if path.is_file():
         try:
-            claims: Record = json.loads(path.read_bytes())
+            claims: PlainRecord = json.loads(path.read_bytes())
             if (claims["model"], claims["hypothesis"]) == (found.model, usual.name):
                 return claims
         except (ValueError, KeyError, TypeError) as error:

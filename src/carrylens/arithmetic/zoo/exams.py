@@ -19,17 +19,15 @@ import msgspec
 
 from carrylens.arithmetic.exam_counts import parse_counts
 from carrylens.arithmetic.exam_parts import exam_parts
-from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.task import ArithmeticTask
-from carrylens.arithmetic.zoo.cards import model_card
-from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH, model_name
-from carrylens.arithmetic.zoo.shipped import find_model, load
+from carrylens.arithmetic.zoo.cards import card_of
+from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH
+from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
 from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, check_sealed, write_sealed
-from carrylens.model.hub import HUB
+from carrylens.model.source import ModelSource
 from carrylens.model.transformer import Transformer
-from carrylens.model.weights import hash_of as hash_of
 from carrylens.training.exam import EXAM_SEED, MOST_KEPT, ExamPart, PartResult, blank_results, sit
 
 BAR_PER_MILLION = 10
@@ -40,8 +38,7 @@ BAR_POPULATIONS = ("natural", "enriched")
 class Exam:
     """One model's test under way."""
 
-    source: str
-    name: ModelName
+    source: ModelSource
     task: ArithmeticTask
     model: Transformer
     model_hash: str
@@ -51,15 +48,14 @@ class Exam:
     @classmethod
     def start(cls, source: str, per_population: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
         """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
-        given = parse_counts(of)
-        model = load(source).to(device)
-        name = model_name(source if source.startswith(HUB) else find_model(source))
-        task = model.task
-        assert isinstance(task, ArithmeticTask)
+        given, found = parse_counts(of), find_source(source)
+        model, task = found.load(device), found.task
+        if not isinstance(task, ArithmeticTask):
+            raise CarryLensError(f"{source!r} is for {task.name!r}, which has no test here. Give a model that adds.")
         parts = exam_parts(task, per_population, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
-        exam = cls(source, name, task, model, hash_of(model), parts, blank_results(parts))
+        exam = cls(found, task, model, found.sha256, parts, blank_results(parts))
         exam._take_up()
         return exam
 
@@ -88,7 +84,7 @@ class Exam:
     def record(self) -> dict[str, Any]:
         """The results as plain data."""
         return {
-            "model": str(self.name),
+            "model": self.source.name,
             "sha256": self.model_hash,
             "seed": EXAM_SEED,
             "meets_bar": meets_bar(self.results),
@@ -113,9 +109,11 @@ class Exam:
 
     def folder_to_save(self) -> Path:
         """The folder that `save` writes into, or a clear error if it cannot."""
-        if self.source.startswith(HUB):
-            raise CarryLensError(f"{self.source} is no folder here, so no test can be saved in it. Leave --save out.")
-        folder = find_model(self.source)
+        folder = self.source.folder
+        if folder is None:
+            raise CarryLensError(
+                f"{self.source.given} is no folder here, so no test can be saved in it. Leave --save out."
+            )
         if not (folder / MANIFEST).exists():
             raise CarryLensError(
                 f"{folder} was not saved by carrylens, so no test can be saved in it. Leave --save out."
@@ -130,7 +128,7 @@ class Exam:
         folder, record = self.folder_to_save(), self.record()
         contents = {
             TEST: (json.dumps(record, indent=1) + "\n").encode(),
-            CARD: model_card(self.name, folder, record).encode(),
+            CARD: card_of(self.source, folder, record).encode(),
         }
         own = [name for name in (CONFIG, WEIGHTS, HISTORY, TRUTH) if (folder / name).exists()]
         others = [name for name in check_sealed(folder) if name not in contents]  # such as a map

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
-from carrylens.arithmetic.family.cells import Cell, State
+from carrylens.arithmetic.family.cells import CellState, FamilyCell
 from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.table import VERDICT, experiment_rows
 from carrylens.arithmetic.model_names import ModelName
@@ -122,8 +122,14 @@ def _member(saved: Saved) -> Member:
     return Member(saved.source, ModelName.parse(saved.map.model), None, {each.card.name: each for each in outcomes})
 
 
-def _said(cell: Cell) -> str:
-    return cell.word if cell.state is State.TOLD else "inconclusive" if cell.state is State.OPEN else cell.state.value
+def _said(cell: FamilyCell) -> str:
+    return (
+        cell.word
+        if cell.state is CellState.TOLD
+        else "inconclusive"
+        if cell.state is CellState.OPEN
+        else cell.state.value
+    )
 
 
 def layout_lines(saved: Sequence[Saved], circuits: Sequence[Circuit]) -> Iterator[Line]:

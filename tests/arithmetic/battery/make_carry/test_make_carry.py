@@ -10,7 +10,13 @@ import pytest
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.finding_rules import pooled_fact
-from carrylens.arithmetic.battery.make_carry.summarise import ANSWER, BINARY, IN_PLACE, LATER, SPLIT
+from carrylens.arithmetic.battery.make_carry.summarise import (
+    MADE_AT_ANSWER,
+    MADE_BINARY,
+    MADE_IN_PLACE,
+    MADE_LATER,
+    MADE_SPLIT,
+)
 from carrylens.arithmetic.battery.make_carry.written_classes import (
     BESIDE,
     HIGH,
@@ -21,7 +27,7 @@ from carrylens.arithmetic.battery.make_carry.written_classes import (
     THREE_CLASSES,
     Cut,
     amounts_of,
-    balanced_questions,
+    balanced_column_questions,
     classes_told,
     tell,
     written_cuts,
@@ -110,7 +116,7 @@ def moved(node: Node, places: int) -> Node:
 def test_a_planted_tri_state_carry_is_found_at_its_place(dials: Dials) -> None:
     outcome = outcome_of("make-carry", planted_subject(Operation.ADD, 3, dials))
     assert outcome.verdict is Verdict.SUPPORTED
-    assert kinds(outcome) == {IN_PLACE}
+    assert kinds(outcome) == {MADE_IN_PLACE}
     assert cuts_told(outcome) == {LOW, HIGH}
     assert all(fact.effect.value == 1 for fact in outcome.facts if "cut" in fact.about)
     (beside,) = outcome.beside_paper
@@ -127,7 +133,7 @@ def test_borrows_of_both_branches_are_found_at_their_places() -> None:
 def test_two_binary_values_are_told_from_one_with_three() -> None:
     outcome = outcome_of("make-carry", planted_subject(Operation.ADD, 3, Dials(carry=Carry.BINARY)))
     assert outcome.verdict is Verdict.REFUTED
-    assert [row[1] for row in outcome.rows] == [IN_PLACE, SPLIT, SPLIT]
+    assert [row[1] for row in outcome.rows] == [MADE_IN_PLACE, MADE_SPLIT, MADE_SPLIT]
     (beside,) = outcome.beside_paper
     assert beside.agrees is True
     assert "in place in 2 of 2 columns" in beside.ours
@@ -139,7 +145,7 @@ def test_a_binary_carry_whose_nines_are_told_elsewhere_is_seen_to_be_binary() ->
     assert subject.right(contrast_pairs(Branch.ADD, 4, 2, (0, 2), 60, seed=1).base).all()
     outcome = outcome_of("make-carry", subject)
     assert outcome.verdict is Verdict.REFUTED
-    assert [row[1] for row in outcome.rows] == [IN_PLACE, BINARY, BINARY, BINARY]
+    assert [row[1] for row in outcome.rows] == [MADE_IN_PLACE, MADE_BINARY, MADE_BINARY, MADE_BINARY]
     assert cuts_told(outcome) == {HIGH}
     (beside,) = outcome.beside_paper
     assert beside.agrees is True
@@ -208,7 +214,7 @@ def test_classes_that_are_told_as_well_as_any_sums_are_said_to_be(others: int, p
 
 @pytest.mark.parametrize("branch", list(Branch))
 def test_balanced_questions_have_every_pair_of_digits_alike(branch: Branch) -> None:
-    questions = balanced_questions(branch, 3, 4, np.random.default_rng(0))
+    questions = balanced_column_questions(branch, 3, 4, np.random.default_rng(0))
     for k in range(branch.top(3)):
         pairs = 10 * questions.first[:, k].astype(int) + questions.second[:, k]
         assert np.array_equal(np.bincount(pairs, minlength=100), np.full(100, 4))
@@ -220,13 +226,13 @@ def test_balanced_questions_have_every_pair_of_digits_alike(branch: Branch) -> N
 def test_a_delayed_carry_is_seen_to_be_made_later() -> None:
     outcome = outcome_of("make-carry", planted_subject(Operation.ADD, 2, Dials(delay=1)))
     assert outcome.verdict is Verdict.REFUTED
-    assert kinds(outcome) == {LATER}
+    assert kinds(outcome) == {MADE_LATER}
 
 
 def test_a_carry_fetched_by_the_answer_itself_is_seen_there() -> None:
     outcome = outcome_of("make-carry", subject_of(one_layer(2)))
     assert outcome.verdict is Verdict.REFUTED
-    assert kinds(outcome) == {ANSWER}
+    assert kinds(outcome) == {MADE_AT_ANSWER}
 
 
 @pytest.mark.parametrize("operation", [Operation.ADD, Operation.MIX])

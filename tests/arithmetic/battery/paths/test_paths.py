@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arithmetic.battery.plants import combined_a_layer_later, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.battery.paths.measure import EARLIER, LAYER_HEADS, LOGITS
+from carrylens.arithmetic.battery.paths.measure import EARLIER, LAYER_HEADS, PAST_MLP
 from carrylens.arithmetic.planted.dials import Dials, Timing, one_layer
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
@@ -18,7 +18,7 @@ def test_a_planted_carry_comes_through_the_last_head_and_not_past_the_mlp() -> N
     outcome = outcome_of("paths", planted_subject(Operation.MIX, 2))
     assert outcome.verdict is Verdict.SUPPORTED
     assert rates(outcome, LAYER_HEADS) == {(1.0, 0.0)}
-    assert rates(outcome, EARLIER) == rates(outcome, LOGITS) == {(0.0, 0.0)}
+    assert rates(outcome, EARLIER) == rates(outcome, PAST_MLP) == {(0.0, 0.0)}
     best = {row[0]: row[3].split(":")[0] for row in outcome.rows}
     assert best == {"A1 add": "head 0", "A2 add": "head 0", "A1 positive": "head 1", "A1 negative": "head 2"}
 

@@ -16,7 +16,7 @@ import torch
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.findings import Choice, Unsettled
+from carrylens.arithmetic.battery.findings import ChosenWord, Unsettled
 from carrylens.arithmetic.battery.outcome import Estimate, Outcome
 from carrylens.arithmetic.battery.readouts import feature_units as units
 from carrylens.arithmetic.battery.readouts.feature_units import Mlps, UnitComparison, compare_units, judge_units
@@ -60,7 +60,7 @@ def test_planted_digits_are_read_in_the_last_layer_of_their_place_alone() -> Non
     assert read["A0, logit lens"][2] == "1.00"
     assert outcome.verdict is Verdict.INCONCLUSIVE
     readings, _, features = findings_of(outcome)
-    assert readings.value == Choice("in the last layer of its place")
+    assert readings.value == ChosenWord("in the last layer of its place")
     assert features.value is Unsettled.OPEN
     assert not any(row[0] == "sign guessed" for row in outcome.rows)
     assert outcome.figure is not None
@@ -156,8 +156,8 @@ def test_digits_that_are_there_before_an_idle_last_layer_refute_the_whole() -> N
     outcome = outcome_of("lenses", subject_of(replace(describe(Operation.ADD, 2), n_layers=3)))
     assert outcome.verdict is Verdict.REFUTED
     readings, _, features = findings_of(outcome)
-    assert readings.value == Choice("before")
-    assert features.value == Choice("yes")
+    assert readings.value == ChosenWord("before")
+    assert features.value == ChosenWord("yes")
 
 
 def test_what_is_read_is_kept_for_every_place_and_level() -> None:

@@ -163,8 +163,12 @@ def _principal(name: str, one: _Spans, other: _Spans, n: int) -> tuple[Estimate,
     return tuple(
         Estimate(
             f"cosine of principal angle {at + 1} of {_RANK}, {name}",
-            *(float(values[at]), float(min(values[at], low[at])), float(max(values[at], high[at]))),
-            *(float(null[at]), float(null_low[at]), float(null_high[at])),
+            float(values[at]),
+            float(min(values[at], low[at])),
+            float(max(values[at], high[at])),
+            float(null[at]),
+            float(null_low[at]),
+            float(null_high[at]),
             n,
         )
         for at in range(min(len(one.effect), len(other.effect)))

@@ -15,11 +15,11 @@ from carrylens.arithmetic.battery.stimuli.branches import Branch
 
 _STEP = ("a step", "no step")
 
-LOGITS = FindingQuestion("step-of-logits", "from carry to logits", _STEP)
-OUTPUT = FindingQuestion("step-of-mlp-output", "from carry to the MLP's output", _STEP)
-WIDTH = FindingQuestion("width-of-logits", "width of the logits' rise")
+LOGITS_STEP = FindingQuestion("step-of-logits", "from carry to logits", _STEP)
+OUTPUT_STEP = FindingQuestion("step-of-mlp-output", "from carry to the MLP's output", _STEP)
+LOGITS_WIDTH = FindingQuestion("width-of-logits", "width of the logits' rise")
 TURN = FindingQuestion("share-of-turn", "share at which the argmax turns")
-QUESTIONS = (LOGITS, OUTPUT, WIDTH, TURN)
+QUESTIONS = (LOGITS_STEP, OUTPUT_STEP, LOGITS_WIDTH, TURN)
 
 
 def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
@@ -28,9 +28,9 @@ def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
         share_answer(facts_about(outcome, curve=curve), _STEP, by="branch") for curve in ("logits", "output")
     )
     return (
-        LOGITS.answered(logits),
-        OUTPUT.answered(output),
-        WIDTH.answered(number_answer(_of(outcome, LOGIT_WIDTH), "line")),
+        LOGITS_STEP.answered(logits),
+        OUTPUT_STEP.answered(output),
+        LOGITS_WIDTH.answered(number_answer(_of(outcome, LOGIT_WIDTH), "line")),
         TURN.answered(number_answer(_of(outcome, ARGMAX), "line"), beside_paper(outcome, argmax_row(Branch.ADD))),
     )
 

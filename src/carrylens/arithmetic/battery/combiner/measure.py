@@ -30,7 +30,7 @@ from carrylens.arithmetic.battery.combiner.curve_fits import SHARES, Curves
 from carrylens.arithmetic.battery.combiner.mlp_input import MlpOutput, move_input, permuted, read_input
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import answered_pairs
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, deciding_pairs
@@ -107,7 +107,11 @@ def _measure_digit(context: ExperimentContext, branch: Branch, digit: int) -> Co
         return sum((getattr(each, name) for each in found), Rate(0, 0))
 
     return CombinerDigit(
-        *(branch, digit, total("turned"), total("moved"), total("strayed")),
+        branch,
+        digit,
+        total("turned"),
+        total("moved"),
+        total("strayed"),
         *(
             joined_curves(found, name)
             for name in ("logits", "output", "null", "null_output", "stray_logits", "stray_output", "raw", "flips")
@@ -134,9 +138,9 @@ def _measure_pairs(
     return CombinerDigit(
         branch=pairs.branch,
         digit=digit,
-        turned=rate_of(turned),
-        moved=rate_of(moved),
-        strayed=rate_of(strayed),
+        turned=hit_rate(turned),
+        moved=hit_rate(moved),
+        strayed=hit_rate(strayed),
         logits=(raw / safe)[turned],
         output=_along(effect, effect)[turned],
         null=(still / safe)[turned],

@@ -17,7 +17,7 @@ from carrylens.arithmetic.battery.combiner.card import CARD
 from carrylens.arithmetic.battery.combiner.curve_fits import LINE_WIDTH, SHARES, Curves, fit_curves, stray_steps
 from carrylens.arithmetic.battery.combiner.measure import SHARE_STEP, CombinerDigit, CombinerMeasurements, joined_curves
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Estimate, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.settings import BatterySettings
@@ -48,8 +48,15 @@ def summarise(context: ExperimentContext, measured: CombinerMeasurements) -> Out
         estimates=estimates,
         figure=_figure(found) if found else None,
         headers=(
-            *("digit", "turned, null", "threshold", "width, logits", "width, MLP output", "steps, logits"),
-            *("slope, logits", "permuted: turned", "permuted: share of the change"),
+            "digit",
+            "turned, null",
+            "threshold",
+            "width, logits",
+            "width, MLP output",
+            "steps, logits",
+            "slope, logits",
+            "permuted: turned",
+            "permuted: share of the change",
         ),
         rows=tuple(map(_row, found)),
         beside_paper=_beside(context.subject, estimates),
@@ -59,10 +66,10 @@ def summarise(context: ExperimentContext, measured: CombinerMeasurements) -> Out
 def _facts(branch: Branch, found: Sequence[CombinerDigit], settings: BatterySettings) -> list[Fact]:
     # For each null the steps of both curves, and how often the digit turns.
     mine = [each for each in found if each.branch is branch]
-    steps = {what: rate_of(fit_curves(joined_curves(mine, what)).is_step) for what in ("logits", "output")}
-    stray = {what: rate_of(stray_steps(joined_curves(mine, f"stray_{what}"))) for what in ("logits", "output")}
+    steps = {what: hit_rate(fit_curves(joined_curves(mine, what)).is_step) for what in ("logits", "output")}
+    stray = {what: hit_rate(stray_steps(joined_curves(mine, f"stray_{what}"))) for what in ("logits", "output")}
     same = {
-        what: rate_of(stray_steps(joined_curves(mine, name)))
+        what: hit_rate(stray_steps(joined_curves(mine, name)))
         for what, name in (("logits", "null"), ("output", "null_output"))
     }
     turned, moved, strayed = (

@@ -10,20 +10,20 @@ from __future__ import annotations
 from carrylens.arithmetic.battery.finding_rules import beside_paper, units_answer
 from carrylens.arithmetic.battery.findings import DOES_NOT_APPLY, ExperimentFinding, FindingQuestion
 from carrylens.arithmetic.battery.make_carry.summarise import (
-    ANSWER,
-    ASKED,
-    BINARY,
-    IN_PLACE,
-    LATER,
+    MADE_AT_ANSWER,
+    MADE_BINARY,
+    MADE_IN_PLACE,
+    MADE_LATER,
+    MADE_OPEN,
     MADE_ROW,
-    OPEN,
-    SPLIT,
+    MADE_SPLIT,
+    NOT_ASKED,
 )
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.tasks.variables import Variable
 
-_PLACES = (IN_PLACE, SPLIT, BINARY, LATER, ANSWER)
-_VALUES = {IN_PLACE: "three values", BINARY: "binary", SPLIT: "two binary values"}
+_PLACES = (MADE_IN_PLACE, MADE_SPLIT, MADE_BINARY, MADE_LATER, MADE_AT_ANSWER)
+_VALUES = {MADE_IN_PLACE: "three values", MADE_BINARY: "binary", MADE_SPLIT: "two binary values"}
 _UNTOLD = "not told"
 
 PLACE = FindingQuestion("carry-place", "where carries below the top column are made", _PLACES)
@@ -39,7 +39,7 @@ def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
     below = [kind for column, kind in kinds.items() if column != top]
     values = [_VALUES.get(kind, _UNTOLD) for column, kind in kinds.items() if column.index]  # column 0 has no U
     return (
-        PLACE.answered(units_answer(below, (OPEN, ASKED))),
-        TOP_PLACE.answered(DOES_NOT_APPLY if top is None else units_answer([kinds[top]], (OPEN, ASKED))),
+        PLACE.answered(units_answer(below, (MADE_OPEN, NOT_ASKED))),
+        TOP_PLACE.answered(DOES_NOT_APPLY if top is None else units_answer([kinds[top]], (MADE_OPEN, NOT_ASKED))),
         VALUES.answered(units_answer(values, (_UNTOLD,)), beside_paper(outcome, MADE_ROW)),
     )

@@ -20,9 +20,9 @@ from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 
-IN_PLACE, SPLIT = "at its own place, all its values", "at its own place, as two binary values"
-BINARY, LATER = "at its own place, binary", "not there alone, but before the answer"
-ANSWER, OPEN, ASKED = "only at the answer", "open", "not asked"
+MADE_IN_PLACE, MADE_SPLIT = "at its own place, all its values", "at its own place, as two binary values"
+MADE_BINARY, MADE_LATER = "at its own place, binary", "not there alone, but before the answer"
+MADE_AT_ANSWER, MADE_OPEN, NOT_ASKED = "only at the answer", "open", "not asked"
 MADE_ROW = "how a column's carry is made"
 """What is set beside the paper."""
 ContrastVerdicts = dict[tuple[str, str, str], Verdict]
@@ -47,7 +47,9 @@ def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcom
         facts=(*facts, *alone, *written),
         figure=_figure(found),
         headers=(
-            *("column", "made at", *(f"{name}, null" for name in CONTRASTS)),
+            "column",
+            "made at",
+            *(f"{name}, null" for name in CONTRASTS),
             *(f"write: {name}, one value" for name in BESIDE),
         ),
         rows=tuple(
@@ -84,15 +86,15 @@ def _verdicts(facts: Sequence[Fact]) -> ContrastVerdicts:
 def _kind(column: CarryColumn, verdicts: ContrastVerdicts) -> str:
     own = {name: verdicts["own place", _name(column), name] for name in column.own}
     if own["0-1"] is Verdict.UNTESTED:
-        return ASKED
+        return NOT_ASKED
     if set(own.values()) == {Verdict.SUPPORTED}:
-        return SPLIT if _is_split(column, verdicts) else IN_PLACE
+        return MADE_SPLIT if _is_split(column, verdicts) else MADE_IN_PLACE
     if own["0-1"] is Verdict.SUPPORTED and own.get("0-U") is Verdict.REFUTED:
-        return BINARY
+        return MADE_BINARY
     if own["0-1"] is Verdict.REFUTED:
         tail = verdicts["up to =", _name(column), "0-1"]
-        return {Verdict.SUPPORTED: LATER, Verdict.REFUTED: ANSWER}.get(tail, OPEN)
-    return OPEN
+        return {Verdict.SUPPORTED: MADE_LATER, Verdict.REFUTED: MADE_AT_ANSWER}.get(tail, MADE_OPEN)
+    return MADE_OPEN
 
 
 def _is_split(column: CarryColumn, verdicts: ContrastVerdicts) -> bool:
@@ -106,22 +108,22 @@ def _is_split(column: CarryColumn, verdicts: ContrastVerdicts) -> bool:
 
 
 def _overall(kinds: Sequence[str]) -> Verdict:
-    asked = [kind for kind in kinds if kind != ASKED]
+    asked = [kind for kind in kinds if kind != NOT_ASKED]
     if not asked:
         return Verdict.UNTESTED
-    if {SPLIT, BINARY, LATER, ANSWER} & set(asked):
+    if {MADE_SPLIT, MADE_BINARY, MADE_LATER, MADE_AT_ANSWER} & set(asked):
         return Verdict.REFUTED
-    return Verdict.SUPPORTED if set(kinds) == {IN_PLACE} else Verdict.INCONCLUSIVE
+    return Verdict.SUPPORTED if set(kinds) == {MADE_IN_PLACE} else Verdict.INCONCLUSIVE
 
 
 def _says(found: Sequence[CarryColumn], kinds: Sequence[str], cuts: Sequence[Cut]) -> str:
     counts = {
         kind: [_name(c) for c, each in zip(found, kinds, strict=True) if each == kind] for kind in dict.fromkeys(kinds)
     }
-    if set(counts) == {ASKED}:
+    if set(counts) == {NOT_ASKED}:
         return "The model answers too few of the questions for any column to be asked."
     parts = [
-        f"{len(names)} {kind}" + ("" if kind == IN_PLACE else f" ({', '.join(names)})")
+        f"{len(names)} {kind}" + ("" if kind == MADE_IN_PLACE else f" ({', '.join(names)})")
         for kind, names in counts.items()
     ]
     return f"Of {len(found)} columns' carries, made: {'; '.join(parts)}{_says_written(cuts)}."
@@ -146,8 +148,8 @@ def _says_written(cuts: Sequence[Cut]) -> str:
 def _beside(found: Sequence[CarryColumn], kinds: Sequence[str]) -> BesidePaper:
     # The units have no U, so nothing there tells binary from tri-state.
     above = [kind for column, kind in zip(found, kinds, strict=True) if column.column]
-    told = [kind for kind in above if kind not in (ASKED, OPEN)]
-    binary, split, three = (told.count(kind) for kind in (BINARY, SPLIT, IN_PLACE))
+    told = [kind for kind in above if kind not in (NOT_ASKED, MADE_OPEN)]
+    binary, split, three = (told.count(kind) for kind in (MADE_BINARY, MADE_SPLIT, MADE_IN_PLACE))
     ours = (
         f"in place in {binary + split + three} of {len(told)} columns above the units that could be told: binary in "
         f"{binary}, two binary values in {split}, three values in {three}"

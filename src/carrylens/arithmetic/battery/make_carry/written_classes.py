@@ -51,7 +51,7 @@ _CLASSES = {
 _FOLDS = 5
 _ROUND = 1.0  # how much of the mean variance is added to every direction's: pairs are fewer than directions
 Writes = NDArray[np.float64]
-Amounts = NDArray[np.int64]
+ColumnAmounts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def written_cuts(context: ExperimentContext, branch: Branch) -> list[Cut]:
     if not columns:
         return []
     random = np.random.default_rng(settings.seed_of("written classes", branch))
-    questions = balanced_questions(branch, subject.digits, max(2, settings.n_train // 100), random)
+    questions = balanced_column_questions(branch, subject.digits, max(2, settings.n_train // 100), random)
     found = []
     for k, writes in zip(columns, _writes(subject, questions, columns), strict=True):
         means, amounts = _by_pair(branch, questions, k, writes)
@@ -93,7 +93,7 @@ def written_cuts(context: ExperimentContext, branch: Branch) -> list[Cut]:
     return found
 
 
-def balanced_questions(branch: Branch, digits: int, times: int, random: np.random.Generator) -> Questions:
+def balanced_column_questions(branch: Branch, digits: int, times: int, random: np.random.Generator) -> Questions:
     """Questions of the branch in which each pair of digits stands `times` times in every column it can stand in."""
     pairs = np.stack([random.permutation(np.repeat(np.arange(100), times)) for _ in range(digits)], axis=1)
     if branch is not Branch.ADD:
@@ -105,12 +105,12 @@ def balanced_questions(branch: Branch, digits: int, times: int, random: np.rando
     )
 
 
-def amounts_of(branch: Branch, first: Amounts, second: Amounts) -> Amounts:
+def amounts_of(branch: Branch, first: ColumnAmounts, second: ColumnAmounts) -> ColumnAmounts:
     """What decides a column's value: 0 where it is negative, U where it is 0, 1 where it is positive."""
     return {Branch.ADD: first + second - 9, Branch.POSITIVE: second - first, Branch.NEGATIVE: first - second}[branch]
 
 
-def tell(means: Writes, amounts: Amounts, cut: str, at: int = 0) -> Rate:
+def tell(means: Writes, amounts: ColumnAmounts, cut: str, at: int = 0) -> Rate:
     """How many of the pairs next to a cut are nearer to the mean of their own side, taken without them.
 
     `means` has the write of each pair of digits; `at` is the amount that is cut off from all below it, or above it.
@@ -167,7 +167,7 @@ def _writes(subject: Subject, questions: Questions, columns: Sequence[int]) -> l
     return [(after[:, at] - before[:, at]).astype(np.float64) for at in range(len(places))]
 
 
-def _by_pair(branch: Branch, questions: Questions, k: int, writes: Writes) -> tuple[Writes, Amounts]:
+def _by_pair(branch: Branch, questions: Questions, k: int, writes: Writes) -> tuple[Writes, ColumnAmounts]:
     first, second = (side[:, k].astype(np.int64) for side in (questions.first, questions.second))
     order = np.argsort(10 * first + second, kind="stable")
     means = writes[order].reshape(100, -1, writes.shape[1]).mean(1)

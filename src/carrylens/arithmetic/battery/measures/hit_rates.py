@@ -18,6 +18,6 @@ AnswerTokens = NDArray[np.int8]
 """Tokens of answers, the sign first: axes question, token."""
 
 
-def rate_of(hits: Hits) -> Rate:
+def hit_rate(hits: Hits) -> Rate:
     """How many of them are hits."""
     return Rate(int(hits.sum()), len(hits))

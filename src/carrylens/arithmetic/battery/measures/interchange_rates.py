@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.evidence.facts import Fact
@@ -67,4 +67,4 @@ def edit_columns(
     null = subject.engine.run(edits, pairs.base, pairs.null)
     hit = (effect == pairs.expected[:, read]).all(-1)
     moved = np.asarray(null.changed[..., read].any(-1))
-    return [InterchangeRates(rate_of(one), rate_of(other)) for one, other in zip(hit, moved, strict=True)]
+    return [InterchangeRates(hit_rate(one), hit_rate(other)) for one, other in zip(hit, moved, strict=True)]

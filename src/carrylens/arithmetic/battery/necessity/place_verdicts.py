@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
-from carrylens.arithmetic.battery.measures.hit_rates import Hits, rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import Hits, hit_rate
 from carrylens.arithmetic.battery.necessity.carry_errors import CarryPlace
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.claims.verdicts import Verdict
@@ -57,7 +57,7 @@ def weigh_places(found: Sequence[MissedPlace], n_rounds: int = 1) -> list[Verdic
     """
     level = THRESHOLDS.level / n_rounds
     n = [len(each.mlp) for each in found]
-    missed = holm([Fact("", {}, rate_of(e.whole[:m]), rate_of(e.untagged)).p for e, m in zip(found, n, strict=True)])
+    missed = holm([Fact("", {}, hit_rate(e.whole[:m]), hit_rate(e.untagged)).p for e, m in zip(found, n, strict=True)])
     needed, spared = (holm([_paired(sign * each.excess) for each in found]) for sign in (1, -1))
     verdicts = []
     for at, each in enumerate(found):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
 from carrylens.arithmetic.battery.necessity.card import CARD
 from carrylens.arithmetic.battery.necessity.measure import NecessityMeasurements
@@ -24,7 +24,7 @@ from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 
 _BOOTSTRAPS = 500
-KINDS = ((True, "deliver"), (False, "make"))
+HEAD_JOBS = ((True, "deliver"), (False, "make"))
 
 
 def gap_ending(verb: str) -> str:
@@ -63,7 +63,7 @@ def _row(each: MissedPlace, verdict: Verdict) -> tuple[str, ...]:
 def _gap(each: MissedPlace, settings: BatterySettings) -> Estimate:
     random = np.random.default_rng(settings.seed_of(CARD.name, "bootstrap"))
     value, low, high = _bootstrap([each.whole.astype(np.float64) - each.worst], random)
-    null = rate_of(each.untagged)
+    null = hit_rate(each.untagged)
     name = f"gap between all heads and the worst at {each.place.name}"
     return Estimate(name, value, low, high, null.value, *null.interval, n=len(each.whole))
 
@@ -80,7 +80,7 @@ def _mean_gaps(found: Sequence[MissedPlace], verdicts: Sequence[Verdict], settin
     told = [each for each, verdict in zip(found, verdicts, strict=True) if verdict is not Verdict.UNTESTED]
     random, estimates = np.random.default_rng(settings.seed_of(CARD.name, "mean gap")), []
     for branch in dict.fromkeys(each.place.branch for each in told):
-        for delivers, verb in KINDS:
+        for delivers, verb in HEAD_JOBS:
             mine = [each for each in told if (each.place.branch, each.place.delivers) == (branch, delivers)]
             if not mine:
                 continue
@@ -93,10 +93,10 @@ def _mean_gaps(found: Sequence[MissedPlace], verdicts: Sequence[Verdict], settin
 
 
 def _facts(each: MissedPlace, settings: BatterySettings) -> list[Fact]:
-    stimuli, null = {"n": len(each.whole), "seed": settings.seed}, rate_of(each.untagged)
+    stimuli, null = {"n": len(each.whole), "seed": settings.seed}, hit_rate(each.untagged)
     about = {"place": each.place.name, "null": "untagged heads"}
     return [
-        Fact(f"battery {CARD.name}", {**about, "ablated": what}, rate_of(wrong), null, stimuli)
+        Fact(f"battery {CARD.name}", {**about, "ablated": what}, hit_rate(wrong), null, stimuli)
         for what, wrong in (("all heads", each.whole), (str(each.name), each.worst), ("worst MLP", each.mlp))
     ]
 
@@ -105,7 +105,7 @@ def _says(found: Sequence[MissedPlace], verdicts: Sequence[Verdict], means: Sequ
     if not found:
         return "The model answers too few questions for anything to be missed."
     parts = []
-    for delivers, verb in KINDS:
+    for delivers, verb in HEAD_JOBS:
         mine = [v for each, v in zip(found, verdicts, strict=True) if each.place.delivers == delivers]
         counts = {verdict: mine.count(verdict) for verdict in Verdict}
         gaps = [
@@ -129,7 +129,7 @@ def _says(found: Sequence[MissedPlace], verdicts: Sequence[Verdict], means: Sequ
 def _beside(found: Sequence[MissedPlace], verdicts: Sequence[Verdict]) -> tuple[BesidePaper, ...]:
     # The paper means heads and MLPs. An MLP is the only one of its layer and place, so it stands in a row of its own.
     rows = []
-    for delivers, verb in KINDS:
+    for delivers, verb in HEAD_JOBS:
         mine = [verdict for each, verdict in zip(found, verdicts, strict=True) if each.place.delivers is delivers]
         told = [verdict for verdict in mine if verdict in (Verdict.SUPPORTED, Verdict.REFUTED)]
         heads = f"{told.count(Verdict.REFUTED)} of {len(told)} places that could be told depend on one head"
@@ -148,9 +148,9 @@ def _figure(found: Sequence[MissedPlace]) -> Figure:
         "place",
         "share of questions off by the carry",
         (
-            Series.of_rates("all heads of the place", SeriesKind.EFFECT, x, [rate_of(each.whole) for each in found]),
-            Series.of_rates("the worst head alone", SeriesKind.RIVAL, x, [rate_of(each.worst) for each in found]),
-            Series.of_rates("untagged heads", SeriesKind.NULL, x, [rate_of(each.untagged) for each in found]),
+            Series.of_rates("all heads of the place", SeriesKind.EFFECT, x, [hit_rate(each.whole) for each in found]),
+            Series.of_rates("the worst head alone", SeriesKind.RIVAL, x, [hit_rate(each.worst) for each in found]),
+            Series.of_rates("untagged heads", SeriesKind.NULL, x, [hit_rate(each.untagged) for each in found]),
         ),
         names,
     )

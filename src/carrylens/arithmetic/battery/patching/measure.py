@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer
-from carrylens.arithmetic.battery.measures.hit_rates import AnswerTokens, rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import AnswerTokens, hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates, answered_pairs
 from carrylens.arithmetic.battery.patching.card import CARD
 from carrylens.arithmetic.battery.stimuli.branches import branches_of
@@ -35,7 +35,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
 
-SIGN = "sign"
+SIGN_BRANCH = "sign"
 COLUMN_PLACE, COMBINER_HEADS = "the column's place", "the combiner's heads at the answer"
 ALL_HEADS = "all heads at the answer"
 """Where values are interchanged. `ALL_HEADS` is bound to work in a model that answers right."""
@@ -96,7 +96,7 @@ def interchange_sites(
             hits, still = (tokens[:, above] == wanted[:, above]).all(-1), moved[:, above].any(-1)
         else:
             hits, still = ~changed[:, others].any(-1), moved[:, [token, *others]].any(-1)
-        found[site] = InterchangeRates(rate_of(turned & hits), rate_of(still))
+        found[site] = InterchangeRates(hit_rate(turned & hits), hit_rate(still))
     return found
 
 
@@ -115,8 +115,8 @@ def _cells(context: ExperimentContext) -> Iterator[PatchedCell]:
         pairs = deciding_pairs(branch, digits, digit, depth, n, seed)
         yield _measure_cell(subject, branch.value, digit, depth, pairs, combiner_layer(context, branch))
     for depth in range(digits) if subject.operation is not Operation.ADD else ():
-        pairs = sign_pairs(digits, depth, n, settings.seed_of(CARD.name, SIGN, depth))
-        yield _measure_cell(subject, SIGN, None, depth, pairs, combiner_layer(context, None))
+        pairs = sign_pairs(digits, depth, n, settings.seed_of(CARD.name, SIGN_BRANCH, depth))
+        yield _measure_cell(subject, SIGN_BRANCH, None, depth, pairs, combiner_layer(context, None))
 
 
 def _measure_cell(

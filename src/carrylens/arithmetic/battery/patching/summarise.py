@@ -56,7 +56,9 @@ def summarise(context: ExperimentContext, cells: Sequence[PatchedCell]) -> Outco
 
 def _row(cell: PatchedCell, sites: Sequence[str]) -> tuple[str, ...]:
     return (
-        *(cell.branch, "-" if cell.digit is None else str(cell.digit), str(cell.depth)),
+        cell.branch,
+        "-" if cell.digit is None else str(cell.digit),
+        str(cell.depth),
         f"{cell.answered.hits}/{cell.answered.n}",
         *(_text(cell.sites[site]) for site in sites),
     )

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer, combiner_layers, senders
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates, answered_pairs
 from carrylens.arithmetic.battery.paths.card import CARD
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
@@ -40,8 +40,8 @@ from carrylens.arithmetic.battery.subject import Subject
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import Edit, edge, swap
 
-ALL_EDGES, LAYER_HEADS, EARLIER, LOGITS = "all edges", "heads of its layer", "earlier nodes", "past the MLP"
-EQUALS, BEFORE, HELD = "swap at =", "swap before =", "before =, = held"
+ALL_EDGES, LAYER_HEADS, EARLIER, PAST_MLP = "all edges", "heads of its layer", "earlier nodes", "past the MLP"
+AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD = "swap at =", "swap before =", "before =, = held"
 ONE_HEAD_PREFIX, ALL_BUT_PREFIX = "head ", "all but head "
 NO_PAIRS = InterchangeRates(Rate(0, 0), Rate(0, 0))
 
@@ -62,7 +62,9 @@ class PathCell:
     def rates_of(self, name: str) -> InterchangeRates:
         """What one edit did."""
         return (
-            InterchangeRates(rate_of(self.turned[name]), rate_of(self.moved[name])) if name in self.turned else NO_PAIRS
+            InterchangeRates(hit_rate(self.turned[name]), hit_rate(self.moved[name]))
+            if name in self.turned
+            else NO_PAIRS
         )
 
 
@@ -109,7 +111,9 @@ def _measure_cell(subject: Subject, pairs: ColumnPairs, digit: int, depth: int, 
     null = subject.engine.run(list(edits.values()), pairs.base, [pairs.null, pairs.base])
     turned = effect.tokens[..., token] == wanted
     return PathCell(
-        *(pairs.branch, digit, depth),
+        pairs.branch,
+        digit,
+        depth,
         turned=dict(zip(names, turned, strict=True)),
         moved=dict(zip(names, null.changed[..., token], strict=True)),
     )
@@ -128,5 +132,9 @@ def _edits(subject: Subject, digit: int, layer: int) -> dict[str, Edit]:
         edits[f"{ALL_BUT_PREFIX}{out.head}"] = edge([node for node in heads if node is not out], combiner)
     if earlier:
         edits[EARLIER] = edge(earlier, combiner)
-    edits[LOGITS] = edge([*earlier, *heads], f"P{place}.logits")
-    return edits | {EQUALS: swap(at_equals), BEFORE: swap(before), HELD: swap(before) + swap(at_equals, source=1)}
+    edits[PAST_MLP] = edge([*earlier, *heads], f"P{place}.logits")
+    return edits | {
+        AT_EQUALS: swap(at_equals),
+        BEFORE_EQUALS: swap(before),
+        EQUALS_HELD: swap(before) + swap(at_equals, source=1),
+    }

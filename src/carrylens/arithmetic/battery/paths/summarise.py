@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, surely_most, surely_seldom, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
@@ -20,14 +20,14 @@ from carrylens.arithmetic.battery.paths.card import CARD
 from carrylens.arithmetic.battery.paths.measure import (
     ALL_BUT_PREFIX,
     ALL_EDGES,
-    BEFORE,
+    AT_EQUALS,
+    BEFORE_EQUALS,
     EARLIER,
-    EQUALS,
-    HELD,
+    EQUALS_HELD,
     LAYER_HEADS,
-    LOGITS,
     NO_PAIRS,
     ONE_HEAD_PREFIX,
+    PAST_MLP,
     PathCell,
     PathMeasurements,
 )
@@ -44,7 +44,7 @@ EQUALS_ROLES = (ORIGIN, DEPOT, SEVERAL_WAYS, BYPASSED, PART_WAY, NOT_ALONE)
 """What = may be for a column that decides a digit."""
 PICKED_ALONE, PICKED_MISSED = "best alone", "missed most"
 LAYER_ROW, DELIVERY_ROW = "the layer whose MLP combines", "delivery by the heads of its layer"
-HEADS_ROW, EQUALS_ROW = "heads that deliver", "what = is"
+DELIVERING_ROW, EQUALS_ROW = "heads that deliver", "what = is"
 """What is set beside the paper."""
 
 
@@ -68,7 +68,18 @@ def summarise(context: ExperimentContext, measured: PathMeasurements) -> Outcome
         says=_says(cells, digits, layers),
         facts=(*facts, *(fact for some in digits for fact in _picked_facts(some, settings)), *pooled),
         figure=_figure(cells) if cells else None,
-        headers=("digit", ALL_EDGES, LAYER_HEADS, *picked, EARLIER, LOGITS, EQUALS, BEFORE, HELD, "= is"),
+        headers=(
+            "digit",
+            ALL_EDGES,
+            LAYER_HEADS,
+            *picked,
+            EARLIER,
+            PAST_MLP,
+            AT_EQUALS,
+            BEFORE_EQUALS,
+            EQUALS_HELD,
+            "= is",
+        ),
         rows=tuple(map(_row, digits)),
         beside_paper=_beside(cells, digits, layers, context.subject.last_layer),
     )
@@ -97,7 +108,7 @@ def _extreme(
         return "-", NO_PAIRS
     name = names[int(pick([sum(int(cell.turned[name][::2].sum()) for cell in cells) for name in names]))]
     turned, moved = (np.concatenate([getattr(c, of)[name][1::2] for c in cells]) for of in ("turned", "moved"))
-    return name, InterchangeRates(rate_of(turned), rate_of(moved))
+    return name, InterchangeRates(hit_rate(turned), hit_rate(moved))
 
 
 def _picked_facts(cells: Sequence[PathCell], settings: BatterySettings) -> list[Fact]:
@@ -124,7 +135,7 @@ def delivered_by(heads: Rate, alone: Rate, rest: Rate) -> str:
 
 
 def _equals_is(cell: PathCell) -> str:
-    return equals_is(*(cell.rates_of(name).effect for name in (EQUALS, BEFORE, HELD)))
+    return equals_is(*(cell.rates_of(name).effect for name in (AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD)))
 
 
 def equals_is(equals: Rate, before: Rate, held: Rate) -> str:
@@ -189,7 +200,7 @@ def _beside(
         BesidePaper(LAYER_ROW, f"the last ({last}), for all branches", named, set(mine.values()) == {last}),
         BesidePaper(DELIVERY_ROW, "carry-specific", f"{whole.effect}, null {whole.null}", specific),
         BesidePaper(
-            HEADS_ROW,
+            DELIVERING_ROW,
             "redundant",
             _counted(heads) or UNCLEAR,
             set(heads) == {REDUNDANT_HEADS} if heads else None,
@@ -230,10 +241,11 @@ def _row(cells: Sequence[PathCell]) -> tuple[str, ...]:
         f"{name.removeprefix('all but ')}: {_text(each)}" for name, each in (_best_head(cells), _most_missed(cells))
     ]
     texts = {
-        edit: _text(_joined(cells, edit)) for edit in (ALL_EDGES, LAYER_HEADS, EARLIER, LOGITS, EQUALS, BEFORE, HELD)
+        edit: _text(_joined(cells, edit))
+        for edit in (ALL_EDGES, LAYER_HEADS, EARLIER, PAST_MLP, AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD)
     }
     shown = [texts[ALL_EDGES], texts[LAYER_HEADS], *picked]
-    shown += [texts[edit] for edit in (EARLIER, LOGITS, EQUALS, BEFORE, HELD)]
+    shown += [texts[edit] for edit in (EARLIER, PAST_MLP, AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD)]
     return (f"A{cells[0].digit} {cells[0].branch.value}", *shown, _counted(list(map(_equals_is, cells))))
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.polysemy.card import CARD
 from carrylens.arithmetic.battery.polysemy.served_branches import (
     MissedNode,
@@ -122,9 +122,9 @@ def _without(
     if not nodes:
         return []
     outcomes = subject.engine.run([ablate([node], Fill.MEAN) for node in nodes], asked, reference=reference)
-    clean = rate_of((outcomes.clean_tokens != outcomes.right).any(-1))
+    clean = hit_rate((outcomes.clean_tokens != outcomes.right).any(-1))
     return [
-        MissedNode(node, branch, rate_of(failed), clean) for node, failed in zip(nodes, outcomes.failed, strict=True)
+        MissedNode(node, branch, hit_rate(failed), clean) for node, failed in zip(nodes, outcomes.failed, strict=True)
     ]
 
 

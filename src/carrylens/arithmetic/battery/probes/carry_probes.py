@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import Hits, rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import Hits, hit_rate
 from carrylens.arithmetic.battery.measures.linear_probe import CarryLabels, LinearProbe, fit_probe
 from carrylens.arithmetic.battery.measures.residual_states import States, levels_of, read_states
 from carrylens.arithmetic.battery.outcome import Estimate
@@ -138,10 +138,18 @@ def read_carry(
         fit_probe(here, train.labels),
         tuple(fit_probe(here, labels) for labels in mixed),
         fit_probe(there, train.labels),
-        *(scored[:, -1], plain[1][:, -1], test.labels),
+        scored[:, -1],
+        plain[1][:, -1],
+        test.labels,
     )
     return CarryRead(
-        *(branch, column, places, rates, _grid(shuffled), twin_rates, _onset(rates, twin_rates)),
+        branch,
+        column,
+        places,
+        rates,
+        _grid(shuffled),
+        twin_rates,
+        _onset(rates, twin_rates),
         lag=_lag(name, (ours, of_twin), (of_twin, shuffled), settings),
         deeper=_deeper(here, there, train, reader, test.depths, settings),
         separation=_separation(name, reader, settings),
@@ -158,9 +166,9 @@ def across(found: Sequence[CarryRead]) -> ProbeTransfer:
             rows = np.arange(at, len(here.labels), len(others))
             states, labels = here.states[rows, other.level], here.labels[rows]
             total += ProbeTransfer(
-                rate_of(other.probe.right(states, labels)),
+                hit_rate(other.probe.right(states, labels)),
                 _dealt(other.mixed, states, labels),
-                rate_of(other.twin.right(here.twin_states[rows, other.level], labels)),
+                hit_rate(other.twin.right(here.twin_states[rows, other.level], labels)),
             )
     return total
 
@@ -221,7 +229,7 @@ def _shuffled_hits(fitted: States, mixed: Sequence[CarryLabels], scored: States,
 
 
 def _grid(hits: Hits) -> RateGrid:
-    return [[rate_of(cell) for cell in row.T] for row in hits.swapaxes(0, 1)]
+    return [[hit_rate(cell) for cell in row.T] for row in hits.swapaxes(0, 1)]
 
 
 def _onset(rates: RateGrid, twin: RateGrid) -> tuple[int, int] | None:
@@ -262,16 +270,16 @@ def _deeper(
     random = np.random.default_rng(settings.seed_of(_NAME, "deeper"))
     mixed = [fit_probe(here[shallow], random.permutation(labels)) for _ in range(settings.n_draws)]
     return ProbeTransfer(
-        rate_of(fit_probe(here[shallow], labels).right(states, truth)),
+        hit_rate(fit_probe(here[shallow], labels).right(states, truth)),
         _dealt(mixed, states, truth),
-        rate_of(fit_probe(there[shallow], labels).right(reader.twin_states[deep, reader.level], truth)),
+        hit_rate(fit_probe(there[shallow], labels).right(reader.twin_states[deep, reader.level], truth)),
     )
 
 
 def _dealt(probes: Sequence[LinearProbe], states: NDArray[np.float64], labels: CarryLabels) -> Rate:
     # Each question is read by one of the probes.
     whose = np.arange(len(labels)) % len(probes)
-    parts = (rate_of(probe.right(states[whose == at], labels[whose == at])) for at, probe in enumerate(probes))
+    parts = (hit_rate(probe.right(states[whose == at], labels[whose == at])) for at, probe in enumerate(probes))
     return sum(parts, Rate(0, 0))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import (
     InterchangeRates,
     answered_pairs,
@@ -74,7 +74,7 @@ def early_reading(
     fitted, scored = (read_states(subject.model, some.questions, [place], between)[:, 0] for some in asked)
     for layer in range(len(between)):
         probe = fit_probe(fitted[:, layer], asked[0].labels)
-        if rate_of(probe.right(scored[:, layer], asked[1].labels)).interval[0] > LEAST:
+        if hit_rate(probe.right(scored[:, layer], asked[1].labels)).interval[0] > LEAST:
             plane = _plane(fitted[:, layer], asked[0].labels, probe.weights)
             return interchange_plane(context, carry, Residual(place, layer + 1), plane)
     return None

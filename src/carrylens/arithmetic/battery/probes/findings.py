@@ -17,11 +17,11 @@ from carrylens.arithmetic.battery.finding_rules import (
 )
 from carrylens.arithmetic.battery.findings import (
     NOT_TESTED,
-    Choice,
+    ChosenWord,
+    EvidenceNote,
     ExperimentFinding,
     FindingAnswer,
     FindingQuestion,
-    Note,
     TrendDirection,
     Unsettled,
 )
@@ -61,5 +61,7 @@ def _top_lag(outcome: Outcome) -> FindingAnswer:
         return NOT_TESTED
     name, onset, _, lag, *_ = rows[-1]
     if onset == NO_ONSET:
-        return FindingAnswer(Unsettled.OPEN, 1, Note(f"{name} nowhere"))
-    return FindingAnswer(Choice("1 token" if lag == "1" else f"{lag} tokens"), 1, Note(f"{name} at {onset}"))
+        return FindingAnswer(Unsettled.OPEN, 1, EvidenceNote(f"{name} nowhere"))
+    return FindingAnswer(
+        ChosenWord("1 token" if lag == "1" else f"{lag} tokens"), 1, EvidenceNote(f"{name} at {onset}")
+    )

@@ -53,7 +53,7 @@ FIT_SEEDS = {True: 2, False: 3}
 BranchQuestions = dict[Branch, Questions]
 Mlps = dict[tuple[int, int], tuple[Vectors, Vectors]]
 """For each layer and place what its MLP writes, and its neurons."""
-Rows = list[NDArray[np.int64]]
+BranchRows = list[NDArray[np.int64]]
 """For each branch which of its questions count."""
 Ends = tuple[float, float, float]
 """A mean, and the ends of its interval."""
@@ -203,25 +203,27 @@ def _compared(
     sites: Sequence[_MlpSite], labels: list[NDArray[np.bool_]], n_units: int, settings: BatterySettings
 ) -> UnitComparison:
     random, n = np.random.default_rng(settings.seed_of(_NAME, "bootstrap")), sum(map(len, labels))
-    picks: list[Rows] = [[np.arange(len(label)) for label in labels]]
+    picks: list[BranchRows] = [[np.arange(len(label)) for label in labels]]
     picks += [[random.integers(0, len(label), len(label)) for label in labels] for _ in range(_BOOTSTRAPS)]
 
-    def over_seeds(measure: Callable[[_ScoredUnits, Rows], float], kinds: Sequence[Sequence[_ScoredUnits]]) -> Ends:
+    def over_seeds(
+        measure: Callable[[_ScoredUnits, BranchRows], float], kinds: Sequence[Sequence[_ScoredUnits]]
+    ) -> Ends:
         # The units of each seed at all sites: the mean of the seeds, and from the lowest end of any to the highest.
         found = np.array([[np.mean([measure(one, rows) for one in some]) for rows in picks] for some in kinds])
         low, high = np.quantile(found[:, 1:], (0.025, 0.975), axis=1)
         return float(found[:, 0].mean()), float(low.min()), float(high.max())
 
-    def told(one: _ScoredUnits, rows: Rows) -> float:
+    def told(one: _ScoredUnits, rows: BranchRows) -> float:
         return float(np.mean([correlation(u, y, r) for u, y, r in zip(one.chosen, labels, rows, strict=True)]))
 
-    def rebuilt(one: _ScoredUnits, rows: Rows) -> float:
+    def rebuilt(one: _ScoredUnits, rows: BranchRows) -> float:
         return 1 - _total(one.errors, rows) / _total(one.spread, rows)
 
-    def mixed(one: _ScoredUnits, rows: Rows) -> float:
+    def mixed(one: _ScoredUnits, rows: BranchRows) -> float:
         return 1 - _total(one.mixed, rows) / _total(one.spread, rows)
 
-    def active(one: _ScoredUnits, rows: Rows) -> float:
+    def active(one: _ScoredUnits, rows: BranchRows) -> float:
         return _total(one.active, rows) / n
 
     own, chance = [[site.neurons for site in sites]], _by_seed([site.random for site in sites])
@@ -248,5 +250,5 @@ def _by_seed(sites: Sequence[Sequence[_ScoredUnits]]) -> list[list[_ScoredUnits]
     return [list(some) for some in zip(*sites, strict=True)]
 
 
-def _total(parts: Sequence[Vectors], rows: Rows) -> float:
+def _total(parts: Sequence[Vectors], rows: BranchRows) -> float:
     return float(sum(part[row].sum() for part, row in zip(parts, rows, strict=True)))

@@ -23,8 +23,8 @@ _LAST, _BEFORE = "in the last layer of its place", "before"
 
 OTHERS = FindingQuestion("token-readings", "where tokens but the top digit are read", (NOWHERE, _LAST, _BEFORE))
 TOP = FindingQuestion("top-digit-reading", "where the top digit is read", (NOWHERE, _LAST, _BEFORE))
-FEATURES = FindingQuestion("features-beyond-neurons", "features tell more than neurons", YES_NO)
-QUESTIONS = (OTHERS, TOP, FEATURES)
+FEATURES_TELL_MORE = FindingQuestion("features-beyond-neurons", "features tell more than neurons", YES_NO)
+QUESTIONS = (OTHERS, TOP, FEATURES_TELL_MORE)
 
 
 def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
@@ -36,7 +36,7 @@ def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
     return (
         OTHERS.answered(units_answer([kind for token, kind in kinds.items() if token != top])),
         TOP.answered(units_answer([kind for token, kind in kinds.items() if token == top])),
-        FEATURES.answered(_features(outcome)),
+        FEATURES_TELL_MORE.answered(_features(outcome)),
     )
 
 

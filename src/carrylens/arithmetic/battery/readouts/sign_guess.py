@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.residual_states import lens_logits, levels_of, read_states
 from carrylens.arithmetic.battery.measures.verdict_rules import surely_most
 from carrylens.arithmetic.classes import is_negative
@@ -71,7 +71,7 @@ def sign_guesses(context: ExperimentContext) -> list[SignGuess]:
     seeds = [settings.seed_of(_NAME, "sign", split) for split in ("fit", "test")]
     fit, test = (Stream(StreamKind.NATURAL, Operation.SUB, digits, seed).take(0, n) for seed in seeds)
     negative = [is_negative(each) for each in (fit, test)]
-    best = rate_of((test.first[:, -1] < 5) == negative[1])
+    best = hit_rate((test.first[:, -1] < 5) == negative[1])
     twins = [
         Transformer(replace(subject.model.config, seed=settings.seed_of(_NAME, "twin", at))).eval()
         for at in range(_TWINS)
@@ -88,7 +88,7 @@ def sign_guesses(context: ExperimentContext) -> list[SignGuess]:
     for place in range(digits):
         dealt = hits[1 + whose, place, np.arange(n)]
         as_good = Rate(int((best_of_twin >= hits[0, place].sum()).sum()), _TWINS)
-        found.append(SignGuess(subject.place(place), rate_of(hits[0, place]), rate_of(dealt), best, as_good))
+        found.append(SignGuess(subject.place(place), hit_rate(hits[0, place]), hit_rate(dealt), best, as_good))
     return found
 
 

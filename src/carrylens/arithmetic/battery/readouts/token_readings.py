@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.residual_states import lens_logits, level_name, levels_of, read_states
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
 from carrylens.arithmetic.battery.readouts.card import CARD
@@ -76,7 +76,7 @@ def read_tokens(context: ExperimentContext, questions: Questions) -> list[TokenR
         own = subject.position("=") + token - places[0]
         hits, null = (read[:, : own + 1] == each[:, None, None] for each in (truth[:, token], truth[mixed, token]))
         rates, nulls = (
-            tuple(tuple(rate_of(cell.T[at]) for at in range(len(levels))) for cell in h.swapaxes(0, 1))
+            tuple(tuple(hit_rate(cell.T[at]) for at in range(len(levels))) for cell in h.swapaxes(0, 1))
             for h in (hits, null)
         )
         onset = _onset(rates, nulls, commonest)

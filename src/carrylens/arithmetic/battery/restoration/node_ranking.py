@@ -28,9 +28,9 @@ from carrylens.interventions.edits import Fill, keep_only
 from carrylens.nodes import Node
 from carrylens.tasks.batches import joined
 
-FEW = 20
+MOST_CHOSEN = 20
 """How many nodes may be chosen."""
-ROUNDS = (5, 10, FEW)
+ROUNDS = (5, 10, MOST_CHOSEN)
 ENOUGH_RIGHT = 0.9
 _NEAR = 2
 _AGAIN = 60  # nodes that are ranked again
@@ -70,7 +70,7 @@ def rank_nodes(keeping: KeptNodes, others: Nodes, asked: Questions) -> Nodes:
     best: Nodes = ()
     for count in ROUNDS:
         best, rest = (*best, *rest[: count - len(best)]), rest[count - len(best) :]
-        if not rest or count == FEW or keeping.right([best], asked).mean() >= ENOUGH_RIGHT:
+        if not rest or count == MOST_CHOSEN or keeping.right([best], asked).mean() >= ENOUGH_RIGHT:
             break
         rest = (*_ordered(keeping, best, rest[:_AGAIN], asked), *rest[_AGAIN:])
     return (*best, *rest)
@@ -84,7 +84,7 @@ def _ordered(keeping: KeptNodes, best: Nodes, others: Nodes, asked: Questions) -
 
 def choose_count(right: NDArray[np.bool_], counts: Sequence[int]) -> int:
     """The least of the counts, 0 being the first, that is enough; or else the one of up to twenty with most."""
-    shares = right.mean(1)[1 : 1 + sum(0 < n <= FEW for n in counts)]
+    shares = right.mean(1)[1 : 1 + sum(0 < n <= MOST_CHOSEN for n in counts)]
     enough = np.flatnonzero(shares >= ENOUGH_RIGHT)
     return counts[1 + int(enough[0] if len(enough) else shares.argmax())]
 

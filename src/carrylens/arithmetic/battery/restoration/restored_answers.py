@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import binomtest
 
-from carrylens.arithmetic.battery.measures.hit_rates import Hits, rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import Hits, hit_rate
 from carrylens.arithmetic.battery.measures.verdict_rules import surely_most, surely_seldom
 from carrylens.arithmetic.battery.outcome import Estimate
 from carrylens.claims.thresholds import THRESHOLDS
@@ -50,12 +50,12 @@ class RestoredAnswers:
     @property
     def effect(self) -> Rate:
         """How many come back with the chosen nodes."""
-        return rate_of(self.chosen)
+        return hit_rate(self.chosen)
 
     @property
     def null(self) -> Rate:
         """How many come back with random ones."""
-        return rate_of(self.random)
+        return hit_rate(self.random)
 
     @property
     def alone(self) -> tuple[int, int]:

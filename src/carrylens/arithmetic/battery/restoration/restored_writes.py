@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import (
     InterchangeRates,
     answered_pairs,
@@ -187,7 +187,7 @@ def _decoded(
             for at in range(settings.n_draws)
         ]
     )
-    return rate_of(read), rate_of(shuffled)
+    return hit_rate(read), hit_rate(shuffled)
 
 
 def _labelled(model: Transformer, nodes: Nodes, drawn: Sequence[ColumnPairs]) -> tuple[NodeWrites, NDArray[np.float64]]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
 from carrylens.arithmetic.battery.measures.useful_nodes import UsefulNodes
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
@@ -84,7 +84,7 @@ def _curve_facts(each: RestoredBranch, tagged: UsefulNodes, settings: BatterySet
     curves = [each.curve] if each.by_mean in (None, each.curve) else [each.curve, each.by_mean]
     about = {"branch": each.branch.value, "kept": len(tagged.nodes), "effect": "answers right", "null": _NULL}
     return [
-        InterchangeRates(rate_of(right), rate_of(null if n else null[:0])).fact(
+        InterchangeRates(hit_rate(right), hit_rate(null if n else null[:0])).fact(
             CARD.name, {**about, "fill": curve.fill.value, "n_added": n}, {"seed": settings.seed}
         )
         for curve in curves
@@ -137,7 +137,7 @@ def _says(found: Sequence[RestoredBranch], tagged: UsefulNodes) -> str:
 
 def _says_of(each: RestoredBranch) -> str:
     curve, at = each.curve, each.curve.counts.index(len(each.chosen))
-    plain, best = (rate_of(some) for some in (curve.right[0], curve.right[at]))
+    plain, best = (hit_rate(some) for some in (curve.right[0], curve.right[at]))
     text = f"{each.branch.value}: {plain.value:.2f} of answers right ({curve.fill.value})"
     if each.brought is not None:
         others = "the best other" if len(each.chosen) == 1 else f"the {len(each.chosen)} best others"
@@ -204,11 +204,11 @@ def curve_row(branch: Branch) -> str:
 def beside_curve(branch: Branch, curve: RestorationCurve) -> BesidePaper:
     """The paper's figure for a branch, beside the curve under its fill."""
     paper, with_ten = PAPER_FIGURES[branch]
-    none, shown = rate_of(curve.right[0]), [n for n in PAPER_COUNTS if n in curve.counts]
+    none, shown = hit_rate(curve.right[0]), [n for n in PAPER_COUNTS if n in curve.counts]
     what, agrees = f"{curve_row(branch)} the best 5/10/20, mean ablation", None
     if not curve.tells or 10 not in shown:
         return BesidePaper(what, paper, f"{none.value:.2f} with none added: too few fail", agrees)
-    best, null = ([rate_of(some[curve.counts.index(n)]) for n in shown] for some in (curve.right, curve.null))
+    best, null = ([hit_rate(some[curve.counts.index(n)]) for n in shown] for some in (curve.right, curve.null))
     ours = f"{'/'.join(f'{r.value:.2f}' for r in best)} (random {'/'.join(f'{r.value:.2f}' for r in null)})"
     low, high = best[shown.index(10)].interval
     return BesidePaper(what, paper, f"{ours}, none {none.value:.2f}", low <= with_ten <= high)
@@ -216,7 +216,7 @@ def beside_curve(branch: Branch, curve: RestorationCurve) -> BesidePaper:
 
 def _figure(found: Sequence[RestoredBranch]) -> Figure:
     series = [
-        Series.of_rates(f"{each.branch.value}, {what}", kind, each.curve.counts, list(map(rate_of, some)))
+        Series.of_rates(f"{each.branch.value}, {what}", kind, each.curve.counts, list(map(hit_rate, some)))
         for kind, what in ((SeriesKind.EFFECT, "best others"), (SeriesKind.NULL, "random others"))
         for each in found
         for some in (each.curve.right if kind is SeriesKind.EFFECT else each.curve.null,)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from carrylens.arithmetic.battery.finding_rules import YES_NO, beside_paper, facts_about, share_answer
 from carrylens.arithmetic.battery.findings import (
     NOT_TESTED,
+    EvidenceNote,
     ExperimentFinding,
     FindingAnswer,
     FindingQuestion,
-    Note,
     Number,
     Unsettled,
 )
@@ -25,8 +25,8 @@ from carrylens.evidence.facts import Fact
 
 _ENOUGH = ("enough", "not enough")
 
-OPERATOR = FindingQuestion("digits-follow-operator", "digits follow the operator's state", YES_NO)
-SIGN = FindingQuestion("digits-follow-sign", "digits follow the sign's state", YES_NO)
+FOLLOWS_OPERATOR = FindingQuestion("digits-follow-operator", "digits follow the operator's state", YES_NO)
+FOLLOWS_SIGN = FindingQuestion("digits-follow-sign", "digits follow the sign's state", YES_NO)
 ONE_FOR_OPERATOR = FindingQuestion(
     "one-direction-operator", "one direction turns the operator, other operands", _ENOUGH
 )
@@ -36,7 +36,7 @@ RANK_FOR_SIGN = FindingQuestion("least-rank-sign", "least rank for the sign, sam
 COPIED = FindingQuestion(
     "one-direction-behind-last-heads", "one direction behind the last heads, as in the paper", _ENOUGH
 )
-QUESTIONS = (OPERATOR, SIGN, ONE_FOR_OPERATOR, ONE_FOR_SIGN, RANK_FOR_OPERATOR, RANK_FOR_SIGN, COPIED)
+QUESTIONS = (FOLLOWS_OPERATOR, FOLLOWS_SIGN, ONE_FOR_OPERATOR, ONE_FOR_SIGN, RANK_FOR_OPERATOR, RANK_FOR_SIGN, COPIED)
 
 
 def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
@@ -44,8 +44,8 @@ def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
     followed = [fact for fact in outcome.facts if fact.about.get("site") not in (None, SIGN_PLACE)]
     copied = facts_about(outcome, **{"copied rank": 1})
     return (
-        OPERATOR.answered(share_answer(followed, YES_NO)),
-        SIGN.answered(share_answer(facts_about(outcome, site=SIGN_PLACE), YES_NO)),
+        FOLLOWS_OPERATOR.answered(share_answer(followed, YES_NO)),
+        FOLLOWS_SIGN.answered(share_answer(facts_about(outcome, site=SIGN_PLACE), YES_NO)),
         ONE_FOR_OPERATOR.answered(_one_direction(outcome, of_operator=True)),
         ONE_FOR_SIGN.answered(_one_direction(outcome, of_operator=False)),
         RANK_FOR_OPERATOR.answered(_least_rank(outcome, of_operator=True)),
@@ -70,7 +70,7 @@ def _least_rank(outcome: Outcome, *, of_operator: bool) -> FindingAnswer:
         turn: min((int(str(f.about["rank"])) for f in facts if is_enough(f.effect, f.null)), default=0)
         for turn, facts in found.items()
     }
-    note = Note(", ".join(f"{turn} {rank or 'none'}" for turn, rank in needed.items()))
+    note = EvidenceNote(", ".join(f"{turn} {rank or 'none'}" for turn, rank in needed.items()))
     n = sum(fact.effect.n for facts in found.values() for fact in facts)
     return FindingAnswer(Number(max(needed.values())) if all(needed.values()) else Unsettled.OPEN, n, note)
 

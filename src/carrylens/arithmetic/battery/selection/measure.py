@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
 from carrylens.arithmetic.battery.selection.branch_pairs import BranchPairs, Turn, draw_branch_pairs
 from carrylens.arithmetic.battery.selection.card import CARD
@@ -128,7 +128,7 @@ def turn_choice(
         fitted, tested = (
             [read_pair_states(subject, side, last) for side in sides] for sides in zip(*pairs, strict=True)
         )
-        copied = {at.turns.digit: rate_of(at.followed(SAME)) for at in tested}
+        copied = {at.turns.digit: hit_rate(at.followed(SAME)) for at in tested}
         copies = list(copied_by_rank(fitted, tested, seed)) if with_ranks else []
     return BranchSelection(
         turn=turn,
@@ -146,7 +146,9 @@ def choose_layer(subject: Subject, fits: Sequence[BranchPairs]) -> tuple[int, Ra
     """The first layer at whose entry half the digits follow the whole state, else the best; and how many follow."""
     found = []
     for layer in range(1, subject.last_layer + 1):
-        found.append(sum_rates(rate_of(read_pair_states(subject, fit, entering(layer)).followed(SAME)) for fit in fits))
+        found.append(
+            sum_rates(hit_rate(read_pair_states(subject, fit, entering(layer)).followed(SAME)) for fit in fits)
+        )
         if found[-1].value >= _ENOUGH:
             return layer, found[-1]
     best = max(range(len(found)), key=lambda at: found[at].value)
@@ -155,7 +157,7 @@ def choose_layer(subject: Subject, fits: Sequence[BranchPairs]) -> tuple[int, Ra
 
 def _whole_state(at: PairStates) -> InterchangeRates:
     moved = at.rest.tokens(at.states[NULL]) != at.rest.tokens(at.states[BASE])
-    return InterchangeRates(rate_of(at.followed(SAME)), rate_of(moved))
+    return InterchangeRates(hit_rate(at.followed(SAME)), hit_rate(moved))
 
 
 def _interchange_sign(subject: Subject, turns: BranchPairs) -> InterchangeRates:
@@ -163,7 +165,7 @@ def _interchange_sign(subject: Subject, turns: BranchPairs) -> InterchangeRates:
     edit = swap([Residual(place, 0), *subject.nodes_at(place)])
     followed = subject.engine.run([edit], turns.base, turns.other).tokens[0, :, token] == turns.after
     return InterchangeRates(
-        rate_of(followed), rate_of(subject.engine.run([edit], turns.base, turns.null).changed[0, :, token])
+        hit_rate(followed), hit_rate(subject.engine.run([edit], turns.base, turns.null).changed[0, :, token])
     )
 
 

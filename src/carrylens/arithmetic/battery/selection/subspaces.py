@@ -16,7 +16,7 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
 from carrylens.arithmetic.battery.selection.branch_pairs import BranchPairs, Turn
 from carrylens.arithmetic.battery.selection.rest_of_model import RestOfModel, StateMatrix, read_level
@@ -142,7 +142,7 @@ def random_directions(fit: PairStates, rank: int, seed: int) -> list[StateMatrix
 
 
 def _whole(some: Sequence[PairStates]) -> Rate:
-    return sum((rate_of(each.followed(SAME)) for each in some), _NOTHING)
+    return sum((hit_rate(each.followed(SAME)) for each in some), _NOTHING)
 
 
 def _scored(bases: Sequence[StateMatrix], fit: PairStates, test: PairStates, source: str) -> Rate:
@@ -152,7 +152,7 @@ def _scored(bases: Sequence[StateMatrix], fit: PairStates, test: PairStates, sou
         mine, rows = (np.arange(at, len(each.turns), len(bases)) for each in (fit, test))
         if len(mine) and len(rows):
             hits = [_hits(basis, fit, source, share, mine).sum() for share in STEP_SHARES]
-            total += rate_of(_hits(basis, test, source, STEP_SHARES[int(np.argmax(hits))], rows))
+            total += hit_rate(_hits(basis, test, source, STEP_SHARES[int(np.argmax(hits))], rows))
     return total
 
 

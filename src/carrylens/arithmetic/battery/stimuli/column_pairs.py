@@ -32,7 +32,7 @@ from carrylens.tasks.variables import Variable
 _ROUNDS = 40
 _CHUNK = 512
 _EQUAL = 3  # asked of a column: equal digits, at the units too
-Values = NDArray[np.int64]
+ColumnValues = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def contrast_pairs(branch: Branch, digits: int, column: int, values: tuple[int, 
     random = np.random.default_rng([seed, 11])
     back = random.random(_CHUNK) < 0.5
     before, after = np.where(back, values[1], values[0]), np.where(back, values[0], values[1])
-    return _draw(branch, digits, column, {}, (before, after), n, seed, random)
+    return _draw(_PairRequest(branch, digits, column, {}, (before, after)), n, seed, random)
 
 
 def deciding_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, seed: int) -> ColumnPairs:
@@ -81,7 +81,8 @@ def deciding_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, 
     random = np.random.default_rng([seed, 12])
     before = random.integers(0, 2, _CHUNK)
     fixed = {k: np.full(_CHUNK, U) for k in range(digit - depth, digit)}
-    return _draw(branch, digits, digit - depth - 1, fixed, (before, 1 - before), n, seed, random, top=digit)
+    request = _PairRequest(branch, digits, digit - depth - 1, fixed, (before, 1 - before), top=digit)
+    return _draw(request, n, seed, random)
 
 
 def pure_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, seed: int) -> ColumnPairs:
@@ -99,7 +100,7 @@ def pure_pairs(branch: Branch, digits: int, digit: int, depth: int, n: int, seed
         values = (_EQUAL, 1)
     back = random.random(_CHUNK) < 0.5
     ends = np.where(back, values[1], values[0]), np.where(back, values[0], values[1])
-    return _draw(branch, digits, column, fixed, ends, n, seed, random, agree=agree, top=digit)
+    return _draw(_PairRequest(branch, digits, column, fixed, ends, agree, top=digit), n, seed, random)
 
 
 def sign_pairs(digits: int, depth: int, n: int, seed: int) -> ColumnPairs:
@@ -108,10 +109,11 @@ def sign_pairs(digits: int, depth: int, n: int, seed: int) -> ColumnPairs:
     before = random.integers(0, 2, _CHUNK)
     fixed = {k: np.full(_CHUNK, U) for k in range(digits - depth, digits)}
     column, values = digits - depth - 1, (before, 1 - before)
-    return _draw(Branch.POSITIVE, digits, column, fixed, values, n, seed, random, turns_sign=True)
+    request = _PairRequest(Branch.POSITIVE, digits, column, fixed, values, turns_sign=True)
+    return _draw(request, n, seed, random)
 
 
-def own_carry(pairs: ColumnPairs, side: Questions) -> Values:
+def own_carry(pairs: ColumnPairs, side: Questions) -> ColumnValues:
     """The carry, or borrow, that the pairs' column makes by itself: 0 or 1."""
     first, second = side.first[:, pairs.column], side.second[:, pairs.column]
     made = {
@@ -122,47 +124,59 @@ def own_carry(pairs: ColumnPairs, side: Questions) -> Values:
     return np.asarray(made).astype(np.int64)
 
 
-def _draw(
-    branch: Branch,
-    digits: int,
-    column: int,
-    fixed: Mapping[int, Values],
-    values: tuple[Values, Values],
-    n: int,
-    seed: int,
-    random: np.random.Generator,
-    *,
-    turns_sign: bool = False,
-    agree: Sequence[Variable] = (),
-    top: int | None = None,
-) -> ColumnPairs:
-    stream = Stream(StreamKind.ENRICHED, branch.operation, digits, seed)
+@dataclass(frozen=True, eq=False)
+class _PairRequest:
+    """What pairs are wanted: `column` goes from the first of `values` to the second, `fixed` columns have theirs.
+
+    `agree` are variables that must stay, and so must the digits above `top`; or the sign must turn.
+    """
+
+    branch: Branch
+    digits: int
+    column: int
+    fixed: Mapping[int, ColumnValues]
+    values: tuple[ColumnValues, ColumnValues]
+    agree: Sequence[Variable] = ()
+    top: int | None = None
+    turns_sign: bool = False
+
+    def made_from(self, plain: Questions, random: np.random.Generator) -> ColumnPairs:
+        """Pairs with the wanted columns, all else being that of some questions."""
+        for k, wanted in self.fixed.items():
+            plain = _with_column(plain, self.branch, k, wanted, random)
+        before, after = self.values
+        sides = [_with_column(plain, self.branch, self.column, each, random) for each in (before, after, before)]
+        return ColumnPairs(self.branch, self.column, *sides)
+
+    def accepts(self, pairs: ColumnPairs) -> NDArray[np.bool_]:
+        """Which of the pairs are as wanted."""
+        good = _turns_sign(pairs) if self.turns_sign else _fits(pairs)
+        if self.top is not None:
+            good &= ~pairs.above[:, : self.digits + 1 - self.top].any(1)
+        if self.agree:
+            good &= _all_agree((pairs.base, pairs.source, pairs.null), self.agree)
+        return good
+
+
+def _draw(request: _PairRequest, n: int, seed: int, random: np.random.Generator) -> ColumnPairs:
+    # Up to `n` different pairs.
+    stream = Stream(StreamKind.ENRICHED, request.branch.operation, request.digits, seed)
     found: list[NDArray[np.int8]] = []
     seen: set[bytes] = set()
-    for round_ in range(_ROUNDS):
-        plain = stream.take(round_ * _CHUNK, _CHUNK)
-        for k, wanted in fixed.items():
-            plain = _with_column(plain, branch, k, wanted, random)
-        base, source, null = (
-            _with_column(plain, branch, column, wanted, random) for wanted in (values[0], values[1], values[0])
-        )
-        pairs = ColumnPairs(branch, column, base, source, null)
-        good = _turns_sign(pairs) if turns_sign else _fits(pairs)
-        if top is not None:
-            good &= ~pairs.above[:, : digits + 1 - top].any(1)
-        if agree:
-            good &= _all_agree((base, source, null), agree)
-        rows = np.stack([base.first, base.second, source.first, source.second, null.first, null.second], axis=1)
-        for row in rows[good]:
+    for at in range(_ROUNDS):
+        pairs = request.made_from(stream.take(at * _CHUNK, _CHUNK), random)
+        sides = (pairs.base, pairs.source, pairs.null)
+        rows = np.stack([operand for side in sides for operand in (side.first, side.second)], axis=1)
+        for row in rows[request.accepts(pairs)]:
             if (key := row[:4].tobytes()) not in seen:
                 seen.add(key)
                 found.append(row)
         if len(found) >= n:
             break
-    kept = np.array(found[:n], dtype=np.int8).reshape(-1, 6, digits)
-    minus = np.full(len(kept), branch is not Branch.ADD)
-    sides = [Questions(kept[:, at], kept[:, at + 1], minus) for at in (0, 2, 4)]
-    return ColumnPairs(branch, column, *sides)
+    kept = np.array(found[:n], dtype=np.int8).reshape(-1, 6, request.digits)
+    minus = np.full(len(kept), request.branch is not Branch.ADD)
+    drawn = [Questions(kept[:, side], kept[:, side + 1], minus) for side in (0, 2, 4)]
+    return ColumnPairs(request.branch, request.column, *drawn)
 
 
 def _all_agree(sides: Sequence[Questions], agree: Sequence[Variable]) -> NDArray[np.bool_]:
@@ -188,7 +202,7 @@ def _null_differs(pairs: ColumnPairs) -> NDArray[np.bool_]:
 
 
 def _with_column(
-    questions: Questions, branch: Branch, column: int, wanted: Values, random: np.random.Generator
+    questions: Questions, branch: Branch, column: int, wanted: ColumnValues, random: np.random.Generator
 ) -> Questions:
     # The questions with column `column` drawn anew among the digit pairs that have the wanted values.
     left, right = (side.ravel().astype(np.int8) for side in np.meshgrid(np.arange(10), np.arange(10)))

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.useful_nodes import UsefulNodes, find_useful_nodes
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.stimuli.natural_questions import natural_questions, reference_questions
@@ -172,8 +172,8 @@ def _run(
 
 
 def _answers(correct: NDArray[np.bool_]) -> Rate:
-    return rate_of(np.asarray(correct.all(-1)))
+    return hit_rate(np.asarray(correct.all(-1)))
 
 
 def _tokens(correct: NDArray[np.bool_]) -> list[Rate]:
-    return [rate_of(token) for token in correct.T]
+    return [hit_rate(token) for token in correct.T]

@@ -15,7 +15,13 @@ from carrylens.arithmetic.battery.finding_rules import (
     share_answer,
     verdict_value,
 )
-from carrylens.arithmetic.battery.findings import NOT_TESTED, ExperimentFinding, FindingAnswer, FindingQuestion, Note
+from carrylens.arithmetic.battery.findings import (
+    NOT_TESTED,
+    EvidenceNote,
+    ExperimentFinding,
+    FindingAnswer,
+    FindingQuestion,
+)
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.whole_algorithm.disambiguation import judge_disambiguations
@@ -26,9 +32,11 @@ _BEATEN = ("beaten, all of them", "one wins")
 
 PREDICTED = FindingQuestion("answers-predicted", "whole answers predicted", MOST_OR_FEWER)
 RIVALS = FindingQuestion("rivals", "rivals", _BEATEN)
-SCRUBBED = FindingQuestion("answers-stay-scrubbed", "answers that stay, all sites scrubbed", MOST_OR_FEWER)
-CIRCUIT = FindingQuestion("answers-stay-circuit", "answers that stay, the map's circuit scrubbed", MOST_OR_FEWER)
-QUESTIONS = (PREDICTED, RIVALS, SCRUBBED, CIRCUIT)
+SITES_SCRUBBED = FindingQuestion("answers-stay-scrubbed", "answers that stay, all sites scrubbed", MOST_OR_FEWER)
+CIRCUIT_SCRUBBED = FindingQuestion(
+    "answers-stay-circuit", "answers that stay, the map's circuit scrubbed", MOST_OR_FEWER
+)
+QUESTIONS = (PREDICTED, RIVALS, SITES_SCRUBBED, CIRCUIT_SCRUBBED)
 
 
 def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
@@ -40,8 +48,8 @@ def findings_of(outcome: Outcome) -> tuple[ExperimentFinding, ...]:
     return (
         PREDICTED.answered(share_answer(hypotheses[:1], MOST_OR_FEWER), beside_paper(outcome, PREDICTED_ROW)),
         RIVALS.answered(_rivals(facts_naming(outcome, "duel"))),
-        SCRUBBED.answered(share_answer(kept, MOST_OR_FEWER)),
-        CIRCUIT.answered(share_answer(circuit, MOST_OR_FEWER)),
+        SITES_SCRUBBED.answered(share_answer(kept, MOST_OR_FEWER)),
+        CIRCUIT_SCRUBBED.answered(share_answer(circuit, MOST_OR_FEWER)),
     )
 
 
@@ -52,5 +60,5 @@ def _rivals(pairs: list[Fact]) -> FindingAnswer:
     counts = f"ours {best.effect.hits}, its {best.null.hits} of {best.effect.n}"
     value = verdict_value(overall(judge_disambiguations(pairs)), _BEATEN)
     return FindingAnswer(
-        value, sum(fact.effect.n for fact in pairs), Note(f"nearest {best.about['against']}: {counts}")
+        value, sum(fact.effect.n for fact in pairs), EvidenceNote(f"nearest {best.about['against']}: {counts}")
     )

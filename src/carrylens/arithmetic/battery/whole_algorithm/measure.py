@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import AnswerTokens, rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import AnswerTokens, hit_rate
 from carrylens.arithmetic.battery.whole_algorithm.agreeing_sources import agreeing_sources, freedom
 from carrylens.arithmetic.battery.whole_algorithm.alignment import AlignedHypothesis, align_hypotheses
 from carrylens.arithmetic.battery.whole_algorithm.card import CARD
@@ -160,7 +160,7 @@ def _run_rows(
         copied=asked.copied,
         predicted=predicted,
         permuted=predict_each(ours.model, _moved_one_column(ours, sites), asked),
-        answered=rate_of(right),
+        answered=hit_rate(right),
         n_first=n_first,
         n_proposed=len(proposed),
         disambiguations={name: np.searchsorted(kept, rows) for name, rows in fought.items()},
@@ -198,12 +198,12 @@ def _scrub(context: ExperimentContext, hypotheses: Sequence[AlignedHypothesis], 
     subject, settings = context.subject, context.settings
     sites = list(hypotheses[0].labels)
     foreign = agreeing_sources(hypotheses[0].model, [()] * len(sites), base, settings.seed_of(CARD.name, "foreign"))
-    lost = rate_of(staying_answers(subject, sites, base, foreign))
+    lost = hit_rate(staying_answers(subject, sites, base, foreign))
     facts = []
     for hypothesis in hypotheses:
         seed = settings.seed_of(CARD.name, "pool", hypothesis.model.name)
         sources = agreeing_sources(hypothesis.model, [hypothesis.labels[site] for site in sites], base, seed)
-        kept = rate_of(staying_answers(subject, sites, base, sources))
+        kept = hit_rate(staying_answers(subject, sites, base, sources))
         about = {"scrubbed": len(sites), "account": hypothesis.model.name, "freed": round(freedom(base, sources), 3)}
         about["null"] = "sources that agree in the operator alone"
         facts.append(Fact(f"battery {CARD.name}", about, kept, lost, {"n": len(base), "seed": settings.seed}))

@@ -177,7 +177,10 @@ def scrub_claimed(
     shuffled = staying_answers_of_circuit(subject, claimed, base, _put_together(by_chance, base), foreign[-1])
     return ScrubbedCircuit(
         claimed,
-        *(scrubbed[0], scrubbed[1], shuffled[0], shuffled[1]),
+        scrubbed[0],
+        scrubbed[1],
+        shuffled[0],
+        shuffled[1],
         floor=staying_answers(subject, sites, base, foreign[:-1]),
         freed=freedom(base, sources),
         turned=sum(int((source.minus != base.minus).sum()) for source in sources),

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.hit_rates import Hits, rate_of
+from carrylens.arithmetic.battery.measures.hit_rates import Hits, hit_rate
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Estimate, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.settings import BatterySettings
@@ -74,13 +74,13 @@ def _accuracy(rows: AnsweredRows, name: str, stimuli: Mapping[str, object]) -> F
     told[rows.n_first :] = False
     hits, by_chance = ((side == rows.given).all(1)[told] for side in (predicted, rows.permuted))
     about = {"account": name, "null": "labels moved round one column"}
-    return Fact(f"battery {CARD.name}", about, rate_of(hits), rate_of(by_chance), stimuli)
+    return Fact(f"battery {CARD.name}", about, hit_rate(hits), hit_rate(by_chance), stimuli)
 
 
 def _disambiguation(rows: AnsweredRows, ours: str, theirs: str, settings: BatterySettings) -> Fact:
     # Effect and null are counted on the same rows, and at most one of them is right in each.
     fought = rows.disambiguations[theirs]
-    hits, their_hits = (rate_of((rows.predicted[name] == rows.given).all(1)[fought]) for name in (ours, theirs))
+    hits, their_hits = (hit_rate((rows.predicted[name] == rows.given).all(1)[fought]) for name in (ours, theirs))
     about = {"duel": ours, "against": theirs, "told": rows.told[theirs], "proposed": rows.n_proposed}
     return Fact(f"battery {CARD.name}", about, hits, their_hits, {"n": len(fought), "seed": settings.seed})
 
@@ -100,7 +100,7 @@ def _circuit_facts(circuits: Sequence[ScrubbedCircuit], settings: BatterySetting
         stimuli = {"n": len(circuit.floor), "seed": settings.seed}
         for rest, null, kept, lost in measured:
             told = {**about, "rest": rest + how, "null": null + how}
-            found.append(Fact(f"battery {CARD.name}", told, rate_of(kept), rate_of(lost), stimuli))
+            found.append(Fact(f"battery {CARD.name}", told, hit_rate(kept), hit_rate(lost), stimuli))
     return found
 
 
@@ -172,7 +172,7 @@ def _circuit_says(circuits: Sequence[ScrubbedCircuit]) -> str:
     first, *same_operator = circuits
     said = (
         f"Sites are the nodes that the map claims. Its circuit of {len(first.claimed.labels)} sites, scrubbed by the "
-        f"map's own labels, keeps {rate_of(first.computing)} answers, {_beside(first)}."
+        f"map's own labels, keeps {hit_rate(first.computing)} answers, {_beside(first)}."
     )
     for circuit in same_operator:
         said += (
