@@ -2,10 +2,10 @@
 
     python examples/own_variable.py
 
-`hypothesis` is all that a hypothesis file needs; `carrylens map` and `carrylens judge` read it with --hypothesis FILE. It
-says that a model adds with two values of each column: the class of the column's sum (below 9, 9, above 9), and whether
-that sum is even or odd. Run as a script, it plants a circuit that adds from left to right, in which the first is true
-and the second is not, maps the circuit for these variables, and prints the verdicts.
+`hypothesis` is all that a hypothesis file needs; `carrylens map` and `carrylens judge` take it as --hypothesis FILE. It
+says that a model adds with two values of each column: the class of the sum (below 9, 9, above 9), and whether the sum
+is even or odd. Run as a script, it plants a circuit that adds from left to right, in which the first is true and the
+second is not, maps the circuit for these variables, and prints the verdicts.
 """
 
 from __future__ import annotations
