@@ -81,20 +81,6 @@ def plant(folder: Path, name: str, text: str) -> Path:
 # Files of the instrument that still know arithmetic. The list only ever gets shorter.
 STILL_KNOW_ARITHMETIC = frozenset(
     {
-        "benchmark/baselines/attention.py",
-        "benchmark/baselines/attribution.py",
-        "benchmark/baselines/linear_probes.py",
-        "benchmark/baselines/published_search.py",
-        "benchmark/circuits.py",
-        "benchmark/empty_models.py",
-        "benchmark/false_roles.py",
-        "benchmark/method_result.py",
-        "benchmark/method_runs.py",
-        "benchmark/node_outputs.py",
-        "benchmark/reliability.py",
-        "benchmark/scores.py",
-        "benchmark/thresholds.py",
-        "benchmark/wrong_hypotheses.py",
         "discovery/ablations.py",
         "discovery/attention.py",
         "discovery/behaviours.py",
