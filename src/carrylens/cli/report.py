@@ -48,7 +48,7 @@ def report_command(
     """
     from carrylens.explain import PAGE, page_of_saved, read_source
     from carrylens.files import write_whole
-    from carrylens.report.page.headline import summary_lines
+    from carrylens.report.page.headline import verdict_lines
 
     where, saved = read_source(model, folder)
     page, path = page_of_saved(saved), out or where / PAGE
@@ -58,7 +58,7 @@ def report_command(
         more = {"files": written} if written else {}
         print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"], **more})
         return
-    for line in summary_lines(saved):
+    for line in verdict_lines(saved):
         print_line(line)
     print_line(f"The page is {path}")
     if written:
@@ -114,7 +114,7 @@ def explain_command(
     goes on. Ends with where the page is, and the verdict in five lines.
     """
     from carrylens.explain import PAGE, explain_source
-    from carrylens.report.page.headline import summary_lines
+    from carrylens.report.page.headline import verdict_lines
 
     with Watch(1, model) as watch:
 
@@ -129,7 +129,7 @@ def explain_command(
         claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
         print_record({"page": str(page), "model": saved.map.model, **claims})
         return
-    for line in summary_lines(saved):
+    for line in verdict_lines(saved):
         print_line(line)
     print_line(f"The page is {page}")
 
