@@ -125,7 +125,9 @@ class Silent:
 def trained(task: Task, folder: Path, n_steps: int) -> Transformer:
     """A model of two layers that was trained on the task."""
     layout = task.layout
-    config = ModelConfig(2, 2, 32, 16, 128, n_ctx=layout.n_positions, d_vocab=3, d_vocab_out=2, reads=layout.reads, seed=1)
+    config = ModelConfig(
+        2, 2, 32, 16, 128, n_ctx=layout.n_positions, d_vocab=3, d_vocab_out=2, reads=layout.reads, seed=1
+    )
     plan = TrainingPlan("brackets", task, config, TrainingRecipe(), task.samplers["enriched"], n_steps, seed=1)
     run = start(plan, folder, torch.device("cpu"))
     train(run, Silent(), checkpoint_seconds=60)
@@ -153,7 +155,9 @@ def judged(found: NodeMap, n: int) -> Judgement:
 # 5. A circuit of known truth: weights that were written down, not trained.
 def wired(task: Task, n: int) -> tuple[Transformer, KnownTruth]:
     """Heads of layer 0 average the row so far; their MLP checks the sign; a head of layer 1 gathers the checks."""
-    config = ModelConfig(2, 1, 8, 2, 8, n_ctx=n + 1, d_vocab=3, d_vocab_out=2, reads=task.layout.reads, normalization="none")
+    config = ModelConfig(
+        2, 1, 8, 2, 8, n_ctx=n + 1, d_vocab=3, d_vocab_out=2, reads=task.layout.reads, normalization="none"
+    )
     model = Transformer(config)
     bracket, mean, fail, unequal, gathered, scale = 0, 1, 2, 3, 4, float(n + 1)
     state = {name: torch.zeros_like(value) for name, value in model.state_dict().items()}
