@@ -19,6 +19,8 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 
+_FIRST_FORM = {"form": 1}  # of files that say none
+
 
 @dataclass(frozen=True)
 class Card:
@@ -131,14 +133,15 @@ class Outcome:
     def from_record(cls, given: Mapping[str, Any]) -> Outcome:
         """The outcome that `record` gave."""
         try:
-            return msgspec.convert(given, cls)
-        except (msgspec.ValidationError, CarryLensError) as error:
+            return msgspec.convert({**_FIRST_FORM, **given}, cls)
+        except (msgspec.ValidationError, TypeError, CarryLensError) as error:
             raise CarryLensError(f"This is no outcome ({error}). Run the battery again.") from error
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Outcome:
         """The outcome that `to_json` wrote."""
         try:
-            return msgspec.json.decode(text, type=cls)
-        except (msgspec.DecodeError, CarryLensError) as error:
+            given = msgspec.json.decode(text)
+        except msgspec.DecodeError as error:
             raise CarryLensError(f"This is no outcome ({error}). Run the battery again.") from error
+        return cls.from_record(given)

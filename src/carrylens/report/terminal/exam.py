@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
-from carrylens.report.terminal.tables import align, short
+from carrylens.report.terminal.tables import align, few_figures
 
 _MOST_FAILURES = 10
 
@@ -49,6 +49,6 @@ def _row(part: Mapping[str, Any]) -> list[str]:
         part["operation"],
         f"{part['asked']:,}",
         f"{part['failed']:,}",
-        short(rate),
-        f"{short(low)} to {short(high)}",
+        few_figures(rate),
+        f"{few_figures(low)} to {few_figures(high)}",
     ]

@@ -26,7 +26,7 @@ from carrylens.arithmetic.planted.benchmark.wrong_hypotheses import (
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.empty_models import empty_records, empty_summary
 from carrylens.benchmark.weak_evidence import FEW, RoleCase, cases_of
-from carrylens.claims.verdicts import Skeleton
+from carrylens.claims.verdicts import ModelVerdict
 from carrylens.evidence.confidence import margin
 
 
@@ -58,10 +58,10 @@ def test_a_small_run_has_few_controls() -> None:
 
 
 def test_a_verdict_is_right_if_it_names_what_the_circuit_runs() -> None:
-    assert verdict_on(Skeleton.PRESENT, is_own=True) == RIGHT
-    assert verdict_on(Skeleton.ABSENT, is_own=True) == WRONG
-    assert verdict_on(Skeleton.PRESENT, is_own=False) == WRONG
-    assert verdict_on(Skeleton.UNCLEAR, is_own=False) == OPEN
+    assert verdict_on(ModelVerdict.RUNS, is_own=True) == RIGHT
+    assert verdict_on(ModelVerdict.DOES_NOT_RUN, is_own=True) == WRONG
+    assert verdict_on(ModelVerdict.RUNS, is_own=False) == WRONG
+    assert verdict_on(ModelVerdict.NOT_SETTLED, is_own=False) == OPEN
 
 
 def test_a_light_run_judges_hypotheses_on_full_maps_and_a_small_one_does_not() -> None:

@@ -1,7 +1,7 @@
 """What `axes` says: whether both borrows share an axis that the carry does not.
 
 Takes  the angles at every digit.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

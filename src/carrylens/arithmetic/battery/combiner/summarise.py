@@ -1,7 +1,7 @@
 """What `combiner` says: how many pairs make a step, where it lies and how steep it is.
 
 Takes  the curves of every digit.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

@@ -1,7 +1,7 @@
 """What `make-carry` says: where each carry is made, and with how many values.
 
 Takes  what was measured about every column.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

@@ -1,7 +1,7 @@
 """What `necessity` says: how many places depend on one head, and the gap between all heads and the worst.
 
 Takes  what is missed at every place.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

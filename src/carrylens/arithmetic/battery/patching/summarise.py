@@ -1,7 +1,7 @@
 """What `patching` says: at which digits and depths the answer follows each interchange.
 
 Takes  what was measured at every digit and depth.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

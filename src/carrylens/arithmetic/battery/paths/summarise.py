@@ -1,7 +1,7 @@
 """What `paths` says: which edges deliver the carry, how many heads share it, and what = is.
 
 Takes  which pairs turn the digit under every edit.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model, nor scores a head on the pairs it was picked on.
 """
 

@@ -1,7 +1,7 @@
 """What `polysemy` says: how many useful nodes serve several branches, and what inserted nodes serve.
 
 Takes  what is missed without each node on each branch.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

@@ -1,7 +1,7 @@
 """What `probes` says: where each resolved carry is first present, and how far its probes hold.
 
 Takes  what probes read of every resolved carry.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

@@ -1,7 +1,7 @@
 """What `lenses` says: a verdict for each of the three readouts, and the worst of them.
 
 Takes  what the unembedding, the features and the sign's logits show.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

@@ -1,7 +1,7 @@
 """What `restoration` says: how many failing questions the chosen nodes bring back, and what those nodes write.
 
 Takes  what was found on every branch.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

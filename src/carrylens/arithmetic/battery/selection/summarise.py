@@ -1,7 +1,7 @@
 """What `selection` says: whether the state chooses at every digit, and of which rank the choice is.
 
 Takes  what every turn did.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

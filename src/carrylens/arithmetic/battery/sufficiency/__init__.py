@@ -1,7 +1,8 @@
 """The experiment `sufficiency`: only the useful nodes kept.
 
 Takes  the context of a run.
-Gives  `card.py` what is asked, `measure.py` what was measured, `summarise.py` the outcome and its findings.
+Gives  `card.py` what is asked, `measure.py` what was measured, `summarise.py` the outcome, `findings.py` what of it is
+       compared between models.
 Never  lets what is summarised run the model, or what is measured judge.
 """
 

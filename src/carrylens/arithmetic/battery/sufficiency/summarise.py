@@ -1,7 +1,7 @@
 """What `sufficiency` says: how many answers stay right with the useful nodes alone, beside matched random sets.
 
 Takes  what stays right on every branch.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 

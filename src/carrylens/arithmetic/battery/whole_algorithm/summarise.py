@@ -1,7 +1,7 @@
 """What `whole-algorithm` says: how much each hypothesis predicts, which rivals are ruled out, what scrubbing keeps.
 
 Takes  what the model answered in every row, and what each hypothesis predicts for it.
-Gives  the outcome; findings, from any outcome that was kept.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
 Never  runs a model.
 """
 
