@@ -129,12 +129,6 @@ STILL_KNOW_ARITHMETIC = frozenset(
         "model/config.py",
         "model/decoding.py",
         "model/transformer.py",
-        "training/batches.py",
-        "training/counts.py",
-        "training/exam.py",
-        "training/hard.py",
-        "training/recipes.py",
-        "training/run.py",
     }
 )
 
