@@ -16,6 +16,8 @@ import pytest
 from carrylens.explain import read_source
 from typer.testing import CliRunner
 
+from carrylens.arithmetic.battery.patching.card import CARD
+from carrylens.arithmetic.battery.patching.findings import AT_ANSWER
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.questions import Operation
 from carrylens.cli import app
@@ -158,8 +160,7 @@ def test_a_comparison_says_what_is_the_same_and_what_differs(saved: Saved) -> No
     assert [what for what in verdicts if what in titles] == titles
     said = {verdicts[f"experiment: {each['card']['title']}"][1] for each in saved.battery if applies_to_sums(each)}
     assert said == {"refuted"}
-    behind = "Patching of carry, borrow and sign: the combiner's heads swapped at the answer, its digit follows"
-    assert verdicts[f"experiment: {behind}"] == ("most", "most")
+    assert verdicts[f"experiment: {CARD.title}: {AT_ANSWER.asked}"] == ("most", "most")
     lines = list(experiment_lines([saved, replace(saved, battery=[])]))
     assert {line.what for line in lines} >= set(titles)
     assert {line.cells[1] for line in lines} == {"not run", "does not apply"}
