@@ -32,7 +32,7 @@ def calibration_tables(records: Sequence[Record]) -> list[Table]:
         ("Where ours falls short", ["setting", "wrong", "missed", "groups"], _short_rows(scores)),
         ("Where nothing is", _EMPTY_HEAD, _empty_rows(records)),
         ("Where something else is", _HELD_HEAD, _held_rows(records)),
-        ("Accounts", ["circuit runs", "account", "right", "wrong", "open"], _account_rows(records)),
+        ("Hypotheses", ["circuit runs", "hypothesis", "right", "wrong", "open"], _hypothesis_rows(records)),
         ("Tri-state asked of binary carries", ["heads asked", "given ST", "which"], _binary_rows(records)),
         ("Stated and observed", _STATED_HEAD, _reliability_rows(records)),
     ]
@@ -157,10 +157,10 @@ def _asked_cells(record: Record, roles: Record) -> list[str]:
     return [*cells, f"{roles['hits']:,}", _interval(roles["interval"]) if roles["n"] else "-"]
 
 
-def _account_rows(records: Sequence[Record]) -> list[list[str]]:
+def _hypothesis_rows(records: Sequence[Record]) -> list[list[str]]:
     rows = []
-    accounts = [record for record in records if record["part"] == "accounts"]
-    for names, some in _by(accounts, ("runs", "account")):
+    judged = [record for record in records if record["part"] == "accounts"]
+    for names, some in _by(judged, ("runs", "account")):
         counts = [sum(each["verdict"] == verdict for each in some) for verdict in ("right", "wrong", "open")]
         rows.append([*names, *map(str, counts)])
     return rows

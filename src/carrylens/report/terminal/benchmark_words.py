@@ -14,9 +14,10 @@ unless it says otherwise. Every method gets the same models and is told which al
 are binary, where they are: asked for ST, such a circuit gets false roles, which `--part accounts` counts), and nothing
 of where.
 
-- A node has a role if swapping what it writes, alone or with its copies and partners, does what swapping the variable
-  would. That is our method's own question, and it counts heads that only bring the digits of a column: those hold the
-  digits, not what is made of them, so that no probe can read it there. `made` is recall without such heads.
+- A node has a role if an interchange of what it writes, alone or with its copies and partners, does what an
+  interchange of the variable would. That is our method's own question, and it counts heads that only bring the digits
+  of a column: those hold the digits, not what is made of them, so that no probe can read it there. `made` is recall
+  without such heads.
 - `ours` gives every member of a set the set's role; the other methods have no sets. `published` and `attention` never
   speak of MLPs, of resolved carries or of answer digits, for which they have no test.
 - Variables that no question tells apart (ST[0] and SV[0] in an addition) count as one; `strict` is precision without
@@ -50,9 +51,9 @@ _ASKED = (
 NOTES = {
     "Where ours falls short": (
         "Wrong roles of resolved carries (SV, MV, NV) are of sets whose members hold all that the carry is made from: "
-        "swapped together they do what the carry would. A group is missed where the orders in which nodes were left "
-        "out came upon only some of the sets that suffice; with `--light` or `--quick` three orders are tried, else "
-        "four."
+        "interchanged together they do what the carry would. A group is missed where the orders in which nodes were "
+        "left out came upon only some of the sets that suffice; with `--light` or `--quick` three orders are tried, "
+        "else four."
     ),
     "Where nothing is": (
         "Untrained models, and models with the entries of every weight shuffled, asked for the roles of every node, "
@@ -61,24 +62,24 @@ NOTES = {
         + "A hit is one token of ten, and the null counts any change, so that hardly any test comes so far: it is this "
         "rule that keeps such models empty, and the level is hardly called upon. The level is that of one family of "
         "tests (Benjamini-Yekutieli): where nothing is true it bounds the chance of confirming any role. Single "
-        "nodes, pairs and groups are corrected apart, each for swaps and for shifts: up to six families, so the "
-        "chance of any role in a model is at most six times the level."
+        "nodes, pairs and groups are corrected apart, each for interchanges and for difference patching: up to six "
+        "families, so the chance of any role in a model is at most six times the level."
     ),
     "Where something else is": (
         "The circuits, which answer right, asked in the same way: roles of nodes that by truth do not hold the "
         "variable. "
         + _ASKED
-        + "Idle nodes hold nothing that anybody reads, decoys a right value that nobody reads, and a swap of either "
-        "can hardly move an answer; the others hold variables of other columns, or other variables made of some of the "
-        "same digits, which is where roles can go wrong. A set is as near as its nearest member. Of all roles "
+        + "No later component reads what idle nodes hold, nor the right value that decoys hold, and an interchange of "
+        "either can hardly move an answer; the others hold variables of other columns, or other variables made of some "
+        "of the same digits, which is where roles can go wrong. A set is as near as its nearest member. Of all roles "
         "confirmed in a family at most the level is false on average, as far as chance goes; that a variable passes "
         "for another is no matter of chance. Roles of one circuit are not independent: the first interval is for "
         "those who take them as such, the second is not touched by that."
     ),
-    "Accounts": (
-        "Planted additions of three kinds, turned into one or more bases at random, each judged under every account "
-        "on the same map, which is made in full unless with `--quick`: on less evidence no account falls for want of "
-        "a carrier. An account that the circuit runs must be present, any other absent; open is neither."
+    "Hypotheses": (
+        "Planted additions of three kinds, turned into one or more bases at random, each judged under every hypothesis "
+        "on the same map, which is made in full unless with `--quick`: on less evidence no hypothesis falls for want "
+        "of a carrier. A hypothesis that the circuit runs must be present, any other absent; open is neither."
     ),
     "Tri-state asked of binary carries": (
         "Heads that fetch for SC or for S9 alone, asked whether they carry ST. One that is given ST has a false role; "
