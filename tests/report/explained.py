@@ -15,6 +15,9 @@ from carrylens.cli import app
 from carrylens.discovery.groups import GroupSettings
 from carrylens.discovery.node_search import MapSettings
 from carrylens.discovery.settings import Settings
+from carrylens.discovery.stimulus_texts import evaluation_texts, pair_texts
+from carrylens.report.page.render import page_of
+from carrylens.report.page.saved import Saved
 
 SMALL = MapSettings(
     *(48, 48, 16, 16, 99),
@@ -25,6 +28,11 @@ SMALL = MapSettings(
 
 def small(cls: type[MapSettings], seed: int = 0, *, quick: bool = False) -> MapSettings:
     return SMALL
+
+
+def whole_page(saved: Saved) -> str:
+    """The page with the questions behind its facts, drawn again."""
+    return page_of(saved, pair_texts(saved.map, saved.facts), evaluation_texts(saved.map, saved.facts))
 
 
 def explain_plant(folder: Path) -> str:
