@@ -1,10 +1,16 @@
-# Everything a newcomer types: `make demo` to see it work, `make test` to check it all.
+# Everything a newcomer types: `make demo` to see it work, `make fast` while working, `make test` to check it all.
 # Paths are relative, so the folder may have a space in its name.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test unit parity format lint types docs clean
+# Tests start the command more than a hundred times: compiling the package anew for each costs minutes.
+export PYTHONDONTWRITEBYTECODE :=
+
+# Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
+whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
+
+.PHONY: demo test fast unit parity format lint types docs clean
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
@@ -12,25 +18,35 @@ demo: .venv/ready
 	$(BIN)/carrylens ask mix_d6_l3_h4_w96_t4K_s1 555555+444448 000325-000329
 	$(BIN)/carrylens explain add_d6_l2_h3_w96_t2K_s1 --quick --out out/demo
 
-test: lint types unit parity
+# One process for each of two cores; each test runs on one thread.
+PYTEST := $(BIN)/python -m pytest -q --numprocesses 2 --dist worksteal
+
+# Checks of one process run side by side; then the tests have both cores.
+test: .venv/ready
+	@$(MAKE) --no-print-directory --jobs 2 lint types parity
+	@$(MAKE) --no-print-directory unit
+
+# Everything but `tests/parity` and what is marked slow.
+fast: .venv/ready
+	@$(MAKE) --no-print-directory --jobs 2 lint types
+	$(PYTEST) -m "not slow"
 
 unit: .venv/ready
-	$(BIN)/python -m pytest -q
+	$(PYTEST)
 
 # The same weights in TransformerLens must give the same activations; it needs versions of its own.
 parity: .venv-parity/ready
-	.venv-parity/bin/python -m pytest -q tests/parity
+	$(call whole,.venv-parity/bin/python -m pytest -q tests/parity)
 
 format: .venv/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 lint: .venv/ready
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(call whole,$(BIN)/ruff format --check . && $(BIN)/ruff check .)
 
 types: .venv/ready
-	$(BIN)/mypy
+	$(call whole,$(BIN)/mypy)
 
 docs: .venv/ready
 	$(BIN)/typer carrylens.cli utils docs --name carrylens --output docs/cli.md
@@ -51,11 +67,14 @@ docs: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0 --editable ".[dev]"
 	touch .venv/ready
 
-.venv-parity/ready: pyproject.toml parity-constraints.txt
+# What it needs in the same version, PyTorch above all, it takes from the first environment; pip adds the rest.
+.venv-parity/ready: .venv/ready parity-constraints.txt
 	"$(PYTHON)" -m venv --clear .venv-parity
-	.venv-parity/bin/python -m pip install --quiet --constraint parity-constraints.txt torch==2.13.0 \
-		--editable . transformer-lens pytest
+	$(BIN)/python -c "$(PACKAGES)" > "$$(.venv-parity/bin/python -c "$(PACKAGES)")/shared.pth"
+	.venv-parity/bin/python -m pip install --quiet --no-warn-conflicts --constraint parity-constraints.txt \
+		torch==2.13.0 --editable . transformer-lens pytest
 	touch .venv-parity/ready
+PACKAGES := import sysconfig; print(sysconfig.get_path('purelib'))
 
 clean:
 	rm -rf .venv .venv-* build out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,5 +1,6 @@
 """The command line, run as a user runs it."""
 
+import io
 import json
 import os
 import pty
@@ -8,11 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
+from carrylens.cli import main
+
 COMMAND = [sys.executable, "-m", "carrylens"]
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def run(*arguments: str, stdin: str | bytes | None = None) -> subprocess.CompletedProcess[str]:
@@ -21,6 +27,17 @@ def run(*arguments: str, stdin: str | bytes | None = None) -> subprocess.Complet
     return subprocess.run(
         [*COMMAND, *arguments], input=text, capture_output=True, encoding=encoding, check=False, timeout=60
     )
+
+
+def run_here(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same without a process of its own, which would take most of the time."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["carrylens", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert isinstance(ended.value.code, int)
+    return subprocess.CompletedProcess(arguments, ended.value.code, out.getvalue(), err.getvalue())
 
 
 def test_trace_draws_the_cascade_of_the_paper() -> None:
@@ -162,7 +179,7 @@ def assert_one_line_error(result: subprocess.CompletedProcess[str], message: str
     assert message in result.stderr
 
 
-@pytest.mark.parametrize("command", ["trace", "classify"])
+@pytest.mark.parametrize(("command", "ran"), [("trace", run), ("classify", run_here)])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -181,8 +198,10 @@ def assert_one_line_error(result: subprocess.CompletedProcess[str], message: str
         (["x" * 100_000], "xxx…"),
     ],
 )
-def test_bad_input_gets_one_line_that_says_what_to_write(command: str, arguments: list[str], message: str) -> None:
-    result = run(command, *arguments)
+def test_bad_input_gets_one_line_that_says_what_to_write(
+    command: str, ran: Run, arguments: list[str], message: str
+) -> None:
+    result = ran(command, *arguments)
     assert_one_line_error(result, message)
     assert result.stdout == ""
     assert len(result.stderr) < 400
@@ -203,9 +222,9 @@ def test_a_command_that_cannot_be_understood_gets_one_line(arguments: list[str],
 
 
 @pytest.mark.parametrize("option", ["--jsn", "-h", "--digit=4"])
-@pytest.mark.parametrize("command", ["trace", "classify"])
-def test_a_mistyped_option_is_told_before_anything_is_answered(command: str, option: str) -> None:
-    result = run(command, "4+5", option)
+@pytest.mark.parametrize(("command", "ran"), [("trace", run_here), ("classify", run)])
+def test_a_mistyped_option_is_told_before_anything_is_answered(command: str, ran: Run, option: str) -> None:
+    result = ran(command, "4+5", option)
     assert_one_line_error(result, f"No such option: '{option}'")
     assert result.stdout == ""
 

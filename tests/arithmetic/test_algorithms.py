@@ -67,6 +67,7 @@ def test_every_question_of_three_digits_is_answered_exactly(minus: bool) -> None
         assert_exact(model, everything)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("minus", [False, True])
 @pytest.mark.parametrize("digits", [6, 18])
 def test_a_million_random_questions_are_answered_exactly(digits: int, minus: bool) -> None:

@@ -11,6 +11,7 @@ from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, parse_nodes
@@ -27,11 +28,11 @@ def role(nodes: str, variable: str, token: int, hit: Rate = ALWAYS) -> Role:
 def map_of(description: CircuitDescription, wrong: int = 0) -> NodeMap:
     """What a search that never errs would find; `wrong` of 96 questions fail untouched."""
     truth = plant(description).truth
-    clean = Rate(wrong, 96)
+    task, clean = arithmetic_task(description.operation, description.digits), Rate(wrong, 96)
     return NodeMap(
         model=truth.name,
-        operation=description.operation,
-        digits=description.digits,
+        task=task,
+        causal=task.causal,
         n_layers=description.n_layers,
         n_heads=description.n_heads,
         nodes=tuple(Usefulness(node, Rate(96, 96), Rate(96, 96), clean, (), {}) for node in truth.roles),

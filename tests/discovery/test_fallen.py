@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from carrylens.arithmetic.battery.running import hash_of_map
+from carrylens.arithmetic.battery.fresh_outcomes import hash_of_map
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import ST, SV
 from carrylens.discovery.near_misses import find_fallen

@@ -20,6 +20,7 @@ from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes
 from carrylens.report.terminal.map import map_text
 from carrylens.tasks.variables import Variable
+from heavy_outcomes import once
 
 DIGITS = 2
 
@@ -105,9 +106,10 @@ def test_a_variable_that_no_question_shows_has_none() -> None:
     assert groups_of(planted(), "SGN") == []
 
 
+@pytest.mark.slow
 def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> None:
     quick = MapSettings.chosen(quick=True)
-    found = map_model(planted(redundancy=3), "planted", Operation.ADD, quick).map
+    found = once(lambda: map_model(planted(redundancy=3), "planted", Operation.ADD, quick).map, "map with copies")
     fetching = [group for group in found.groups if str(group.variable) == "ST[0]" and group.nodes[0].layer == 0]
     assert parse_nodes("P4L0H0 P4L0H1 P4L0H2") in [set(group.nodes) for group in fetching]
     carried = {(role.nodes, role.variable, role.token) for role in found.roles}
@@ -117,8 +119,10 @@ def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> N
     assert "1 of 3 need not be swapped" in map_text(found).plain
 
 
+@pytest.mark.slow
 def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:
-    found = map_model(planted(), "planted", Operation.ADD, MapSettings.chosen(quick=True)).map
+    quick = MapSettings.chosen(quick=True)
+    found = once(lambda: map_model(planted(), "planted", Operation.ADD, quick).map, "map without copies")
     assert found.groups == ()
     parts = [role for role in found.roles if role.variable.name == "A" and len(role.nodes) > 1]
     assert parts == [], "those who have a token's parts hit together, and yet none of them has the token"

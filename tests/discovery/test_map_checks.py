@@ -73,6 +73,7 @@ def test_a_map_that_does_not_hold_together_is_refused(name: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in shipped_names() if (SHIPPED / name / MAP).exists()])
 def test_shipped_maps_hold_together(name: str) -> None:
     found = read_map(SHIPPED / name / MAP)

@@ -50,6 +50,14 @@ def test_a_rival_is_refuted_from_saved_facts(explained: tuple[Path, str]) -> Non
     assert any("refuted: Untouched, the model is wrong as often as 'one-layer add'" in line for line in after)
 
 
+def test_variables_of_ones_own_are_supported_where_they_are_and_refuted_where_they_are_not() -> None:
+    verdicts = {
+        line.split("  ", 1)[1].strip().split(":")[0]: line.split()[0] for line in example("own_variable").main()
+    }
+    assert {verdicts[f"carried CLS[{k}] for A[2]"] for k in (0, 1)} == {"SUPPORTED"}
+    assert {verdicts[f"carried PAR[{k}] for A[{k}]"] for k in (0, 1)} == {"REFUTED"}
+
+
 def test_an_example_is_a_script(explained: tuple[Path, str]) -> None:
     command = [sys.executable, str(EXAMPLES / "refute_a_rival.py"), str(explained[0])]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

@@ -67,7 +67,7 @@ class RandomEdits:
                 free = [site for site in free if isinstance(site, Residual) or site in kept]
                 fill = str(self.rng.choice(["zero", "mean", "class-mean", "resample"]))
                 edit += keep_only(kept, fill, seed=int(self.rng.integers(5)))
-            else:
+            elif free:  # a tiny model may have none left
                 sites = self._some(free, 4)
                 free = [site for site in free if site not in sites]
                 edit += self._plain(kind, sites)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from carrylens.arithmetic.battery.sufficiency.card import CARD
 from carrylens.errors import CarryLensError
 from carrylens.report.page.chart import Axis, chart
 from carrylens.report.page.experiments import experiments_of
@@ -67,11 +68,19 @@ def outcome() -> dict[str, Any]:
 def test_an_outcome_becomes_a_section() -> None:
     (made,) = experiments_of([json.loads(json.dumps(outcome()))])
     assert made.verdict == "SUPPORTED"
-    assert made.refuted_if == "a random set does as well"
     assert made.effects[0].null.n == 100
     assert made.estimates[0].null == "0.1 [0, 0.2]"
     assert "<title" in made.drawing
-    assert made.paper == "0.943 (table 4)"
+
+
+def test_a_card_is_shown_as_it_stands_in_the_code() -> None:
+    given = outcome()
+    (made,) = experiments_of([given])
+    assert (made.title, made.method, made.refuted_if) == (CARD.title, CARD.method, CARD.refuted_if)
+    given["card"]["name"] = "an experiment of long ago"
+    (old,) = experiments_of([given])
+    assert (old.method, old.refuted_if) == (("Ablate them.", "Ask."), "a random set does as well")
+    assert old.paper == "0.943 (table 4)"
 
 
 @pytest.mark.parametrize("lie", ["fact", "estimate", "figure", "all"])

@@ -118,6 +118,7 @@ def test_a_weakest_class_without_failures_is_not_named() -> None:
     assert "none failed in 12 classes and depths of 100" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_models", [1, 4, 9])
 def test_the_figure_of_all_losses_has_a_panel_for_each_model(n_models: int) -> None:
     histories = {f"mix_d1_l1_h3_w24_t40_s{seed}": NOTES for seed in range(n_models)}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
+from carrylens.training.recipes import RecipeKind, recipe_for
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.errors import CarryLensError
 from carrylens.model.transformer import Transformer
 from carrylens.training.averaging import TailAverage
-from carrylens.training.recipes import RecipeKind, recipe_for
 
 
 def a_model() -> Transformer:

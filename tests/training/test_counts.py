@@ -4,13 +4,13 @@ import shlex
 from itertools import pairwise
 
 import pytest
+from carrylens.training.counts import count_options, parse_counts, single_operations, stream_counts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.streams import StreamKind
 from carrylens.errors import CarryLensError
-from carrylens.training.counts import count_options, parse_counts, single_operations, stream_counts
 from carrylens.training.exam import exam_parts
 
 ADD, SUB, MIX = Operation.ADD, Operation.SUB, Operation.MIX

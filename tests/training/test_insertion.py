@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from carrylens.pipeline import training_plan
 
 import carrylens as cl
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer
-from carrylens.pipeline import training_plan
-from carrylens.training.identity import hash_of
+from carrylens.model.weights import hash_of
 from carrylens.training.insertion import Placement, insert, put_back
 from carrylens.training.run import Plan, resume, start, train
 

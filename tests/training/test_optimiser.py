@@ -2,12 +2,12 @@
 
 import pytest
 import torch
+from carrylens.training.recipes import RecipeKind, recipe_for
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.model import Transformer
 from carrylens.training.optimiser import Muon, Optimiser, _as_weight, _orthogonal, _tall
-from carrylens.training.recipes import RecipeKind, recipe_for
 
 CONFIG = config_of_width(3, 2, 4, width=24, seed=1)
 

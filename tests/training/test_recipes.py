@@ -3,10 +3,10 @@
 import math
 
 import pytest
+from carrylens.training.recipes import RecipeKind, recipe_for
 
 from carrylens.arithmetic import Operation, StreamKind
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.training.recipes import RecipeKind, recipe_for
 
 
 def test_the_paper_recipe_is_the_published_one() -> None:

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 import torch
+from carrylens.pipeline import train_model
+from carrylens.training.recipes import RecipeKind
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.exams import hash_of
 from carrylens.errors import CarryLensError
 from carrylens.model import load_model
-from carrylens.pipeline import train_model
 from carrylens.training import run as runs
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.losses import token_losses
-from carrylens.training.recipes import RecipeKind
 from carrylens.training.run import HISTORY, Plan, prepare_folder, resume, start, train
 
 CPU = torch.device("cpu")
@@ -56,6 +56,7 @@ def test_the_same_name_gives_the_same_bits(tmp_path: Path, kind: RecipeKind) -> 
     assert trained(tmp_path / "c", TINY.replace("s1", "s2"), kind) != hash_of(load_model(tmp_path / "a"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_at", [1, 19, 20, 21, 59])
 def test_a_run_stopped_and_resumed_gives_the_same_bits_and_history(tmp_path: Path, stop_at: int) -> None:
     expected = trained(tmp_path / "straight")
@@ -76,6 +77,7 @@ def losses(folder: Path) -> list[object]:
     return [json.loads(line)["loss"] for line in (folder / HISTORY).read_text().splitlines()[1:]]
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_a_random_moment_resumes_to_the_same_bits(tmp_path: Path) -> None:
     name = "add_d3_l2_h3_w24_t400_s1"
     expected = trained(tmp_path / "straight", name)
@@ -100,6 +102,7 @@ def test_a_run_killed_at_a_random_moment_resumes_to_the_same_bits(tmp_path: Path
     assert hash_of(load_model(folder)) == expected
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "carrylens", "train", "add_d3_l2_h3_w24_t100K_s1", "--out", str(folder)]

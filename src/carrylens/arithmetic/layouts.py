@@ -107,7 +107,9 @@ def _slots(chosen: QuestionLayout) -> Iterator[Slot]:
     yield from _constants("start", chosen.start)
     yield from (Slot(f"D{k}", input=D[k]) for k in _order(chosen, chosen.digits))
     if chosen.operator:
-        yield Slot("+", input=OPR)
+        missing = [token for token in "+-" if token not in chosen.vocabulary]
+        only = {"-": "+", "+": "-"}.get("".join(missing))  # a model that only adds may have no minus
+        yield Slot("+", input=OPR) if only is None else Slot("+", token=only)
     yield from (Slot(f"D'{k}", input=D_PRIME[k]) for k in _order(chosen, chosen.digits))
     yield from _constants("", chosen.equals)
     for output in _outputs(chosen):

@@ -137,6 +137,22 @@ class TargetStream:
         return (self.seed, _TARGET_KEY, self.digits, place, self.target.lowest + 1, highest + 1, self.target.negative)
 
 
+@dataclass(frozen=True)
+class TargetPopulation:
+    """The questions that meet `target`, to be drawn with any seed.
+
+    >>> TargetPopulation(Target.of_class(QuestionClass.S1), digits=3).draw(7, 0, 2).digits
+    3
+    """
+
+    target: Target
+    digits: int
+
+    def draw(self, seed: int, start: int, count: int) -> Questions:
+        """Questions `start` to `start + count - 1` of the population drawn with this seed."""
+        return TargetStream(self.target, self.digits, seed).take(start, count)
+
+
 _MAKES, _PASSES, _PASSES_ZEROS, _STOPS = range(4)
 _KINDS = (_MAKES, _PASSES, _PASSES_ZEROS, _STOPS)
 

@@ -12,7 +12,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.layout import equals_position, sequence_length
+from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.questions import Answers, Questions, check_digits
 from carrylens.errors import CarryLensError, quote
 
@@ -96,3 +98,9 @@ def answer_positions(digits: int) -> range:
     range(13, 21)
     """
     return range(equals_position(digits), sequence_length(digits) - 1)
+
+
+def answer_tokens(questions: Questions, given: Answers | None = None) -> NDArray[np.int8]:
+    """The token ids of these answers, or of the right ones: [question, token]."""
+    layout = QuestionLayout(questions.digits).layout()
+    return layout.output_ids((answers(questions) if given is None else given).outputs)

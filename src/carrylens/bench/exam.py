@@ -20,13 +20,14 @@ from torch import Tensor
 
 from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.streams import StreamKind
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.bench.peak import answer_pass_flops, peak_flops
 from carrylens.model.answer_pass import many_answer_logits, shared_places
 from carrylens.model.exchange import to_transformer_lens
 from carrylens.model.pieces import ROWS, Work, in_pieces, one_by_one
 from carrylens.model.transformer import Transformer
-from carrylens.training.batches import sequences
+from carrylens.training.batches import draw_examples
 from carrylens.training.exam import CHUNK
 
 _ROUNDS = 3
@@ -56,7 +57,8 @@ class ExamBench:
 def bench_exam(model: Transformer, operation: Operation, n_questions: int) -> ExamBench:
     """Test the same questions both ways, in turns, and keep the best round of each."""
     config = model.config
-    tokens = sequences(Stream(StreamKind.ENRICHED, operation, digits_of(config), seed=1), 0, n_questions)
+    task = arithmetic_task(operation, digits_of(config))
+    tokens = draw_examples(task, task.samplers[StreamKind.ENRICHED.value], 1, 0, n_questions).tokens
     first = config.reads.start + 1
 
     def ours(rows: Tensor) -> Tensor:

@@ -17,15 +17,16 @@ from time import perf_counter
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.recipes import recipe_for
+from carrylens.arithmetic.streams import StreamKind
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_flops
 from carrylens.model.answer_pass import answer_logits, many_answer_logits, shared_places
 from carrylens.model.pieces import ROWS
 from carrylens.model.transformer import Transformer
-from carrylens.training.batches import sequences
+from carrylens.training.batches import draw_examples
 from carrylens.training.losses import token_losses
 from carrylens.training.optimiser import Optimiser
-from carrylens.training.recipes import recipe_for
 
 MIDDLE = {"digits": 6, "width": 96, "batch": 128}
 _ROUNDS, _STEPS, _TESTED = 4, 3, 4 * ROWS
@@ -87,8 +88,9 @@ class _Work:
         self._recipe = replace(recipe_for(name), batch=size.batch)
         self._model = Transformer(self._config)
         self._optimiser = Optimiser(self._model, self._recipe)
-        stream = Stream(StreamKind.ENRICHED, Operation.ADD, size.digits, seed=1)
-        self._tokens = sequences(stream, 0, max(size.batch, _TESTED))
+        task = arithmetic_task(Operation.ADD, size.digits)
+        population = task.samplers[StreamKind.ENRICHED.value]
+        self._examples = draw_examples(task, population, 1, 0, max(size.batch, _TESTED))
         self._step = self._question = float("inf")
 
     def go(self) -> None:
@@ -96,13 +98,13 @@ class _Work:
         for _ in range(_STEPS):
             self._step = min(self._step, self._time_step())
         started = perf_counter()
-        many_answer_logits(self._model, self._tokens[:_TESTED])
+        many_answer_logits(self._model, self._examples.tokens[:_TESTED])
         self._question = min(self._question, (perf_counter() - started) / _TESTED)
 
     def growth(self, peak: float) -> Growth:
         """What was found."""
         step_flops = training_step_flops(self._config, self._recipe)
-        question_flops = answer_pass_flops(self._config, shared_places(self._model, self._tokens[:_TESTED]))
+        question_flops = answer_pass_flops(self._config, shared_places(self._model, self._examples.tokens[:_TESTED]))
         return Growth(
             size=self._size,
             step_seconds=self._step,
@@ -113,7 +115,8 @@ class _Work:
 
     def _time_step(self) -> float:
         started = perf_counter()
-        batch = self._tokens[: self._size.batch]
-        token_losses(answer_logits(self._model, batch), batch).mean().backward()  # type: ignore[no-untyped-call]
+        batch = self._examples[: self._size.batch]
+        losses = token_losses(answer_logits(self._model, batch.tokens), batch.wanted)
+        losses.mean().backward()  # type: ignore[no-untyped-call]
         self._optimiser.step(share=0.1)
         return perf_counter() - started

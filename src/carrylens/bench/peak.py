@@ -12,7 +12,7 @@ from time import perf_counter
 import torch
 
 from carrylens.model.config import ModelConfig
-from carrylens.training.recipes import TrainingRecipe
+from carrylens.training.recipe import TrainingRecipe
 
 _SIDE = 1536
 

@@ -23,16 +23,19 @@ from time import perf_counter
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.zoo.exams import BAR_STREAMS, meets_bar
+from carrylens.arithmetic.streams import StreamKind
+from carrylens.arithmetic.task import arithmetic_task
+from carrylens.arithmetic.training_plans import plan_for
+from carrylens.arithmetic.zoo.exams import BAR_POPULATIONS, meets_bar
 from carrylens.bench.peak import peak_flops, training_step_flops
 from carrylens.model.exchange import to_transformer_lens
 from carrylens.model.transformer import Transformer
-from carrylens.training.batches import sequences
-from carrylens.training.exam import Result, blank_results, exam_parts, sit
-from carrylens.training.run import Plan, start, train
+from carrylens.training.batches import draw_examples
+from carrylens.training.exam import PartResult, blank_results, sit
+from carrylens.training.run import start, train
 
 PUBLISHED_STEPS = 15_000
 _TIMED_STEPS = 3
@@ -46,7 +49,7 @@ class TrainingBench:
     n_steps: int
     seconds: float
     share_of_peak: float
-    results: tuple[Result, ...]
+    results: tuple[PartResult, ...]
     published_before: float
     published_after: float
     through_lens: bool
@@ -99,7 +102,8 @@ class PublishedStep:
         model = Transformer(config)
         self._model: torch.nn.Module = to_transformer_lens(model) if self.through_lens else model
         self._optimiser = torch.optim.AdamW(self._model.parameters(), lr=8e-5, betas=(0.9, 0.98), weight_decay=0.1)
-        self._tokens = sequences(Stream(StreamKind.PAPER, name.operation, name.digits, seed=1), 0, 64)
+        task = arithmetic_task(name.operation, name.digits)
+        self._tokens = draw_examples(task, task.samplers[StreamKind.PAPER.value], 1, 0, 64).tokens
         self._first = config.reads.start + 1
 
     def seconds(self) -> float:
@@ -122,7 +126,7 @@ def bench_training(names: Sequence[ModelName], n_tested: int) -> Iterator[Traini
         published = PublishedStep(name)
         before = published.seconds()
         with TemporaryDirectory() as folder:
-            run = start(Plan(name), Path(folder), torch.device("cpu"))
+            run = start(plan_for(name), Path(folder), torch.device("cpu"))
             train(run, _Silent(), checkpoint_seconds=float("inf"))
         flops = training_step_flops(run.plan.config, run.plan.recipe)
         yield TrainingBench(
@@ -137,9 +141,10 @@ def bench_training(names: Sequence[ModelName], n_tested: int) -> Iterator[Traini
         )
 
 
-def _tested(model: Transformer, name: ModelName, n_tested: int) -> tuple[Result, ...]:
-    parts = [part for part in exam_parts(name.operation, name.digits, n_tested, 0) if part.name in BAR_STREAMS]
+def _tested(model: Transformer, name: ModelName, n_tested: int) -> tuple[PartResult, ...]:
+    task = arithmetic_task(name.operation, name.digits)
+    parts = [part for part in exam_parts(task, n_tested, 0) if part.name in BAR_POPULATIONS]
     results = blank_results(parts)
-    for _ in sit(model, parts, results):
+    for _ in sit(model, task, parts, results):
         pass
     return tuple(results)

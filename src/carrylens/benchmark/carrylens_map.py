@@ -1,7 +1,7 @@
-"""Ours: the map of this package, in the form in which methods are scored.
+"""Our own method: the node map of this package, in the form in which methods are scored.
 
-Takes  a model and the algorithm it is supposed to run.
-Gives  the tags and groups of its map, without groups that only bring an operand's digit: a truth does not list those.
+Takes  what a method is given.
+Gives  the roles and groups of the map, without groups that only bring an input: a known truth does not list those.
 Never  adds anything to what `discovery/` found.
 """
 
@@ -9,21 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from carrylens.benchmark.method_result import Found, Given, Tag
+from carrylens.benchmark.method_interface import MethodInput, NodeRole, ReportedCircuit
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.node_search import MapSettings, map_model
 
 
-def map_by_swaps(given: Given) -> Found:
+def map_by_interchange(given: MethodInput) -> ReportedCircuit:
     """What the map says: roles of nodes and of sets of nodes, and groups."""
     settings, causal = MapSettings.chosen(given.seed, quick=given.quick), given.causal
-    found = map_model(
-        given.model, "planted", causal.operation, settings, store=given.store, watch=given.watch, causal=causal
-    ).map
-    return found_of(found.roles, [group.nodes for group in found.groups if group.variable in causal.by_variable])
+    mapped = map_model(
+        given.model, "benchmark", given.task, settings, store=given.store, watch=given.progress, causal=causal
+    )
+    groups = [group.nodes for group in mapped.map.groups if group.variable in causal.by_variable]
+    return as_report(mapped.map.roles, groups)
 
 
-def found_of(roles: Iterable[Role], groups: Iterable[Nodes]) -> Found:
+def as_report(roles: Iterable[Role], groups: Iterable[Nodes]) -> ReportedCircuit:
     """Roles by node: every member of a set has the set's role. A set is a group if it was searched for as one."""
-    tags = {Tag(node, role.variable, role.token) for role in roles for node in role.nodes}
-    return Found(frozenset(tags), frozenset(map(frozenset, groups)))
+    found = {NodeRole(node, role.variable, role.token) for role in roles for node in role.nodes}
+    return ReportedCircuit(frozenset(found), frozenset(map(frozenset, groups)))

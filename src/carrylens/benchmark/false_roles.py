@@ -1,117 +1,127 @@
-"""Not held: how often roles are found in models that answer right, at nodes that hold nothing of the variable.
+"""False roles: how often roles are confirmed in models that answer right, at nodes that do not hold the variable.
 
-Takes  planted circuits, of which it is known what every node holds.
+Takes  circuits of which it is known what every node holds.
 Gives  how many false roles were tested and how many confirmed, by what the nodes hold instead, and the true ones too.
-Never  leaves out a test: every node and every pair of heads of one layer at one place is asked, useful or not, and
-       groups are searched for.
+Never  leaves out a test: see `role_counts.py`.
 
-In a model that answers right, a swap can move a token to the right place for a wrong reason, which it hardly can in
-one that answers nothing right. What a node may hold instead of the variable, from far to near:
-1. idle: nothing that anybody reads; heads that only write noise are among these.
-2. decoys: a right value that nobody reads.
-3. other columns: variables that are made from other digits.
-4. same columns: variables that are made from some of the same digits.
-A set is as near as its nearest member; one with a member that does hold the variable is not asked about here.
+In a model that answers right, an interchange can move an output to the right value for a wrong reason, which it hardly
+can in one that answers nothing right. What a node may hold instead of the variable is `HeldInstead`, from far to near.
+A set is as near as its nearest member; one with a member that does hold the variable is not counted here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from enum import Enum
 from functools import partial
 
-from carrylens.arithmetic.planted.planting import plant
-from carrylens.arithmetic.planted.truth import Truth
-from carrylens.arithmetic.variables import OPR
-from carrylens.benchmark.circuits import Setting
-from carrylens.benchmark.empty_models import FAMILIES, count_roles, plain_rate
-from carrylens.benchmark.method_result import Tag
-from carrylens.benchmark.method_runs import Work
-from carrylens.benchmark.reliability import case_of, is_half, is_true
+import msgspec
+
+from carrylens.benchmark.benchmark_run import BenchmarkRun
+from carrylens.benchmark.known_models import BenchmarkCircuit, KnownModel
+from carrylens.benchmark.method_interface import NodeRole
+from carrylens.benchmark.role_counts import N_TEST_FAMILIES, TestedRole, count_roles, plain_rate, role_text
 from carrylens.benchmark.saved_results import Plain
-from carrylens.benchmark.scores import operand_halves, settle
-from carrylens.discovery.node_map import Nodes
+from carrylens.benchmark.scores import settled_role
+from carrylens.benchmark.weak_evidence import case_of, is_single_input, is_true
 from carrylens.evidence.rates import Rate
-from carrylens.nodes import Node, print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.variables import Variable
 
-KINDS = ("idle", "decoys", "other columns", "same columns")
-"""What nodes hold that do not hold a variable, from far to near."""
 
+class HeldInstead(Enum):
+    """What a node holds that does not hold a variable, from far to near. The values are the words of saved results.
+
+    An idle node holds nothing that a later component reads; heads that only write noise are among these. A decoy holds
+    a right value that no later component reads. Others hold variables made from inputs of other indices, or from some
+    of the same indices.
+    """
+
+    IDLE = "idle"
+    DECOY = "decoys"
+    OTHER_INPUTS = "other columns"
+    SAME_INPUTS = "same columns"
+
+
+_NEARNESS = tuple(HeldInstead)
 _COUNTED = ("tested", "hit", "weighed", "confirmed")
 
 
-def held_records(work: Work) -> Iterator[Plain]:
+def false_role_records(run: BenchmarkRun) -> Iterator[Plain]:
     """For each circuit how many false roles were tested and confirmed, and every role confirmed as a case."""
-    for at, setting in enumerate(work.settings):
-        work.say(f"not held: {setting.name}", at, len(work.settings))
-        kept = work.results.once(
-            f"{setting.name}/not_held", work.about(setting=setting.name), partial(_held, work, setting)
+    for at, circuit in enumerate(run.circuits):
+        run.progress(f"not held: {circuit.name}", at, len(run.circuits))
+        saved = run.results.once(
+            f"{circuit.name}/not_held", run.about(setting=circuit.name), partial(_counted, run, circuit)
         )
-        yield {"part": "not held", "setting": setting.name, **kept}
+        yield {"part": "not held", "setting": circuit.name, **saved}
 
 
-def held_summary(records: list[Plain]) -> list[Plain]:
+def false_role_summary(records: Sequence[Plain]) -> list[Plain]:
     """For each kind, and all: false roles confirmed of weighed, circuits with any, and the level they stand beside."""
     rows = []
-    for name, kinds in (*((kind, (kind,)) for kind in KINDS), ("all", KINDS)):
-        asked = [record for record in records if _sum(record, "tested", kinds)]
-        counts = {what: sum(_sum(record, what, kinds) for record in asked) for what in _COUNTED}
+    every = tuple(kind.value for kind in HeldInstead)
+    for name, kinds in (*((kind, (kind,)) for kind in every), ("all", every)):
+        tested = [record for record in records if _sum(record, "tested", kinds)]
+        counts = {what: sum(_sum(record, what, kinds) for record in tested) for what in _COUNTED}
         roles = Rate(counts["confirmed"], counts["weighed"])
-        circuits = Rate(sum(_sum(record, "confirmed", kinds) > 0 for record in asked), len(asked))
+        circuits = Rate(sum(_sum(record, "confirmed", kinds) > 0 for record in tested), len(tested))
         rates = {"roles": plain_rate(roles), "circuits": plain_rate(circuits)}
-        rows.append({"part": "not held, summary", "kind": name, **counts, **rates, **_all_of(records)})
+        rows.append({"part": "not held, summary", "kind": name, **counts, **rates, **_all_together(records)})
     return [row for row in rows if row["tested"]]
 
 
-def kind_of(truth: Truth, causal: CausalModel, nodes: Nodes, variable: Variable, token: int) -> str | None:
+def held_instead(known: KnownModel, tested: TestedRole) -> HeldInstead | None:
     """What the nodes hold instead of the variable; None if one of them holds it."""
-    near = [_nearness(truth, causal, node, variable, token) for node in nodes]
-    return None if None in near else KINDS[max(each for each in near if each is not None)]
+    nodes, variable, output = tested
+    near = [_nearness(known, NodeRole(node, variable, output)) for node in nodes]
+    return None if None in near else max((each for each in near if each is not None), key=_NEARNESS.index)
 
 
-def _nearness(truth: Truth, causal: CausalModel, node: Node, variable: Variable, token: int) -> int | None:
-    held = truth.roles.get(node)
+def _nearness(known: KnownModel, role: NodeRole) -> HeldInstead | None:
+    truth, causal = known.truth, known.causal
+    held = truth.roles.get(role.node)
     if not held:
-        return 1 if node in truth.decoys else 0
-    known = settle(truth, causal, Tag(node, variable, token)).variable in held
-    if known or (node, variable) in operand_halves(truth):
+        return HeldInstead.DECOY if role.node in truth.decoys else HeldInstead.IDLE
+    if settled_role(truth, causal, role).variable in held or (role.node, role.variable) in truth.single_inputs:
         return None
-    return 3 if any(_made_alike(causal, variable, other) for other in held) else 2
+    same = any(_share_inputs(causal, role.variable, other) for other in held)
+    return HeldInstead.SAME_INPUTS if same else HeldInstead.OTHER_INPUTS
 
 
-def _made_alike(causal: CausalModel, one: Variable, other: Variable) -> bool:
-    # The operator is read for most variables: it makes none of them alike but itself.
+def _share_inputs(causal: CausalModel, one: Variable, other: Variable) -> bool:
+    # A switch is read for most variables: it relates none of them but itself.
+    switches = {each for each in causal.inputs if each.index is None}
     shared = causal.inputs_of(one) & causal.inputs_of(other)
-    return bool(shared if OPR in (one, other) else shared - {OPR})
+    return bool(shared if one in switches or other in switches else shared - switches)
 
 
-def _held(work: Work, setting: Setting) -> Plain:
-    planted, causal = plant(setting.description), setting.causal
-    given = work.given(planted, setting, setting.name)
-    counted = count_roles(given)
-    work.drop_store(setting)
-    kinds: dict[str, Plain] = {kind: {**dict.fromkeys(_COUNTED, 0), "found": []} for kind in KINDS}
-    for asked in counted.tested:
-        if kind := kind_of(planted.truth, causal, *asked):
-            kinds[kind]["tested"] += 1
-            kinds[kind]["hit"] += asked in counted.hit
-            kinds[kind]["weighed"] += asked in counted.weighed
-    for role in counted.roles:
-        if kind := kind_of(planted.truth, causal, role.nodes, role.variable, role.token):
-            kinds[kind]["confirmed"] += 1
-            kinds[kind]["found"].append(f"{print_nodes(role.nodes)} {role.variable} token {role.token}")
-    roles = [role for role in counted.roles if not is_half(planted, role)]
-    cases = [case_of(setting.name, role, is_true(planted, setting, role)) for role in roles]
-    return {"right": plain_rate(counted.right), "level": counted.level, "kinds": kinds, "cases": cases}
+def _counted(run: BenchmarkRun, circuit: BenchmarkCircuit) -> Plain:
+    known = circuit.build()
+    counts = count_roles(run.method_input(known, circuit, circuit.name))
+    run.drop_store(circuit)
+    kinds: dict[str, Plain] = {kind.value: {**dict.fromkeys(_COUNTED, 0), "found": []} for kind in HeldInstead}
+    for tested in counts.tested:
+        if kind := held_instead(known, tested):
+            kinds[kind.value]["tested"] += 1
+            kinds[kind.value]["hit"] += tested in counts.hit
+            kinds[kind.value]["weighed"] += tested in counts.weighed
+    for role in counts.roles:
+        if kind := held_instead(known, (role.nodes, role.variable, role.token)):
+            kinds[kind.value]["confirmed"] += 1
+            kinds[kind.value]["found"].append(role_text(role))
+    roles = [role for role in counts.roles if not is_single_input(known, role)]
+    cases = [case_of(circuit.name, role, is_true(known, role)) for role in roles]
+    found = {"right": plain_rate(counts.right), "level": counts.level, "kinds": kinds}
+    return {**found, "cases": msgspec.to_builtins(cases)}
 
 
 def _sum(record: Plain, what: str, kinds: tuple[str, ...]) -> int:
     return sum(int(record["kinds"][kind][what]) for kind in kinds)
 
 
-def _all_of(records: list[Plain]) -> Plain:
+def _all_together(records: Sequence[Plain]) -> Plain:
     right, level = [record["right"] for record in records], max(record["level"] for record in records)
-    asked = Rate(sum(each["hits"] for each in right), sum(each["n"] for each in right))
-    n_roles = sum(len(record["cases"]) for record in records)
-    return {"right": plain_rate(asked), "all_confirmed": n_roles, "level": level, "bound": min(1.0, FAMILIES * level)}
+    answered = Rate(sum(each["hits"] for each in right), sum(each["n"] for each in right))
+    n_roles, bound = sum(len(record["cases"]) for record in records), min(1.0, N_TEST_FAMILIES * level)
+    return {"right": plain_rate(answered), "all_confirmed": n_roles, "level": level, "bound": bound}

@@ -1,7 +1,7 @@
-"""Writes: what every node puts out for given questions.
+"""Node outputs: what every node writes for given questions.
 
-Takes  a model and questions.
-Gives  heads' outputs and MLPs' outputs by node, as arrays.
+Takes  what a method is given, and questions.
+Gives  heads' outputs and MLPs' outputs by node, as tensors.
 Never  changes a pass.
 """
 
@@ -12,23 +12,17 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.timeline import first_computable
-from carrylens.arithmetic.tokens import encode
-from carrylens.arithmetic.variables import OPR
-from carrylens.model.transformer import Transformer
+from carrylens.benchmark.method_interface import MethodInput
 from carrylens.nodes import Node
-from carrylens.tasks.causal import CausalModel
-from carrylens.tasks.variables import Variable
+from carrylens.tasks.batches import Batch
 
 
-def tokens_of(model: Transformer, questions: Questions) -> Tensor:
-    """The questions with their right answers, on the model's device."""
-    return torch.from_numpy(encode(questions, answers(questions))).to(model.unembed.W_U.device)
+def model_ids(given: MethodInput, questions: Batch) -> Tensor:
+    """The questions with their right outputs as token ids, on the model's device."""
+    return torch.from_numpy(given.task.token_ids(questions)).to(given.model.unembed.W_U.device)
 
 
-def point_of(node: Node) -> str:
+def hook_point_of(node: Node) -> str:
     """The hook point at which a node's output passes."""
     return f"blocks.{node.layer}.{'hook_mlp_out' if node.is_mlp else 'attn.hook_z'}"
 
@@ -40,18 +34,8 @@ def output_of(node: Node, activation: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def outputs(model: Transformer, questions: Questions, nodes: Sequence[Node]) -> dict[Node, Tensor]:
-    """What each node puts out."""
-    _, cache = model.run_with_cache(tokens_of(model, questions), sorted({point_of(node) for node in nodes}))
-    return {node: output_of(node, cache[point_of(node)]).double() for node in nodes}
-
-
-def asked_variables(causal: CausalModel) -> list[Variable]:
-    """The variables that a circuit may hold: those the algorithm computes for its answer, and OPR where it is read."""
-    needed = frozenset[Variable]().union(*(causal.ancestors(token) | {token} for token in causal.outputs))
-    return [variable for variable in (OPR, *causal.by_variable) if variable in needed]
-
-
-def knows(causal: CausalModel, node: Node, variable: Variable) -> bool:
-    """Whether the node stands where the variable's last input has been read."""
-    return node.position >= first_computable(causal, variable)
+def node_outputs(given: MethodInput, questions: Batch, nodes: Sequence[Node]) -> dict[Node, Tensor]:
+    """What each node writes."""
+    points = sorted({hook_point_of(node) for node in nodes})
+    _, cache = given.model.run_with_cache(model_ids(given, questions), points)
+    return {node: output_of(node, cache[hook_point_of(node)]).double() for node in nodes}

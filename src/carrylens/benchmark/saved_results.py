@@ -1,7 +1,7 @@
-"""Results: what was computed so far, kept in a folder so that work that was stopped goes on.
+"""Saved results: what was computed so far, in a folder, so that a run that was stopped goes on.
 
 Takes  a folder.
-Gives  one JSON file for each piece of work, written whole; what is there already is not computed again.
+Gives  one JSON file for each result, written whole; what is there already is not computed again.
 Never  takes a file for its own that was made with other arguments.
 """
 
@@ -20,19 +20,19 @@ Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Results:
-    """A folder of results; without one, nothing is kept."""
+class SavedResults:
+    """A folder of results; without one, nothing is saved."""
 
     folder: Path | None = None
 
     def once(self, name: str, about: Mapping[str, Any], compute: Callable[[], Plain]) -> Plain:
-        """What is kept under the name for these very arguments, or else what `compute` gives, which is then kept."""
+        """What was saved under the name for these very arguments, or else what `compute` gives, which is then saved."""
         if self.folder is None:
             return compute()
         path, wanted = self.folder / f"{name}.json", json.loads(json.dumps(dict(about)))
-        kept = _read(path)
-        if kept is not None and kept.get("about") == wanted and isinstance(kept.get("result"), dict):
-            return dict(kept["result"])
+        saved = _read(path)
+        if saved is not None and saved.get("about") == wanted and isinstance(saved.get("result"), dict):
+            return dict(saved["result"])
         result = compute()
         text = json.dumps({"about": wanted, "result": result}, indent=1) + "\n"
         try:
@@ -45,7 +45,7 @@ class Results:
 
 
 def _read(path: Path) -> Plain | None:
-    # A file that is damaged is as good as none: the work is done again.
+    # A damaged file counts as none: the result is computed again.
     try:
         given = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -1,50 +1,50 @@
-"""Scores: how much of a planted circuit a method found, and how much of what it found is there.
+"""Scores: how much of a known circuit a method found, and how much of what it found is there.
 
-Takes  a truth, its causal model, and what a method found.
-Gives  `Result`: counts by role, node, group and variable, decoys tagged, and every wrong and missed role by name.
+Takes  a truth, its causal model, and what a method reported.
+Gives  `CircuitScore`: counts by role, node, group, variable and decoy, and every wrong and missed role by name.
 Never  counts a variable as another because a method says that they are the same.
 
-How variables that no question tells apart are counted: a tag whose variable is not planted at the node, but which is
-alike (see `alike.py`) one that is, counts as that one, found once. So it is neither a hit of its own nor an error. It
-needs the same node, and it must be alike for the token the tag names; a tag that names none must be alike for all
-tokens. Tags of alike variables none of which is planted there are one error, not several. `strict` is the score
-without all that.
+Variables that no question tells apart: a role whose variable is not true of the node, but is equivalent to one that is
+(see `tasks/equivalence.py`), counts as that one, found once. So it is neither a hit of its own nor an error. It needs
+the same node, and must be equivalent at the output that the role names; a role that names none must be equivalent at
+all outputs. Roles of equivalent variables none of which is true of the node are one error, not several. `strict` is the
+score without all that.
 
-How operand digits are counted: a head that shares the fetching of a column with another brings D[k] or D'[k] and
-nothing else, though the truth lists it under what both are fetched for. A tag that it carries that digit is true, so
-it is left out of the count, neither hit nor error; any other tag of an operand digit is an error.
+Single inputs: a node that brings one input of a variable, while a partner brings the others, carries that input and
+nothing else, though the truth lists it under what both bring inputs for. A role that says so is true and is left out of
+the count, neither hit nor error; any other role of an input is an error.
 
-Heads that fetch the digits of a column hold those digits, not what is made of them, and only a swap makes the two the
-same. `made` is the score without the roles of such heads, for methods that look at what a node holds.
+Nodes that bring inputs hold those inputs, not what is made of them, and only an interchange makes the two the same.
+`made` is the score without the roles of such nodes, for methods that look at what a node holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from carrylens.arithmetic.planted.comparison import Score, compare, true_groups
-from carrylens.arithmetic.planted.truth import Truth
-from carrylens.arithmetic.variables import D_PRIME, D
-from carrylens.benchmark.method_result import Found, Tag, roles_of
-from carrylens.nodes import Node, print_nodes
+import msgspec
+
+from carrylens.benchmark.comparison import MatchCounts, compare_roles, match_counts
+from carrylens.benchmark.known_truth import KnownTruth
+from carrylens.benchmark.method_interface import NodeRole, ReportedCircuit, variables_by_node
+from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.equivalence import are_equivalent
-from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True)
-class Result:
-    """A method held against one planted circuit."""
+class CircuitScore:
+    """A method's report compared with one known circuit."""
 
-    roles: Score
-    made: Score
-    strict: Score
-    nodes: Score
-    groups: Score
-    by_variable: Mapping[str, Score]
-    decoys: Score
+    roles: MatchCounts
+    made: MatchCounts
+    strict: MatchCounts
+    nodes: MatchCounts
+    groups: MatchCounts
+    by_variable: Mapping[str, MatchCounts]
+    decoys: MatchCounts
     wrong: tuple[str, ...]
     missed: tuple[str, ...]
     wrong_groups: tuple[str, ...]
@@ -52,83 +52,48 @@ class Result:
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        return asdict(self)
+        return msgspec.to_builtins(self)
 
     @classmethod
-    def from_plain(cls, given: Mapping[str, Any]) -> Result:
+    def from_plain(cls, given: Mapping[str, Any]) -> CircuitScore:
         """What `plain` gave."""
-        plain = dict(given)
-        for name in ("roles", "made", "strict", "nodes", "groups", "decoys"):
-            plain[name] = Score(**plain[name])
-        plain["by_variable"] = {name: Score(**score) for name, score in plain["by_variable"].items()}
-        for name in ("wrong", "missed", "wrong_groups", "missed_groups"):
-            plain[name] = tuple(plain[name])
-        return cls(**plain)
+        return msgspec.convert(given, cls)
 
 
-def score(truth: Truth, causal: CausalModel, found: Found) -> Result:
+def score_report(truth: KnownTruth, causal: CausalModel, report: ReportedCircuit) -> CircuitScore:
     """How well a method did."""
-    halves = operand_halves(truth)
-    tags = [tag for tag in found.tags if (tag.node, tag.variable) not in halves]
-    roles, strict = roles_of(settle(truth, causal, tag) for tag in tags), compare(truth, roles_of(tags))
-    compared = compare(truth, roles, found.groups)
-    true = {(node, variable) for node, variables in truth.roles.items() for variable in variables}
-    said = {(node, variable) for node, variables in roles.items() for variable in variables}
-    true_sets, said_sets = true_groups(truth), {nodes for nodes in found.groups if len(nodes) > 1}
-    fetched = fetching_roles(truth)
+    counted = [role for role in report.roles if (role.node, role.variable) not in truth.single_inputs]
+    settled = variables_by_node(settled_role(truth, causal, role) for role in counted)
+    compared = compare_roles(truth, settled, report.groups)
+    true = truth.held
+    said = {(node, variable) for node, variables in settled.items() for variable in variables}
+    said_sets = {nodes for nodes in report.groups if len(nodes) > 1}
     only_decoys = [node for node in truth.decoys if node not in truth.roles]
-    return Result(
+    return CircuitScore(
         roles=compared.roles,
-        made=Score(len(true - fetched), len(said - fetched), len((true & said) - fetched)),
-        strict=strict.roles,
+        made=match_counts(true - truth.input_roles, said - truth.input_roles),
+        strict=compare_roles(truth, variables_by_node(counted)).roles,
         nodes=compared.nodes,
         groups=compared.groups,
         by_variable=compared.by_variable,
-        decoys=Score(len(only_decoys), len(compared.decoys_found), len(compared.decoys_found)),
-        wrong=_named(f"{node} {variable}" for node, variable in said - true),
-        missed=_named(f"{node} {variable}" for node, variable in true - said),
-        wrong_groups=_named(map(print_nodes, said_sets - true_sets)),
-        missed_groups=_named(map(print_nodes, true_sets - said_sets)),
+        decoys=MatchCounts(len(only_decoys), len(compared.decoys_found), len(compared.decoys_found)),
+        wrong=_ordered(f"{node} {variable}" for node, variable in said - true),
+        missed=_ordered(f"{node} {variable}" for node, variable in true - said),
+        wrong_groups=_ordered(map(print_nodes, said_sets - truth.redundant_sets)),
+        missed_groups=_ordered(map(print_nodes, truth.redundant_sets - said_sets)),
     )
 
 
-def settle(truth: Truth, causal: CausalModel, tag: Tag) -> Tag:
-    """The tag, or the planted one that no question tells from it, or the first such variable of the algorithm."""
-    planted = truth.roles.get(tag.node, frozenset())
-    if tag.variable in planted:
-        return tag
-    for variable in (*sorted(planted, key=str), *causal.by_variable):
-        if are_equivalent(causal, tag.variable, variable, tag.token):
-            return Tag(tag.node, variable, tag.token)
-    return tag
+def settled_role(truth: KnownTruth, causal: CausalModel, role: NodeRole) -> NodeRole:
+    """The role, or the true one that no question tells from it, or that of the first such variable of the algorithm."""
+    true = truth.roles.get(role.node, frozenset())
+    if role.variable in true:
+        return role
+    for variable in (*sorted(true, key=str), *causal.by_variable):
+        if are_equivalent(causal, role.variable, variable, role.output):
+            return NodeRole(role.node, variable, role.output)
+    return role
 
 
-def fetching_roles(truth: Truth) -> set[tuple[Node, Variable]]:
-    """The heads that bring digits of a column, with what those are brought for."""
-    stages: dict[tuple[Node, Variable], set[str]] = {}
-    for group in truth.groups:
-        for node in group.nodes:
-            stages.setdefault((node, group.variable), set()).add(group.stage)
-    return {role for role, found in stages.items() if found == {"fetch"}}
-
-
-def operand_halves(truth: Truth) -> set[tuple[Node, Variable]]:
-    """The heads that bring one digit of a column, and which: of two that share a column the first brings D."""
-    return {
-        (node, family[group.variable.index])
-        for group in truth.groups
-        if group.stage == "fetch" and group.variable.index is not None
-        for copy in group.copies
-        if len(copy) == 2
-        for node, family in zip(sorted(copy), (D, D_PRIME), strict=True)
-    }
-
-
-def total(scores: Iterable[Score]) -> Score:
-    """All counts together."""
-    counts = [(each.n_true, each.n_found, each.n_both) for each in scores]
-    return Score(*(sum(column) for column in zip(*counts, strict=True))) if counts else Score(0, 0, 0)
-
-
-def _named(names: Iterable[str]) -> tuple[str, ...]:
+def _ordered(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(names))

@@ -1,70 +1,56 @@
-"""Parts: a whole calibration, part by part.
+"""Sections: a whole benchmark, section by section.
 
-Takes  the work to be done, and which parts of it.
+Takes  a `BenchmarkRun`, and which sections of it.
 Gives  records, as soon as each is there.
-Never  computes: each part does.
+Never  computes: each section's module does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 
-from carrylens.benchmark.empty_models import empty_models, empty_records, empty_summary
-from carrylens.benchmark.false_roles import held_records, held_summary
-from carrylens.benchmark.method_runs import Work, score_methods
-from carrylens.benchmark.reliability import cases_of, fit_confidence, map_row, reliability_table
+from carrylens.benchmark.benchmark_run import BenchmarkRun
+from carrylens.benchmark.empty_models import empty_records, empty_summary
+from carrylens.benchmark.false_roles import false_role_records, false_role_summary
+from carrylens.benchmark.method_runs import score_methods
+from carrylens.benchmark.reliability import fit_confidence, map_row, reliability_table
 from carrylens.benchmark.saved_results import Plain
-from carrylens.benchmark.wrong_hypotheses import account_records, binary_record
+from carrylens.benchmark.weak_evidence import cases_from, cases_of
 from carrylens.errors import CarryLensError
 from carrylens.evidence.confidence import Confidence, shipped_confidence
 
-PARTS = ("scores", "nothing", "accounts", "reliability")
+SECTIONS = ("scores", "nothing", "accounts", "reliability")
+"""Scores of every method; roles found where there is none; wrong hypotheses; stated confidence."""
 
 
-@dataclass(frozen=True)
-class Amounts:
-    """How many models there are in the parts that draw their own."""
-
-    untrained: int = 30
-    trained_twins: int = 2
-    account_seeds: int = 3
-    account_digits: int = 3
+def chosen_sections(names: Collection[str]) -> tuple[str, ...]:
+    """The sections of these names; all of them if no name is given."""
+    if unknown := [name for name in names if name not in SECTIONS]:
+        raise CarryLensError(f"There is no part {unknown[0]!r}. Write one of {', '.join(SECTIONS)}.")
+    return tuple(section for section in SECTIONS if not names or section in names)
 
 
-QUICK_AMOUNTS = Amounts(untrained=3, trained_twins=0, account_seeds=1)
-
-
-def chosen_parts(names: Sequence[str]) -> tuple[str, ...]:
-    """The parts asked for, or all."""
-    if unknown := [name for name in names if name not in PARTS]:
-        raise CarryLensError(f"There is no part {unknown[0]!r}. Write one of {', '.join(PARTS)}.")
-    return tuple(part for part in PARTS if not names or part in names)
-
-
-def calibration_records(work: Work, parts: Collection[str], amounts: Amounts) -> Iterator[Plain]:
-    """Every record of the parts asked for."""
-    held: list[Plain] = []
-    if "scores" in parts:
-        yield from score_methods(work)
-    if "nothing" in parts:
-        found = list(empty_records(work, empty_models(work, amounts.untrained, amounts.trained_twins)))
-        yield from (*found, *empty_summary(found))
-        held = list(held_records(work))
-        yield from (*held, *held_summary(held))
-    if "accounts" in parts:
-        yield from account_records(work, amounts.account_digits, amounts.account_seeds)
-        yield binary_record(work, amounts.account_digits)
-    if "reliability" in parts:
-        rule, cases = shipped_confidence(), cases_of(work, work.settings)
+def benchmark_records(run: BenchmarkRun, sections: Collection[str]) -> Iterator[Plain]:
+    """Every record of the sections."""
+    false_roles: list[Plain] = []
+    if "scores" in sections:
+        yield from score_methods(run)
+    if "nothing" in sections:
+        empty = list(empty_records(run))
+        yield from (*empty, *empty_summary(empty))
+        false_roles = list(false_role_records(run))
+        yield from (*false_roles, *false_role_summary(false_roles))
+    if "accounts" in sections and run.hypothesis_records is not None:
+        yield from run.hypothesis_records(run)
+    if "reliability" in sections:
+        rule, cases = shipped_confidence(), cases_of(run, run.circuits)
         yield {"part": "confidence", "intercept": rule.intercept, "slope": rule.slope, "most": rule.most, **rule.made}
         yield from ({"part": "reliability", **row} for row in reliability_table(rule, cases))
-        if confirmed := [case for record in held for case in record["cases"]]:
+        if confirmed := [case for record in false_roles for case in cases_from(record["cases"])]:
             yield {"part": "reliability", **map_row(rule, confirmed)}
 
 
-def confidence_rule(work: Work) -> Confidence:
-    """The confidence rule, fitted on the training circuits."""
-    command = f"carrylens calibrate{' --quick' if work.small else ' --light' if work.quick else ''} --fit"
-    made = work.about(command=command, circuits=[setting.name for setting in work.training])
-    return fit_confidence(cases_of(work, work.training), made)
+def confidence_rule(run: BenchmarkRun, command: str) -> Confidence:
+    """The confidence rule, fitted on the training circuits; it says by which command it was made."""
+    made = run.about(command=command, circuits=[circuit.name for circuit in run.training])
+    return fit_confidence(cases_of(run, run.training), made)

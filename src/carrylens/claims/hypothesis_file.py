@@ -1,34 +1,45 @@
 """A user's own hypothesis, from a short Python file.
 
-Takes  a file that defines `hypothesis(operation, digits)`.
-Gives  the `Hypothesis` it states for a map's operation and digits.
+Takes  a file that defines `hypothesis(task)`, and a task.
+Gives  the `Hypothesis` that it states for this task.
 Never  runs a file that the user did not name: it is Python, and does what it says.
+
+Files of the first version define `hypothesis(operation, digits)`. They work for tasks that have an operation and a
+number of digits.
 """
 
 from __future__ import annotations
 
+import inspect
 import runpy
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
+import numpy as np
+
+from carrylens.claims.claims import claims_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.errors import CarryLensError
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.samplers import population_of
+from carrylens.tasks.task import Task
 
-_ASKED = 256  # questions on which every mechanism is run once
-_ADVICE = "Define hypothesis(operation, digits) there, as docs/hypothesis.md shows."
+_TRIED = 256  # questions on which every mechanism is run once
+_ADVICE = "Define hypothesis(task) there, as docs/hypothesis.md shows."
 
 
-def own_hypothesis(path: Path, operation: Operation, digits: int) -> Hypothesis:
-    """What the file states for this operation and number of digits."""
+def own_hypothesis(path: Path, task: Task) -> Hypothesis:
+    """What the file states for this task, after making sure that its mechanisms run and its claims can be derived."""
     if not path.is_file():
         raise CarryLensError(f"{path} is no file. Give a Python file that states a hypothesis.")
     try:
         state = runpy.run_path(str(path)).get("hypothesis")
-        stated = state(operation, digits) if callable(state) else None
+        stated = _stated(path, state, task) if callable(state) else None
         if isinstance(stated, Hypothesis):
-            asked = Stream(StreamKind.ENRICHED, stated.model.operation, stated.model.digits, seed=0)
-            stated.model.answers(asked.take(0, _ASKED))  # so that a mechanism that cannot run fails here
+            stated.check_fits(task)
+            _check_runs(stated.model, task)
+            claims_of(stated, task.layout)
     except CarryLensError:
         raise
     except (Exception, SystemExit) as error:  # whatever goes wrong in the user's file is the user's to mend
@@ -36,3 +47,32 @@ def own_hypothesis(path: Path, operation: Operation, digits: int) -> Hypothesis:
     if not isinstance(stated, Hypothesis):
         raise CarryLensError(f"{path} states no hypothesis. {_ADVICE}")
     return stated
+
+
+def _stated(path: Path, state: Callable[..., Any], task: Task) -> object:
+    if _n_parameters(state) != 2:
+        return state(task)
+    operation, digits = getattr(task, "operation", None), getattr(task, "digits", None)
+    if operation is None or digits is None:
+        raise CarryLensError(
+            f"{path} defines hypothesis(operation, digits), but {task.name!r} has no operation and digits. {_ADVICE}"
+        )
+    return state(operation, digits)
+
+
+def _n_parameters(state: Callable[..., Any]) -> int:
+    # How many arguments must be given in order; those with a default need not be.
+    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    every = inspect.signature(state).parameters.values()
+    return sum(each.kind in placed and each.default is inspect.Parameter.empty for each in every)
+
+
+def _check_runs(model: CausalModel, task: Task) -> None:
+    # Every mechanism once, so that one that cannot run, or gives a value its family does not have, fails here.
+    for variable, column in model.run(population_of(task.causal).draw(0, 0, _TRIED)).items():
+        allowed = model.values_of(variable)
+        if strangers := sorted(set(np.unique(column).tolist()) - set(allowed)):
+            raise CarryLensError(
+                f"{variable} of {model.name!r} is {strangers[0]} in some question, but its family has the values "
+                f"{', '.join(map(str, allowed))}. Mend the rule, or declare the value."
+            )

@@ -1,12 +1,12 @@
-"""The skeleton: one verdict for a model, and how the rivals fare on the same facts.
+"""The judgement: one verdict for a model, and how the rivals fare on the same facts.
 
 Takes  a node map, a hypothesis and its rivals.
-Gives  `Judgement`: every finding, whether the skeleton is present, the rivals' judgements, what tells them apart, and
-       what was found that the hypothesis does not have.
+Gives  `Judgement`: every finding, the verdict on the model, the rivals' judgements, what tells them apart, and what was
+       found that the hypothesis makes no claim about.
 Never  averages: one required claim refuted is enough to refute, and one open is enough to leave it open.
 
-The rule: absent if any required claim is refuted. Present if every required claim is supported, but for those that say
-what must not be (apart), which may stay untested. Else unclear.
+The rule: the model does not run the hypothesis if any required claim is refuted. It runs it if every required claim is
+supported, except for those that say what must not be (apart), which may stay untested. Else it is not settled.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from carrylens.claims.claims import Kind, claims_of
+from msgspec import to_builtins
+
+from carrylens.claims.claims import ClaimKind, claims_of
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.rival_contrast import Telling, telling_questions
+from carrylens.claims.records import FindingRecord, JudgementRecord, RivalRecord, RoleRecord
+from carrylens.claims.rival_contrast import RivalContrast, contrast_rivals
 from carrylens.claims.rules import Judge
-from carrylens.claims.search_record import Search
+from carrylens.claims.search_record import SearchRecord
 from carrylens.claims.thresholds import THRESHOLDS, Thresholds
-from carrylens.claims.unclaimed import Beyond, beyond
-from carrylens.claims.verdicts import Finding, Skeleton, Verdict
+from carrylens.claims.unclaimed import Unclaimed, find_unclaimed
+from carrylens.claims.verdicts import Finding, ModelVerdict, Verdict
 from carrylens.discovery.node_map import NodeMap, Role
-from carrylens.errors import CarryLensError
 
 CLAIMS = "claims.json"
-"""What the usual account says of a model. Claims of a user's own hypothesis go to a file of another name."""
+"""What the usual hypothesis says of a model. Claims of a user's own hypothesis go to a file of another name."""
 _LONGEST_NAME = 60
 
 
@@ -38,7 +40,12 @@ class Rivalry:
     """How a rival fares, and which questions tell it from the hypothesis."""
 
     judgement: Judgement
-    telling: Telling
+    contrast: RivalContrast
+
+    def record(self) -> RivalRecord:
+        """The rivalry as `claims.json` has it."""
+        refuted = [FindingRecord.of(each) for each in self.judgement.findings if _refutes(each)]
+        return RivalRecord(*self.judgement.summary(), refuted, self.contrast)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +55,19 @@ class Judgement:
     model: str
     hypothesis: Hypothesis
     findings: tuple[Finding, ...]
-    beyond: Beyond
+    unclaimed: Unclaimed
     rivals: tuple[Rivalry, ...]
     thresholds: Thresholds
 
     @property
-    def skeleton(self) -> Skeleton:
-        """Whether what the hypothesis needs is in the model."""
-        return skeleton_of(self.findings)
+    def verdict(self) -> ModelVerdict:
+        """Whether all that the hypothesis requires is in the model."""
+        return model_verdict(self.findings)
 
     @property
     def unexplained(self) -> tuple[Role, ...]:
         """The sure roles of values that the hypothesis does not have."""
-        return self.beyond.values
+        return self.unclaimed.values
 
     def count(self, verdict: Verdict) -> int:
         """How many required claims have this verdict."""
@@ -68,48 +75,42 @@ class Judgement:
 
     def record(self) -> dict[str, Any]:
         """The judgement as `claims.json` has it."""
-        return {
-            **self._summary(),
-            "thresholds": asdict(self.thresholds),
-            "claims": [finding.record() for finding in self.findings],
-            **self.beyond.record(),
-            "rivals": [
-                each.judgement._summary()
-                | {"refuted": [f.record() for f in each.judgement.findings if _refutes(f)]}
-                | {"told_apart_by": asdict(each.telling)}
-                for each in self.rivals
-            ],
-        }
+        record = JudgementRecord(
+            *self.summary(),
+            thresholds=self.thresholds,
+            claims=[FindingRecord.of(finding) for finding in self.findings],
+            unexplained=[RoleRecord.of(role) for role in self.unclaimed.values],
+            not_asked_for=[RoleRecord.of(role, why) for role, why in self.unclaimed.roles],
+            nodes_without_role=[node.record() for node in self.unclaimed.nodes],
+            rivals=[each.record() for each in self.rivals],
+        )
+        plain: dict[str, Any] = to_builtins(record)
+        return plain
 
     def to_json(self) -> str:
         """The text of `claims.json`."""
         return json.dumps(self.record(), indent=1) + "\n"
 
-    def _summary(self) -> dict[str, Any]:
+    def summary(self) -> tuple[str, str, ModelVerdict, dict[str, int]]:
+        """The model, the hypothesis, the verdict, and how many required claims have which verdict."""
         counts = {verdict.value.lower(): self.count(verdict) for verdict in Verdict}
-        summary = {"model": self.model, "hypothesis": self.hypothesis.name, "skeleton": self.skeleton.value}
-        return summary | {"required": counts}
+        return self.model, self.hypothesis.name, self.verdict, counts
 
 
 def judge(
     found: NodeMap, hypothesis: Hypothesis, rivals: Sequence[Hypothesis] = (), thresholds: Thresholds = THRESHOLDS
 ) -> Judgement:
     """Every claim of the hypothesis judged on the map, and every rival's too."""
-    shape = (hypothesis.model.operation, hypothesis.model.digits)
-    if shape != (found.operation, found.digits):
-        raise CarryLensError(
-            f"{hypothesis.name!r} is for {shape[0].value} with {shape[1]} digits, but the map is of a model for "
-            f"{found.operation.value} with {found.digits}. State it for that operation and number of digits."
-        )
-    search = Search(found)
-    judging = Judge(hypothesis, search, thresholds)
+    task = found.task
+    hypothesis.check_fits(task)
+    judging = Judge(hypothesis, SearchRecord(found), thresholds)
     return Judgement(
         model=found.model,
         hypothesis=hypothesis,
-        findings=tuple(judging.find(claim) for claim in claims_of(hypothesis)),
-        beyond=beyond(judging),
+        findings=tuple(judging.find(claim) for claim in claims_of(hypothesis, task.layout)),
+        unclaimed=find_unclaimed(judging),
         rivals=tuple(
-            Rivalry(judge(found, rival, (), thresholds), telling_questions(hypothesis.model, rival.model))
+            Rivalry(judge(found, rival, (), thresholds), contrast_rivals(task, hypothesis.model, rival.model))
             for rival in rivals
         ),
         thresholds=thresholds,
@@ -117,25 +118,33 @@ def judge(
 
 
 def claims_file(own: str | None = None) -> str:
-    """The name of the file for the claims of the usual account, or of a user's own hypothesis.
+    """The name of the file for the claims of the usual hypothesis, or of a user's own hypothesis.
 
     >>> claims_file(), claims_file("Nine carries, ../ever!")
     ('claims.json', 'claims.nine-carries-ever.json')
     """
     if own is None:
         return CLAIMS
-    safe = re.sub(r"[^a-z0-9]+", "-", own.lower()).strip("-")[:_LONGEST_NAME]
-    return f"claims.{safe or 'own'}.json"
+    return f"claims.{slug(own)}.json"
 
 
-def skeleton_of(findings: Iterable[Finding]) -> Skeleton:
+def slug(name: str) -> str:
+    """A hypothesis's name as part of the name of a file or folder.
+
+    >>> slug("Nine carries, ../ever!")
+    'nine-carries-ever'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_NAME] or "own"
+
+
+def model_verdict(findings: Iterable[Finding]) -> ModelVerdict:
     """The one verdict, by the rule of this module."""
     required = [finding for finding in findings if finding.claim.required]
     if any(map(_refutes, required)):
-        return Skeleton.ABSENT
-    needed = [finding for finding in required if finding.claim.kind is not Kind.APART]
+        return ModelVerdict.DOES_NOT_RUN
+    needed = [finding for finding in required if finding.claim.kind is not ClaimKind.APART]
     supported = needed and all(finding.verdict is Verdict.SUPPORTED for finding in needed)
-    return Skeleton.PRESENT if supported else Skeleton.UNCLEAR
+    return ModelVerdict.RUNS if supported else ModelVerdict.NOT_SETTLED
 
 
 def _refutes(finding: Finding) -> bool:

@@ -1,13 +1,13 @@
-"""Telling rivals apart: which questions two algorithms answer differently, untouched or with a value swapped.
+"""Rival contrast: which questions two algorithms answer differently, untouched or under an interchange intervention.
 
-Takes  two causal models for the same questions.
-Gives  `Telling`: the share of questions on which their answers differ, the share of pairs on which their interchange
-       predictions differ, with an example of each.
-Never  asks a network.
+Takes  a task and two causal models for its questions.
+Gives  `RivalContrast`: the share of questions on which their answers differ, the share of pairs on which their
+       predictions of an interchange differ, with an example of each.
+Never  runs a network.
 
-An interchange: the carry that one column says by itself is taken from another question. In the left-to-right account
-that is ST (or MB); in a rival it is the first value that it makes from that column alone and that other columns read. A
-rival that makes none predicts nothing about such a swap.
+The interchange: one algorithm's first variable that is made from the inputs of one index alone, and that outputs of
+other indices depend on, takes its value from another question; in addition, that is the carry of a column. The other
+algorithm's variable of the same description is interchanged beside it. An algorithm that has none predicts nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.questions import Answers
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.variables import D_PRIME, D
 from carrylens.errors import CarryLensError
+from carrylens.tasks.batches import Batch, Columns
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.grid import grid_of
 from carrylens.tasks.pairs import effect_pairs
+from carrylens.tasks.samplers import Sampler, population_of
+from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
 _QUESTIONS = 10_000
@@ -30,8 +31,11 @@ _PAIRS = 256
 
 
 @dataclass(frozen=True)
-class Telling:
-    """Shares from 0 to 1, None where one of the two predicts nothing. An example is one line, or empty."""
+class RivalContrast:
+    """Shares from 0 to 1, None where one of the two predicts nothing. An example is one line, or empty.
+
+    `swapped` names the variables of the interchange. The fields are keys of `claims.json`.
+    """
 
     natural: float
     enriched: float
@@ -41,67 +45,82 @@ class Telling:
     interchange_example: str
 
 
-def telling_questions(ours: CausalModel, theirs: CausalModel) -> Telling:
-    """What tells two algorithms apart.
+def contrast_rivals(task: Task, ours: CausalModel, theirs: CausalModel) -> RivalContrast:
+    """What tells two algorithms for the same task apart.
 
-    >>> from carrylens.arithmetic import Operation, algorithm, rivals
-    >>> told = telling_questions(algorithm(Operation.ADD, 3), rivals.one_layer(3))
+    >>> from carrylens.arithmetic import Operation, rivals
+    >>> from carrylens.arithmetic.task import arithmetic_task
+    >>> addition = arithmetic_task(Operation.ADD, 3)
+    >>> told = contrast_rivals(addition, addition.causal, rivals.one_layer(3))
     >>> told.example
     '827+276= is +1103 by left-to-right add, +1003 by one-layer add'
     >>> told.natural < told.enriched
     True
     """
-    shares: dict[StreamKind, float] = {}
-    example = ""
-    for kind in (StreamKind.NATURAL, StreamKind.ENRICHED):
-        questions = Stream(kind, ours.operation, ours.digits, seed=0).take(0, _QUESTIONS)
-        one, other = ours.answers(questions), theirs.answers(questions)
-        differ = _differ(one, other)
-        shares[kind] = float(differ.mean())
-        if differ.any() and not example:
-            at = int(np.argmax(differ))
-            said = f"{_text(one, at)} by {ours.name}, {_text(other, at)} by {theirs.name}"
-            example = f"{questions.text()[at]} is {said}"
-    swapped, share, pair = _interchange(ours, theirs)
-    return Telling(shares[StreamKind.NATURAL], shares[StreamKind.ENRICHED], example, swapped, share, pair)
+    (natural, first), (enriched, second) = (_answers(task, each, ours, theirs) for each in _samplers(task))
+    return RivalContrast(natural, enriched, first or second, *_interchange(task, ours, theirs))
 
 
-def _interchange(ours: CausalModel, theirs: CausalModel) -> tuple[str, float | None, str]:
-    variable = _column_carry(ours, ours.digits // 2) or _column_carry(ours, 0)
-    if variable is None or variable.index is None:
+def _samplers(task: Task) -> tuple[Sampler, Sampler]:
+    # The natural and the enriched questions; where a task has no such names, its first sampler and the causal model's.
+    first = next(iter(task.samplers.values()))
+    return task.samplers.get("natural", first), task.samplers.get("enriched", population_of(task.causal))
+
+
+def _answers(task: Task, sampler: Sampler, ours: CausalModel, theirs: CausalModel) -> tuple[float, str]:
+    # The share of questions with different answers, and the first of them.
+    questions = sampler.draw(0, 0, _QUESTIONS)
+    one, other = ours.output_values(questions), theirs.output_values(questions)
+    differ = _differ(one, other)
+    if not differ.any():
+        return 0.0, ""
+    at = int(np.argmax(differ))
+    said = f"{_text(task, one, at)} by {ours.name}, {_text(task, other, at)} by {theirs.name}"
+    return float(differ.mean()), f"{_question(task, questions, at)} is {said}"
+
+
+def _interchange(task: Task, ours: CausalModel, theirs: CausalModel) -> tuple[str, float | None, str]:
+    variable = _far_reaching(ours, grid_of(ours).size // 2) or _far_reaching(ours, 0)
+    if variable is None:
         return "", None, ""
     try:
         pairs = effect_pairs(ours, variable, _PAIRS, seed=0)
     except CarryLensError:  # an algorithm of the user's whose answers never show it
         return "", None, ""
-    other = _column_carry(theirs, variable.index)
+    (index,) = grid_of(ours).indices_of(ours.inputs_of(variable))
+    other = _far_reaching(theirs, index)
     if other is None:
         return f"{variable}, for which {theirs.name} has nothing,", None, ""
-    swapped = f"{variable} or {other}"
-    given = theirs.answers(pairs.base, do=theirs.run(pairs.source, read=[other]).pick(other))
+    named = f"{variable} or {other}"
+    given = theirs.output_values(pairs.base, do=theirs.run(pairs.source, read=[other]).pick(other))
     differ = _differ(pairs.expected, given)
     if not differ.any():
-        return swapped, 0.0, ""
+        return named, 0.0, ""
     at = int(np.argmax(differ))
-    said = f"{_text(pairs.expected, at)} by {ours.name}, {_text(given, at)} by {theirs.name}"
-    return swapped, float(differ.mean()), f"{pairs.base.text()[at]} with {pairs.source.text()[at]} put in is {said}"
+    said = f"{_text(task, pairs.expected, at)} by {ours.name}, {_text(task, given, at)} by {theirs.name}"
+    base, source = (_question(task, side, at) for side in (pairs.base, pairs.source))
+    return named, float(differ.mean()), f"{base} with {source} put in is {said}"
 
 
-def _column_carry(model: CausalModel, k: int) -> Variable | None:
-    # The first variable made from column k alone that something of a higher column depends on.
-    column = {D[k], D_PRIME[k]}
+def _far_reaching(model: CausalModel, index: int) -> Variable | None:
+    # The first variable made from all inputs of this index, and no others, that an output of another index depends on;
+    # where no output has an index, that any output depends on.
+    own = {each for each in model.inputs if each.index == index}
+    indexed = [output for output in model.outputs if output.index is not None]
+    far = [output for output in indexed if output.index != index] if indexed else model.outputs
     for variable in model.by_variable:
-        reached = model.ancestors(variable) & set(model.inputs)
-        if reached == column and any(
-            variable in model.ancestors(token) for token in model.outputs if token.digit not in (None, k)
-        ):
+        if own and model.inputs_of(variable) == own and any(variable in model.ancestors(output) for output in far):
             return variable
     return None
 
 
-def _differ(one: Answers, other: Answers) -> NDArray[np.bool_]:
-    return (one.negative != other.negative) | (one.digits != other.digits).any(axis=1)
+def _differ(one: Columns, other: Columns) -> NDArray[np.bool_]:
+    return np.asarray((one != other).any(axis=1))
 
 
-def _text(given: Answers, at: int) -> str:
-    return given.text()[at]
+def _question(task: Task, questions: Batch, at: int) -> str:
+    return task.question_text(questions[at])[0]
+
+
+def _text(task: Task, outputs: Columns, at: int) -> str:
+    return task.layout.output_text(task.layout.output_ids(outputs[at : at + 1]))[0]

@@ -1,9 +1,9 @@
-"""Judging: a verdict for each claim.
+"""The rules: a verdict for each claim.
 
-Takes  claims, a search and thresholds.
+Takes  claims, the record of a search, and thresholds.
 Gives  a `Finding` for each.
-Never  calls a claim supported that nothing could have refuted, or a value absent while stand-ins were not looked for,
-       or a token of the answer, which somebody must write.
+Never  calls a claim supported that nothing could have refuted, a variable absent before backup nodes were searched for,
+       or an output absent, which some component must write.
 
 What counts: a role is sure if its hit rate is surely above `least_hit` and above its null, and its corrected p is at
 most `level`. A set of nodes reaches another if what each of its nodes writes can be read by one of the other.
@@ -15,22 +15,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.claims.claims import Claim, Kind, behind
+from carrylens.claims.claims import Claim, ClaimKind
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.search_record import Search
-from carrylens.claims.structure import follows
+from carrylens.claims.search_record import SearchRecord
+from carrylens.claims.structure import dependencies, follows
 from carrylens.claims.thresholds import Thresholds
 from carrylens.claims.verdicts import Finding, Verdict
-from carrylens.discovery.node_map import Fallen, Nodes, Role, Way
+from carrylens.discovery.node_map import NearMiss, Nodes, Role, Way
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, print_nodes, reaches
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.grid import grid_of
+from carrylens.tasks.samplers import population_of
+from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
 _SHOWN = 3  # roles kept as evidence for a claim
-_ASKED = 20_000  # questions on which an algorithm's own share of wrong answers is counted
+_EVALUATED = 20_000  # questions on which an algorithm's own share of wrong answers is counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +39,18 @@ class Judge:
     """One hypothesis, judged on one search."""
 
     hypothesis: Hypothesis
-    search: Search
+    search: SearchRecord
     thresholds: Thresholds
 
     def find(self, claim: Claim) -> Finding:
         """The verdict of one claim."""
         judged = {
-            Kind.CARRIED: self._carried,
-            Kind.ORDER: self._order,
-            Kind.TIMELY: self._timely,
-            Kind.ROOM: self._room,
-            Kind.APART: self._apart,
-            Kind.ANSWERS: self._answers,
+            ClaimKind.CARRIED: self._carried,
+            ClaimKind.ORDER: self._order,
+            ClaimKind.TIMELY: self._timely,
+            ClaimKind.ROOM: self._room,
+            ClaimKind.APART: self._apart,
+            ClaimKind.ANSWERS: self._answers,
         }
         return judged[claim.kind](claim)
 
@@ -57,7 +58,7 @@ class Judge:
         """Whether a role is more than a few lucky hits, and of this variable rather than of what comes with it."""
         return self._is_apart(role) and role.p <= self.thresholds.level
 
-    def _is_apart(self, found: Role | Fallen) -> bool:
+    def _is_apart(self, found: Role | NearMiss) -> bool:
         low, moved = found.hit.interval[0], found.null.interval[1]
         return low > self.thresholds.least_hit and low - moved >= self.thresholds.least_margin
 
@@ -68,7 +69,7 @@ class Judge:
             what = f"{print_nodes(sure[0].nodes)} does, {_rates(sure[0])}"
             return Finding(claim, Verdict.SUPPORTED, what + _others(len(sure) - 1), tuple(sure[:_SHOWN]))
         if roles:
-            why = f"only in part: {print_nodes(roles[0].nodes)}, {_rates(roles[0])}; a stand-in may do the rest"
+            why = f"only in part: {print_nodes(roles[0].nodes)}, {_rates(roles[0])}; backup nodes may do the rest"
             return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(roles[:_SHOWN]))
         return self._missing(claim)
 
@@ -92,21 +93,23 @@ class Judge:
             why = f"it was not found by itself, but {named}, from which it follows"
             return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(finer[:_SHOWN]))
         if claim.variable in self.hypothesis.model.outputs and not elsewhere:
-            why = f"who writes it was not found, on {n_pairs} pairs; somebody does where the model answers right"
+            why = (
+                f"no component was found to write it, on {n_pairs} pairs; some component does where the answer is right"
+            )
             return Finding(claim, Verdict.INCONCLUSIVE, why)
-        if fallen := self._fallen(claim):
-            why = f"{print_nodes(fallen.nodes)} moves it so, {_rates(fallen)}, but lost to another variable"
-            return Finding(claim, Verdict.INCONCLUSIVE, f"{why} where the two part; it may have both in one write")
+        if near := self._near_miss(claim):
+            why = f"{print_nodes(near.nodes)} moves it so, {_rates(near)}, but was ruled out by another variable"
+            return Finding(claim, Verdict.INCONCLUSIVE, f"{why} where the two differ; it may carry both in one write")
         why = f"no node or group does, on {n_pairs} pairs that could show it{where}"
         if self.search.n_confirm < self.thresholds.least_confirmed and not elsewhere:
-            why += f"; found sets were confirmed on {self.search.n_confirm}, too few to say that nobody does"
+            why += f"; found sets were confirmed on {self.search.n_confirm}, too few to say that no component does"
             return Finding(claim, Verdict.INCONCLUSIVE, why)
         return Finding(claim, Verdict.REFUTED, why, tuple(elsewhere[:_SHOWN]))
 
     def _finer(self, claim: Claim) -> list[Role]:
-        # Roles at a valid place of a variable that says more: who carries it has what was claimed, or more than that.
+        # Roles at a valid place of a variable that says more: its carrier has what was claimed, or more than that.
         assert claim.variable is not None
-        mine, model = self.search.model, self.hypothesis.model
+        mine, model = self.search.causal, self.hypothesis.model
         place = None if claim.token is None else mine.outputs.index(claim.token)
         return [
             role
@@ -115,10 +118,10 @@ class Judge:
             if follows(model, claim.variable, mine, role.variable)
         ]
 
-    def _fallen(self, claim: Claim) -> Fallen | None:
-        # One at a valid place that surely moved the token as the variable would, and lost the role to another.
+    def _near_miss(self, claim: Claim) -> NearMiss | None:
+        # One at a valid place that surely moved the output as the variable would, and was ruled out by another.
         assert claim.variable is not None
-        for each in self.search.fallen(self.hypothesis.model, claim.variable, claim.token):
+        for each in self.search.near_misses(self.hypothesis.model, claim.variable, claim.token):
             if self._stands_in(each.nodes, claim) and self._is_apart(each):
                 return each
         return None
@@ -142,7 +145,7 @@ class Judge:
             return Finding(claim, Verdict.INCONCLUSIVE, why, (part, whole))
         sure = [(p, w) for p, w in apart if self._is_exact(p) and self._is_exact(w) and len(w.nodes) == 1]
         if not sure:
-            why = f"{named[0]} cannot reach {named[1]}, which may hold parts of {claim.reader} beside each other"
+            why = f"{named[0]} cannot reach {named[1]}, which may hold the parts of {claim.reader} separately"
             return Finding(claim, Verdict.INCONCLUSIVE, why, (part, whole))
         part, whole = sure[0]
         named = (print_nodes(part.nodes), print_nodes(whole.nodes))
@@ -151,8 +154,8 @@ class Judge:
 
     def _timely(self, claim: Claim) -> Finding:
         assert claim.variable is not None
-        is_answer = claim.variable in self.search.model.outputs  # once written, it can be read at once
-        roles = self._sure(claim.variable, claim.variable if is_answer else None)
+        is_output = claim.variable in self.search.causal.outputs  # once fed back, it can be read at once
+        roles = self._sure(claim.variable, claim.variable if is_output else None)
         late = [role for role in roles if not self._stands_in(role.nodes, claim) or self._is_early(role, claim)]
         if late:
             where = (
@@ -166,22 +169,23 @@ class Judge:
         return Finding(claim, Verdict.SUPPORTED, f"all {sets} that carry it do", tuple(roles[:_SHOWN]))
 
     def _is_early(self, role: Role, claim: Claim) -> bool:
-        # Several nodes together, or one that carries them beside each other, may have all the parts, which is as good
-        # as the whole to a swap; what no question told from the variable may be what the node has; and where the null
-        # moves, too, the node may read something else, such as a token of the answer that gives the variable away.
+        # Several nodes together, or one that carries them separately, may have all the parts, which an interchange
+        # cannot tell from the whole; what no question told from the variable may be what the node has; and where the
+        # null moves, too, the node may read something else, such as an output that reveals the variable.
         if len(role.nodes) > 1 or depth(role.nodes) >= claim.steps or not self._is_exact(role):
             return False
-        # A head that looks at both digits brings all that there is to know.
-        return depth(role.nodes) > 0 or len(_columns(behind(self.search.model, role.variable))) > 1
+        # A head that attends to all inputs of one index brings all that there is to know.
+        causal = self.search.causal
+        return depth(role.nodes) > 0 or len(grid_of(causal).indices_of(dependencies(causal, role.variable))) > 1
 
     def _is_exact(self, role: Role) -> bool:
-        # Whether it can be nothing but this variable that moves the token, and the whole of it: not what no question
-        # told from it, nor parts of it that the nodes carry beside each other.
+        # Whether it can be nothing but this variable that moves the output, and the whole of it: not what no question
+        # told from it, nor parts of it that the nodes carry separately.
         if role.same_as or role.null.interval[1] > self.thresholds.most_null:
             return False
-        parts = self.search.model.ancestors(role.variable)
-        beside = (each for each in self.search.found.roles if each.variable in parts)
-        has_parts = any((each.nodes, each.token) == (role.nodes, role.token) for each in beside)
+        parts = self.search.causal.ancestors(role.variable)
+        others = (each for each in self.search.found.roles if each.variable in parts)
+        has_parts = any((each.nodes, each.token) == (role.nodes, role.token) for each in others)
         return role.hit.interval[0] >= self.thresholds.whole_hit and not has_parts
 
     def _room(self, claim: Claim) -> Finding:
@@ -192,8 +196,9 @@ class Judge:
 
     def _apart(self, claim: Claim) -> Finding:
         assert claim.token is not None
-        place, model = self.search.model.outputs.index(claim.token), self.search.model
-        foreign = {variable for variable in model.by_variable if _lies_in(columns_of(model, variable), claim.columns)}
+        model = self.search.causal
+        place = model.outputs.index(claim.token)
+        foreign = {variable for variable in model.by_variable if _lies_in(indices_of(model, variable), claim.indices)}
         roles = [role for role in self.search.found.roles if role.token == place]
         moving = [role for role in roles if foreign.issuperset((role.variable, *role.same_as))]
         sure = sorted(filter(self.is_sure, moving), key=lambda role: -role.hit.interval[0])
@@ -210,19 +215,20 @@ class Judge:
         return Finding(claim, Verdict.SUPPORTED, f"no node or group does, on up to {n_pairs} pairs for each value")
 
     def _answers(self, claim: Claim) -> Finding:
-        asked = max((each.clean for each in self.search.found.nodes), key=lambda rate: rate.n, default=Rate(0, 0))
-        if not asked.n:
-            return Finding(claim, Verdict.UNTESTED, "the map does not say how the untouched model answers")
-        same = self.search.asked if self.search.asked and self.search.asked[1] == asked.n else None
-        expected = wrong_share(self.hypothesis.model, self.search.stream, *(same or (0, _ASKED)))
-        low, high = asked.interval
-        whose = "the same" if same else self.search.stream.value
-        why = f"wrong {asked}, and the algorithm in {expected:.1%} of {whose} questions"
+        wrong = max((each.clean for each in self.search.found.nodes), key=lambda rate: rate.n, default=Rate(0, 0))
+        if not wrong.n:
+            return Finding(claim, Verdict.UNTESTED, "the map does not say how the model answers without intervention")
+        same = self.search.evaluated if self.search.evaluated and self.search.evaluated[1] == wrong.n else None
+        task, model = self.search.found.task, self.hypothesis.model
+        expected = wrong_share(task, model, self.search.sampler, *(same or (0, _EVALUATED)))
+        low, high = wrong.interval
+        whose = "the same" if same else self.search.sampler
+        why = f"wrong {wrong}, and the algorithm in {expected:.1%} of {whose} questions"
         apart = self.thresholds.answers_apart
-        if _differ(asked, expected, apart) if same else low > expected + apart or high < expected - apart:
-            return Finding(claim, Verdict.REFUTED, why, rate=asked)
+        if _differ(wrong, expected, apart) if same else low > expected + apart or high < expected - apart:
+            return Finding(claim, Verdict.REFUTED, why, rate=wrong)
         near = max(abs(low - expected), abs(high - expected)) <= self.thresholds.answers_near
-        return Finding(claim, Verdict.SUPPORTED if near else Verdict.INCONCLUSIVE, why, rate=asked)
+        return Finding(claim, Verdict.SUPPORTED if near else Verdict.INCONCLUSIVE, why, rate=wrong)
 
     def _stands_in(self, nodes: Nodes, claim: Claim) -> bool:
         # The last to know it stands at a valid place; where the hypothesis names places, all of them do.
@@ -244,26 +250,25 @@ def depth(nodes: Iterable[Node]) -> int:
     return max(2 * node.layer + node.is_mlp for node in nodes)
 
 
-def columns_of(model: CausalModel, variable: Variable) -> frozenset[int]:
-    """The columns of the question that a variable depends on."""
-    return _columns(model.ancestors(variable) | {variable})
-
-
-def _columns(variables: Iterable[Variable]) -> frozenset[int]:
-    return frozenset(each.digit for each in variables if each.name in ("D", "D'") and each.digit is not None)
+def indices_of(model: CausalModel, variable: Variable) -> frozenset[int]:
+    """The indices of the inputs that a variable depends on."""
+    return frozenset(grid_of(model).indices_of(model.inputs_of(variable)))
 
 
 @cache
-def wrong_share(model: CausalModel, kind: StreamKind, seed: int = 0, count: int = _ASKED) -> float:
-    """The share of the first questions of a stream that an algorithm answers wrong.
+def wrong_share(task: Task, model: CausalModel, sampler: str, seed: int = 0, count: int = _EVALUATED) -> float:
+    """The share of the first questions of a population that an algorithm answers wrong.
 
-    >>> from carrylens.arithmetic import Operation, algorithm
-    >>> wrong_share(algorithm(Operation.ADD, 3), StreamKind.ENRICHED)
+    `sampler` names one of the task's samplers; any other name stands for the population of the task's causal model.
+
+    >>> from carrylens.arithmetic import Operation
+    >>> from carrylens.arithmetic.task import arithmetic_task
+    >>> addition = arithmetic_task(Operation.ADD, 3)
+    >>> wrong_share(addition, addition.causal, "enriched")
     0.0
     """
-    questions = Stream(kind, model.operation, model.digits, seed).take(0, count)
-    given, right = model.answers(questions), answers(questions)
-    return float(((given.negative != right.negative) | (given.digits != right.digits).any(axis=1)).mean())
+    questions = task.samplers.get(sampler, population_of(task.causal)).draw(seed, 0, count)
+    return float((model.output_values(questions) != task.right_outputs(questions)).any(axis=1).mean())
 
 
 def _differ(wrong: Rate, expected: float, apart: float) -> bool:
@@ -274,13 +279,13 @@ def _differ(wrong: Rate, expected: float, apart: float) -> bool:
     return any(each.n > 0 and each.interval[0] > apart for each in (right, lost))
 
 
-def _lies_in(columns: frozenset[int], others: frozenset[int]) -> bool:
-    return bool(columns) and columns <= others
+def _lies_in(indices: frozenset[int], others: frozenset[int]) -> bool:
+    return bool(indices) and indices <= others
 
 
-def _rates(role: Role | Fallen) -> str:
-    beside = "beside others, " if isinstance(role, Role) and role.way is Way.SHIFT else ""
-    return f"{beside}hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
+def _rates(role: Role | NearMiss) -> str:
+    how = "superposed with others, " if isinstance(role, Role) and role.way is Way.SHIFT else ""
+    return f"{how}hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
 
 
 def _others(count: int) -> str:

@@ -1,13 +1,13 @@
 """The search behind a map: what was looked for, and with how many questions that could have shown it.
 
 Takes  a node map.
-Gives  `Search`: for a variable and a token the number of pairs that could have shown it, and whether groups were looked
-       at; the map's variables that have the same value as a hypothesis' one.
+Gives  `SearchRecord`: for a variable and an output the number of pairs that could have shown it; whether groups were
+       searched; the map's variables that have the same value as one of a hypothesis.
 Never  takes silence for absence: what was not looked for was not found missing.
 
 A map's `stimuli` says how it was searched: `n_find`, `n_confirm` and `seed` as in the search's settings (at the top,
 under `settings`, or under its `roles`), `groups` true if groups were searched as well as single nodes, `stream` the
-kind of questions that were asked. The pairs are drawn again from those, as the search drew them, and counted.
+name of the population that the model was evaluated on. The pairs are drawn again from those, and counted.
 """
 
 from __future__ import annotations
@@ -16,30 +16,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-import numpy as np
-
-from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.streams import StreamKind
 from carrylens.claims.structure import value_keys
-from carrylens.discovery.node_map import Fallen, NodeMap, Role
+from carrylens.discovery.node_map import NearMiss, NodeMap, Role
 from carrylens.errors import CarryLensError
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.pairs import interchange_pairs
 from carrylens.tasks.variables import Variable
 
-_MOST_ASKED = 1_000_000  # questions that are drawn again to see what an algorithm answers
+_MOST_EVALUATED = 1_000_000  # questions that are drawn again to see what an algorithm answers
+_USUAL = "enriched"  # what maps call the population of the task's causal model, whether or not a sampler has that name
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class SearchRecord:
     """What a map's search could have found."""
 
     found: NodeMap
 
-    @cached_property
-    def model(self) -> CausalModel:
+    @property
+    def causal(self) -> CausalModel:
         """The causal model whose variables were looked for."""
-        return algorithm(self.found.operation, self.found.digits)
+        return self.found.causal
 
     @property
     def groups(self) -> bool:
@@ -47,18 +44,18 @@ class Search:
         return bool(self._said.get("groups"))
 
     @property
-    def stream(self) -> StreamKind:
-        """The kind of questions that the untouched model was asked."""
-        said = self._said.get("stream", StreamKind.ENRICHED.value)
-        return next((kind for kind in StreamKind if kind.value == said), StreamKind.ENRICHED)
+    def sampler(self) -> str:
+        """The name of the sampler that the model was evaluated on without intervention."""
+        said = self._said.get("stream")
+        return said if isinstance(said, str) and said in self.found.task.samplers else _USUAL
 
     @property
-    def asked(self) -> tuple[int, int] | None:
-        """The seed and number of the questions that the untouched model was asked; None if the map does not say."""
+    def evaluated(self) -> tuple[int, int] | None:
+        """The seed and number of the questions that it was evaluated on; None if the map does not say."""
         seed, count = self._said.get("seed"), self._said.get("n_questions")
         if type(seed) is not int or type(count) is not int:
             return None
-        return (seed, count) if seed >= 0 and 0 < count <= _MOST_ASKED else None
+        return (seed, count) if seed >= 0 and 0 < count <= _MOST_EVALUATED else None
 
     @property
     def n_confirm(self) -> int:
@@ -67,16 +64,16 @@ class Search:
         return said if type(said) is int else 0
 
     def matches(self, model: CausalModel, variable: Variable) -> frozenset[Variable]:
-        """The map's variables that are the hypothesis' own: the same token, or the same value in all questions."""
+        """The map's variables that are the hypothesis' own: the same output, or the same value in all questions."""
         if variable in model.outputs:
-            mine = value_keys(self.model).get(variable)
+            mine = value_keys(self.causal).get(variable)
             return frozenset(self._by_value.get(mine or b"", ())) | {variable}
-        return frozenset(self._by_value.get(value_keys(model).get(variable, b""), ()))
+        return frozenset(self._by_value.get(value_keys(model, self.causal).get(variable, b""), ()))
 
     def carriers(self, model: CausalModel, variable: Variable, token: Variable | None) -> list[Role]:
-        """The roles of everything that carries `variable` for `token`, or for any; the surest first."""
+        """The roles of everything that carries `variable` for `token`, or for any output; the surest first."""
         names = self.matches(model, variable)
-        place = None if token is None else self.model.outputs.index(token)
+        place = None if token is None else self.causal.outputs.index(token)
         roles = [
             role
             for role in self.found.roles
@@ -84,22 +81,22 @@ class Search:
         ]
         return sorted(roles, key=lambda role: (-role.hit.interval[0], len(role.nodes), role.nodes))
 
-    def fallen(self, model: CausalModel, variable: Variable, token: Variable | None) -> list[Fallen]:
-        """Sets that moved `token`, or any, as `variable` would, where nobody got the role."""
+    def near_misses(self, model: CausalModel, variable: Variable, token: Variable | None) -> list[NearMiss]:
+        """Sets that moved `token`, or any output, as `variable` would, where no set got the role."""
         names = self.matches(model, variable)
-        place = None if token is None else self.model.outputs.index(token)
-        return [each for each in self.found.fallen if each.variable in names and place in (None, each.token)]
+        place = None if token is None else self.causal.outputs.index(token)
+        return [each for each in self.found.near_misses if each.variable in names and place in (None, each.token)]
 
     def n_visible(self, model: CausalModel, variable: Variable, token: Variable | None) -> int | None:
-        """How many of the search's pairs could have shown the variable in the token; None if it was not looked for."""
+        """How many of the search's pairs could have shown the variable in the output; None if it was not searched."""
         n_find, seed = self._said.get("n_find"), self._said.get("seed", 0)
         if type(n_find) is not int or type(seed) is not int:
             return None
-        counts = [_visible(self.model, each, n_find, 4 * seed) for each in self.matches(model, variable)]
+        counts = [_visible(self.causal, each, n_find, 4 * seed) for each in self.matches(model, variable)]
         shown = [count for count in counts if count is not None]
         if not shown:
             return None
-        return max(max(count) if token is None else count[self.model.outputs.index(token)] for count in shown)
+        return max(max(count) if token is None else count[self.causal.outputs.index(token)] for count in shown)
 
     @cached_property
     def _said(self) -> Mapping[str, object]:
@@ -109,7 +106,7 @@ class Search:
     @cached_property
     def _by_value(self) -> Mapping[bytes, list[Variable]]:
         groups: dict[bytes, list[Variable]] = {}
-        for variable, key in value_keys(self.model).items():
+        for variable, key in value_keys(self.causal).items():
             groups.setdefault(key, []).append(variable)
         return groups
 
@@ -121,17 +118,15 @@ def _inside(said: Mapping[str, object], name: str) -> Mapping[str, object]:
 
 @cache
 def _visible(model: CausalModel, variable: Variable, count: int, seed: int) -> tuple[int, ...] | None:
-    # In how many of the search's pairs each token would change, and to the source's own: then a swap of everything that
-    # knows the variable shows it, whatever else those nodes know. Tokens above it must stay: the model has read the
-    # base's, and one that says what the base's value was speaks against the swap. None where no question can show it.
+    # In how many of the search's pairs each output would change, and to the source's own: then an interchange of all
+    # components that know the variable shows it, whatever else they know. Outputs that are fed back before it must
+    # stay: the model has read the base's, and one that reveals the base's value works against the interchange. None
+    # where no question can show the variable.
     try:
         pairs = interchange_pairs(model, variable, count, seed)
     except CarryLensError:
         return None
-    own, source, moved = model.answers(pairs.base), model.answers(pairs.source), pairs.written()
-    changed, same = (
-        np.column_stack([a.negative != b.negative, (a.digits != b.digits)[:, ::-1]])
-        for a, b in ((own, moved), (source, moved))
-    )
-    first = changed & (np.cumsum(changed, axis=1) == 1)
-    return tuple(int(number) for number in (first & ~same).sum(0))
+    own, source, moved = model.output_values(pairs.base), model.output_values(pairs.source), pairs.counterfactual()
+    changed = own != moved
+    first = changed & (changed.cumsum(axis=1) == 1) if model.fed_back else changed
+    return tuple(int(number) for number in (first & (source == moved)).sum(0))

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What is asked of the evidence.
+    """What is required of the evidence.
 
     | number | reason |
     |---|---|
     | `least_hit` | the lower bound of the hit rate: a set that carries a value does so in most questions, not in some |
-    | `least_margin` | how far that bound is above the upper bound of the null: who changes the token as often where the variable agrees carries something else |
-    | `most_null` | the upper bound of the null of a role that refutes by being early, or by not reaching another: who also moves the token where the variable agrees may read something else, such as a token of the answer that gives it away |
-    | `whole_hit` | the lower bound of the hit rate of a role that refutes so: who may miss more pairs than that may have the variable in part, as who sees the top column alone has most signs |
+    | `least_margin` | how far that bound is above the upper bound of the null: a set that changes the output as often where the variable agrees carries something else |
+    | `most_null` | the upper bound of the null of a role that refutes by being early, or by not reaching another: a set that also moves the output where the variable agrees may read something else, such as an earlier output that reveals it |
+    | `whole_hit` | the lower bound of the hit rate of a role that refutes so: a set that misses more pairs may have the variable in part: the top column alone gives most signs |
     | `level` | the corrected p of a role; the map's search has its own, stricter one, and this one guards other maps |
     | `least_searched` | pairs that could have shown a role that was not found: of a carrier that hits in 3 of 4, at least 3 of 12 hits come with probability above 0.999, which the search's own level lets through |
-    | `least_confirmed` | pairs on which the search confirmed what it had found, for a role that was not found to be absent: trained models spread a value over several nodes, and a quick search (48) lost such a set in an eight-digit addition that the full one (128) has |
+    | `least_confirmed` | pairs on which the search confirmed what it had found, for a role that was not found to be absent: trained models spread a value over several nodes, and a quick search (48) missed such a set in an eight-digit addition that the full one (128) has |
     | `answers_apart` | how far the share of wrong answers may be from what the algorithm predicts before it is refuted: trained models miss a few. On the very same questions: in what share of those that the algorithm fails, or of the others, the model may differ from it |
     | `answers_near` | how near it must surely be to be supported: 0 of 36 is near 0, and so is 20 of 96 to 0.2 |
     """  # noqa: E501

@@ -2,7 +2,7 @@
 
 Takes  arguments and standard input.
 Gives  exit status 0 done, 1 the answer is no, 2 bad input.
-Never  holds logic: `pipeline.py` and the rooms do the work.
+Never  holds logic: `workflow/` and the rooms do the work.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from carrylens.cli.bench import bench_commands
 from carrylens.cli.benchmark import add_commands as add_calibration_commands
 from carrylens.cli.discovery import add_commands as add_discovery_commands
 from carrylens.cli.family import add_commands as add_family_commands
+from carrylens.cli.importing import add_commands as add_import_commands
 from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
@@ -41,6 +42,7 @@ app = typer.Typer(
 add_arithmetic_commands(app)
 add_model_commands(app)
 add_planted_commands(app)
+add_import_commands(app)
 add_discovery_commands(app)
 add_judge_commands(app)
 add_calibration_commands(app)

@@ -73,8 +73,8 @@ def classify_command(
 
     Classes are S0-S5 for additions, M0-M4 and N1-N4 for subtractions with a positive and a negative answer.
     """
-    from carrylens.pipeline import classify_texts
     from carrylens.report.terminal.tables import class_line
+    from carrylens.workflow.questions import classify_texts
 
     failed = False
     for batch in question_batches(questions, digits):
@@ -103,8 +103,8 @@ def frequencies_command(
 
     Counts the classes in the natural, paper and enriched streams, for additions and subtractions apart.
     """
-    from carrylens.pipeline import frequency_records
     from carrylens.report.terminal.tables import frequency_table
+    from carrylens.workflow.questions import frequency_records
 
     records = frequency_records(digits or [5, 10, 15, 20], count, seed)
     if as_json:

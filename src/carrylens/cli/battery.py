@@ -41,10 +41,12 @@ def battery_command(
     Writes battery.json, and every measurement to facts.jsonl. Ctrl-C loses no experiment that is finished; those that
     are there already, made the same way, are only printed.
     """
+    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
-    from carrylens.pipeline import battery_source
     from carrylens.report.figures.battery import outcome_svg
-    from carrylens.report.terminal.battery import outcome_lines, summary_lines
+    from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
+    from carrylens.workflow.analysis import Analysis
+    from carrylens.workflow.battery import run_battery
 
     with Watch(1, model) as watch:
 
@@ -54,9 +56,8 @@ def battery_command(
                 rest = "measure the others anew by --only NAME --restart" if restart else "the same command goes on"
                 raise Stopped(f"Stopped during '{what}'. What was finished is kept; {rest}.")
 
-        folder, found = battery_source(
-            model, out, device, threads, say, only=only, quick=quick, seed=seed, restart=restart
-        )
+        analysis = Analysis(find_source(model), out, device, threads, say, quick, seed, restart)
+        folder, found = run_battery(analysis, only)
     for outcome in found:
         if figures is not None and outcome.figure is not None:
             figures.mkdir(parents=True, exist_ok=True)
@@ -64,7 +65,7 @@ def battery_command(
         if as_json:
             print_record(outcome.record())
     if not as_json:
-        lines = summary_lines(found) if only is None else outcome_lines(found[0])
+        lines = battery_summary_lines(found) if only is None else outcome_lines(found[0])
         for line in lines:
             print_line(line)
     print_note(f"The outcomes are in {folder}")

@@ -47,8 +47,8 @@ def calibrate_command(
 
     Ctrl-C loses nothing that is finished if --out is given: the same command goes on.
     """
-    from carrylens.pipeline import calibrate_circuits, calibration_work, fit_rule
     from carrylens.report.terminal.benchmark import calibration_page, calibration_text
+    from carrylens.workflow.benchmarking import benchmark_run, fit_rule, run_benchmark
 
     _check(as_json, as_markdown, svg, not fit and (not part or not {"scores", "reliability"}.isdisjoint(part)))
     with Watch(1, "calibrate") as watch:
@@ -59,18 +59,18 @@ def calibrate_command(
                 raise Stopped(f"Stopped at {what}. " + ("The same command goes on." if out else "Nothing was kept."))
 
         chosen = {"dials": dial or (), "operations": operation or (), "digits": digits or (), "n_seeds": seeds}
-        work = calibration_work(chosen, method or (), out, say, quick=quick, light=light, threads=threads)
+        run = benchmark_run(chosen, method or (), out, say, quick=quick, light=light, threads=threads)
         if fit:
-            path, rule = fit_rule(work, out)
+            path, rule = fit_rule(run, out)
             print_note(f"Wrote {path}: {rule.made}")
             return
         records = []
-        for record in calibrate_circuits(work, part or ()):
+        for record in run_benchmark(run, part or ()):
             records.append(record)
             if as_json:
                 print_record(record)
     if as_markdown:
-        training = [each.name for each in work.training]
+        training = [each.name for each in run.training]
         print_line(calibration_page(records, _command(), training, svg).rstrip("\n"))
     elif not as_json:
         print_line(calibration_text(records).rstrip("\n"))
@@ -81,7 +81,7 @@ def _check(as_json: bool, as_markdown: bool, svg: Path | None, drawn: bool) -> N
     if as_json and as_markdown:
         raise CarryLensError("--json and --markdown were given. Choose one.")
     if svg is not None and not drawn:
-        raise CarryLensError("--svg draws scores and reliability, and neither was asked for. Write --part scores.")
+        raise CarryLensError("--svg draws scores and reliability, and neither is among the parts. Write --part scores.")
 
 
 def _draw(path: Path | None, records: list[dict[str, Any]]) -> None:

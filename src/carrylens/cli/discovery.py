@@ -23,6 +23,10 @@ def map_command(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where to put the map, if not the model's folder, or maps/NAME."),
     ] = None,
+    hypothesis: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A Python file that declares variables of your own to look for."),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
     pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Look for roles of pairs of heads.")] = True,
     groups: Annotated[
@@ -43,10 +47,13 @@ def map_command(
     """Find what each node of a model does, and which variable of the algorithm it carries.
 
     Writes map.json, facts.jsonl, behaviors.json and features.json. Ctrl-C loses nothing: the same command goes on. A
-    shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed.
+    shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed. With --hypothesis
+    the map is of the variables that the file declares, in a folder of the hypothesis's name.
     """
-    from carrylens.pipeline import map_source
+    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
+    from carrylens.workflow.analysis import Analysis
+    from carrylens.workflow.mapping import map_source
 
     with Watch(1, model) as watch:
 
@@ -56,9 +63,9 @@ def map_command(
                 command = "The same command without --restart" if restart else "The same command"
                 raise Stopped(f"Stopped while {what}. {command} goes on from there.")
 
-        folder, found = map_source(
-            model, out, device, threads, say, quick=quick, seed=seed, pairs=pairs, groups=groups, restart=restart
-        )
+        source = find_source(model)
+        analysis = Analysis(source, out, device, threads, say, quick, seed, restart, hypothesis)
+        folder, found = map_source(analysis, pairs=pairs, groups=groups)
     if as_json:
         print_record({"folder": str(folder), **map_record(found)})
         return

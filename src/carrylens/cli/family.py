@@ -38,10 +38,10 @@ def family_command(
     """
     from carrylens.arithmetic.family.table import family_table
     from carrylens.arithmetic.zoo.failure_table import accurate_names
-    from carrylens.explain import read_members
     from carrylens.files import write_whole
     from carrylens.report.figures.family import family_svg
     from carrylens.report.terminal.family import family_lines, family_page
+    from carrylens.workflow.reading import read_members
 
     if markdown and as_json:
         raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")

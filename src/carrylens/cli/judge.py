@@ -37,10 +37,10 @@ def judge_command(
     Needs no model. The claims go to claims.json, those of a hypothesis of your own to claims.ITS-NAME.json.
     Exit status 1 if the skeleton is absent; 0 if it is present or unclear.
     """
-    from carrylens.claims.verdicts import Skeleton
+    from carrylens.claims.verdicts import ModelVerdict
     from carrylens.files import write_whole
-    from carrylens.pipeline import claims_beside, judge_map
     from carrylens.report.terminal.claims import claim_lines
+    from carrylens.workflow.judging import claims_beside, judge_map
 
     judgement = judge_map(where, hypothesis)
     path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name)
@@ -57,7 +57,7 @@ def judge_command(
         for line in claim_lines(record, every):
             print_line(line)
     print_note(f"Wrote {path}")
-    if judgement.skeleton is Skeleton.ABSENT:
+    if judgement.verdict is ModelVerdict.DOES_NOT_RUN:
         raise typer.Exit(1)
 
 

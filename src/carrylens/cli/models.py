@@ -55,14 +55,14 @@ def train_command(
     the CPU, with the same --threads, it comes to exactly the same model as a run that never stopped; on CUDA and MPS
     that is not promised.
     """
-    from carrylens.pipeline import train_model, training_plan
+    from carrylens.workflow.training import train_model, training_plan
 
     plan = training_plan(name, recipe, insert, placement)
     folder = out or Path("models") / name
-    with Watch(plan.name.n_steps, name) as watch:
+    with Watch(plan.n_steps, name) as watch:
         run = train_model(plan, folder, device, threads, watch, checkpoint_seconds, resume=resume, restart=restart)
     if not run.done:
-        raise Stopped(f"Stopped after step {run.step} of {plan.name.n_steps}. Add --resume to go on.")
+        raise Stopped(f"Stopped after step {run.step} of {plan.n_steps}. Add --resume to go on.")
     last = run.history[-1]
     if as_json:
         print_record({"name": name, "folder": str(folder), **last})
@@ -95,13 +95,13 @@ def exam_command(
     the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each operation. What
     was asked is kept every half minute and on Ctrl-C; the same command goes on from there.
     """
-    from carrylens.pipeline import start_exam
     from carrylens.report.terminal.exam import exam_lines
+    from carrylens.workflow.testing import start_exam
 
     exam = start_exam(model, questions, per_class, device, threads, of or ())
     if save:
         exam.folder_to_save()  # before hours of asking, not after
-    with Watch(exam.total, str(exam.name)) as watch:
+    with Watch(exam.total, exam.source.name) as watch:
         watch.advance(exam.asked)
         _sit(exam, watch)
     if not exam.done:
@@ -155,7 +155,7 @@ def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_js
     Exit status 1 if an answer is wrong.
     """
     from carrylens.arithmetic.zoo import load
-    from carrylens.pipeline import ask_texts
+    from carrylens.workflow.questions import ask_texts
 
     asked, failed, wrong = load(model), False, False
     for batch in question_batches(questions):

@@ -69,13 +69,13 @@ def plant_command(
     Writes a model folder with truth.json, which says what every node is for. Exit status 1 if --check finds a failure.
     """
     from carrylens.arithmetic.planted.description import CircuitDescription
-    from carrylens.pipeline import planting
+    from carrylens.workflow.planting import describe_plant
 
     dials: dict[str, object] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
     dials |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing}
     dials |= {"carry": carry, "rotated": rotated, "seed": seed}
     if description is None:
-        wanted = planting(operation, digits, method, dials)
+        wanted = describe_plant(operation, digits, method, dials)
     else:
         wanted = CircuitDescription.from_json(_read(description), source=str(description))
     if describe:
@@ -86,8 +86,8 @@ def plant_command(
 
 def _plant(wanted: CircuitDescription, out: Path | None, svg: Path | None, check: int, as_json: bool) -> None:
     from carrylens.arithmetic.planted.planting import plant
-    from carrylens.pipeline import plant_exam
     from carrylens.report.figures.planted_circuit import circuit_svg
+    from carrylens.workflow.planting import plant_exam
 
     planted = plant(wanted)
     truth, folder = planted.truth, out or Path("models") / planted.truth.name

@@ -46,11 +46,12 @@ def report_command(
     Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
     components asks the model again.
     """
-    from carrylens.explain import PAGE, page_of_saved, read_source
+    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
     from carrylens.report.page.headline import verdict_lines
+    from carrylens.workflow.reading import PAGE, page_of_saved, read_source
 
-    where, saved = read_source(model, folder)
+    where, saved = read_source(find_source(model), folder)
     page, path = page_of_saved(saved), out or where / PAGE
     write_whole(path, page)
     written = [*_draw(model, saved, figures), *_tabulate([saved], tables)]
@@ -68,9 +69,10 @@ def report_command(
 def _draw(model: str, saved: Saved, folder: Path | None) -> list[str]:
     if folder is None:
         return []
-    from carrylens.explain import draw_figures
+    from carrylens.arithmetic.zoo.sources import find_source
+    from carrylens.workflow.reading import draw_figures
 
-    drawn = draw_figures(model, saved)
+    drawn = draw_figures(find_source(model), saved)
     for name, why in drawn.missing.items():
         print_note(f"No figure {name}: {why}.")
     return _write_files(folder, drawn.files)
@@ -113,8 +115,11 @@ def explain_command(
     What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
     goes on. Ends with where the page is, and the verdict in five lines.
     """
-    from carrylens.explain import PAGE, explain_source
+    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.report.page.headline import verdict_lines
+    from carrylens.workflow.analysis import Analysis
+    from carrylens.workflow.explaining import explain_source
+    from carrylens.workflow.reading import PAGE
 
     with Watch(1, model) as watch:
 
@@ -123,7 +128,7 @@ def explain_command(
             if watch.stop_wanted():
                 raise Stopped(f"Stopped while {what}. The same command goes on from there.")
 
-        folder, saved = explain_source(model, out, device, threads, say, quick=quick, seed=seed)
+        folder, saved = explain_source(Analysis(find_source(model), out, device, threads, say, quick, seed))
     page = folder / PAGE
     if as_json:
         claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
@@ -148,11 +153,12 @@ def compare_command(
 
     Measures nothing: explain each of them first.
     """
-    from carrylens.explain import read_source
+    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
     from carrylens.report.page.comparison import comparison_lines, comparison_page
+    from carrylens.workflow.reading import read_source
 
-    saved = [read_source(model, None)[1] for model in models]
+    saved = [read_source(find_source(model), None)[1] for model in models]
     page = comparison_page(saved).encode()
     write_whole(out, page)
     written = _tabulate(saved, tables)

@@ -5,6 +5,7 @@ Gives  a model that holds it, or one clear line about what does not fit.
 Never  reads a file, and never loads weights it has not checked.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 
 import torch
@@ -116,6 +117,14 @@ def infer_config(
         eps=eps,
         seed=seed,
     )
+
+
+def hash_of(model: Transformer) -> str:
+    """A hash of the model's weights, whatever file they came from."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode() + str(tensor.dtype).encode() + tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def without_masks(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 from torch import Tensor
@@ -21,6 +23,13 @@ from carrylens.files import write_whole
 CHECKPOINT = "checkpoint.safetensors"
 _NEWER = ("device", "threads", "inserted_sha256")  # older checkpoints do not say, so nothing can be compared
 _OPTIONS = {"device": "--device", "threads": "--threads", "placement": "--placement", "inserted_from": "--insert"}
+
+
+class _Standing(msgspec.Struct, frozen=True):
+    # What a checkpoint says beside its tensors.
+    step: int
+    run: dict[str, Any]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -38,8 +47,8 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Replace the folder's checkpoint."""
     tensors = {f"model.{name}": tensor.contiguous() for name, tensor in checkpoint.weights.items()}
     tensors |= {f"optimiser.{name}": tensor.contiguous() for name, tensor in checkpoint.optimiser.items()}
-    about = {"step": checkpoint.step, "run": checkpoint.run, "seconds": checkpoint.seconds}
-    write_whole(folder / CHECKPOINT, save(tensors, metadata={"about": json.dumps(about)}))
+    about = msgspec.json.encode(_Standing(checkpoint.step, checkpoint.run, checkpoint.seconds))
+    write_whole(folder / CHECKPOINT, save(tensors, metadata={"about": about.decode()}))
 
 
 def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
@@ -49,14 +58,13 @@ def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
         raise CarryLensError(f"{folder} has no checkpoint to resume from. Leave --resume out to start.")
     try:
         with safe_open(str(path), framework="pt") as file:
-            about = json.loads(file.metadata()["about"])
+            about = msgspec.json.decode(file.metadata()["about"], type=_Standing)
         tensors = load(path.read_bytes())
-        step, saved_run, seconds = int(about["step"]), about["run"], float(about["seconds"])
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, OSError, KeyError, TypeError, msgspec.MsgspecError) as error:
         reason = " ".join(str(error).split())
         raise CarryLensError(f"{path} is no whole checkpoint ({reason}). Train anew with --restart.") from error
-    _check_same_run(path, saved_run, json.loads(json.dumps(run)))
-    return Checkpoint(step, saved_run, seconds, _part(tensors, "model."), _part(tensors, "optimiser."))
+    _check_same_run(path, about.run, json.loads(json.dumps(run)))
+    return Checkpoint(about.step, about.run, about.seconds, _part(tensors, "model."), _part(tensors, "optimiser."))
 
 
 def _check_same_run(path: Path, saved: dict[str, object], wanted: dict[str, object]) -> None:

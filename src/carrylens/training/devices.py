@@ -1,7 +1,7 @@
 """Devices: where the numbers are crunched.
 
 Takes  a device's name.
-Gives  the device, if this machine has it.
+Gives  the device, if this machine has it; and what of the machine changes the bits of a run.
 Never  chooses one silently: `auto` is a choice, the default is the CPU.
 """
 
@@ -23,3 +23,9 @@ def device_called(name: str, threads: int = 0) -> torch.device:
         have = ", ".join(kind for kind, is_there in there.items() if is_there)
         raise CarryLensError(f"There is no device {name!r} here. Write one of {have}, or auto.")
     return torch.device(name)
+
+
+def machine_of(device: torch.device) -> dict[str, object]:
+    """The device and, on the CPU, how many threads share a sum: another number of them rounds it otherwise."""
+    threads = {"threads": torch.get_num_threads()} if device.type == "cpu" else {}
+    return {"device": device.type, **threads}

@@ -1,62 +1,62 @@
-"""The exam: how often a model is wrong, on millions of questions nobody picked.
+"""The exam: how often a model is wrong, on as many questions as are wanted, which nobody picked.
 
-Takes  a model, what it is meant to do, and how many questions to ask.
-Gives  for every stream, class and exact depth: asked, failed, an exact interval, and the failures themselves.
-Never  stops early, and never draws its questions from a training stream: its seed is its own.
+Takes  a model, its task, and populations with how many questions to ask of each.
+Gives  for every part: asked, failed, an exact interval, and the failures themselves.
+Never  stops early, and never draws its questions with a training run's seed: it has its own.
 
-A question fails if any token of its answer is wrong. Parts are asked in chunks, so that an exam can stop and go on.
-Every part reads its stream from the beginning and in order, so a part asked 400 and later 600 more questions is the
-part asked 1,000 at once.
+A question fails if any of its outputs is wrong. Parts are asked in chunks, so that an exam can stop and go on. Every
+part draws its population from the beginning and in order, so a part asked 400 and later 600 more questions is the part
+asked 1,000 at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import msgspec
 import numpy as np
-import torch
+from numpy.typing import NDArray
 from scipy.stats import beta
 
-from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.classes import QuestionClass
-from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.targets import Chain, Target, TargetStream, is_possible
-from carrylens.arithmetic.tokens import decode, encode
 from carrylens.model.answer_pass import many_answer_logits
 from carrylens.model.transformer import Transformer
-from carrylens.training.counts import Given, single_operations, stream_counts
-from carrylens.training.losses import answered_right
+from carrylens.tasks.batches import Batch
+from carrylens.tasks.samplers import Sampler
+from carrylens.tasks.task import Task
+from carrylens.training.batches import encode_examples
+from carrylens.training.losses import answered_right, output_logits
 
 EXAM_SEED = 20_240_229
 CHUNK = 1 << 14
 MOST_KEPT = 50
 """How many failures of each part are kept, the first ones; all are counted."""
-
-Source = Stream | TargetStream
+ALL = "all"
 
 
 @dataclass(frozen=True)
-class Part:
-    """Questions of one kind and how many of them are asked."""
+class ExamPart:
+    """Questions of one population, and how many of them are asked; `label` says of which sort the part is."""
 
     name: str
-    operation: Operation
-    source: Source
+    population: Sampler
     count: int
+    label: str = ALL
+    seed: int = EXAM_SEED
 
 
-@dataclass
-class Result:
-    """What became of one part: how many failed, and the first MOST_KEPT as question, right answer and given answer."""
+class PartResult(msgspec.Struct, frozen=True):
+    """What became of one part: how many failed, and the first MOST_KEPT as question, right outputs and given ones.
+
+    Files call the `label` what the first exams did: an operation.
+    """
 
     name: str
-    operation: str
+    label: str = msgspec.field(name="operation")
     asked: int = 0
     failed: int = 0
-    failures: list[list[str]] = field(default_factory=list)
+    failures: list[list[str]] = msgspec.field(default_factory=list)
 
     def interval(self) -> tuple[float, float]:
         """The exact 95% Clopper-Pearson interval of the failure rate."""
@@ -65,79 +65,87 @@ class Result:
         high = beta.ppf(0.975, self.failed + 1, right) if right else 1.0
         return float(low), float(high)
 
-    def record(self) -> dict[str, object]:
+    def record(self) -> dict[str, Any]:
         """The result as plain data."""
-        low, high = self.interval()
-        return {**vars(self), "interval": [low, high]}
+        return {**msgspec.to_builtins(self), "interval": list(self.interval())}
 
 
-def exam_parts(
-    operation: Operation,
-    digits: int,
-    per_stream: int,
-    per_class: int,
-    seed: int = EXAM_SEED,
-    of: Given = MappingProxyType({}),
-) -> list[Part]:
-    """For each operation every stream with `per_stream` questions, every class and exact depth with `per_class`.
+def population_parts(task: Task, count: int, seed: int = EXAM_SEED) -> list[ExamPart]:
+    """So many questions of each of the task's populations."""
+    return [ExamPart(name, population, count, seed=seed) for name, population in task.samplers.items()]
 
-    `of` says where a stream, or one operation's stream, has another count.
-    """
-    parts, counts = [], stream_counts(operation, per_stream, of)
-    for each in single_operations(operation):
-        parts += [Part(kind.value, each, Stream(kind, each, digits, seed), counts[kind, each]) for kind in StreamKind]
-        parts += [
-            Part(name, each, TargetStream(target, digits, seed), per_class)
-            for name, target in _targets(each, digits)
-            if is_possible(target, digits)
-        ]
-    return [part for part in parts if part.count]
+
+def blank_results(parts: Sequence[ExamPart]) -> list[PartResult]:
+    """Results of an exam that has not begun."""
+    return [PartResult(part.name, part.label) for part in parts]
 
 
 def sit(
-    model: Transformer, parts: list[Part], results: list[Result], watch: Callable[[int], None] | None = None
-) -> Iterator[list[Result]]:
-    """Ask every part from where `results` stands; the results so far after each chunk."""
-    for part, result in zip(parts, results, strict=True):
-        while result.asked < part.count:
-            count = min(CHUNK, part.count - result.asked)
-            _ask(model, part.source.take(result.asked, count), result)
+    model: Transformer,
+    task: Task,
+    parts: Sequence[ExamPart],
+    results: list[PartResult],
+    watch: Callable[[int], None] | None = None,
+) -> Iterator[list[PartResult]]:
+    """Ask every part from where `results` stands, which are brought up to date; the results after each chunk."""
+    for place, part in enumerate(parts):
+        while (asked := results[place].asked) < part.count:
+            count = min(CHUNK, part.count - asked)
+            answered = _ask(model, task, part.population.draw(part.seed, asked, count))
+            results[place] = answered.added_to(results[place], np.arange(count))
             if watch is not None:
                 watch(count)
             yield results
 
 
-def blank_results(parts: list[Part]) -> list[Result]:
-    """Results of an exam that has not begun."""
-    return [Result(part.name, part.operation.value) for part in parts]
+def class_results(
+    model: Transformer, task: Task, population: Sampler, count: int, seed: int = EXAM_SEED
+) -> Mapping[str, PartResult]:
+    """So many questions of one population, counted by the task's question classes; classes without any are left out."""
+    found: dict[str, PartResult] = {}
+    names: tuple[str, ...] = ()
+    for start in range(0, count, CHUNK):
+        questions = population.draw(seed, start, min(CHUNK, count - start))
+        answered, classes = _ask(model, task, questions), task.classes(questions)
+        names = classes.names
+        for code in np.unique(classes.code).tolist():
+            name = names[code]
+            before = found.get(name, PartResult(name, ALL))
+            found[name] = answered.added_to(before, np.flatnonzero(classes.code == code))
+    return {name: found[name] for name in names if name in found}
 
 
-def _ask(model: Transformer, questions: Questions, result: Result) -> None:
-    tokens = torch.from_numpy(encode(questions, answers(questions))).to(model.unembed.W_U.device)
-    logits = many_answer_logits(model, tokens)
-    wrong = ~answered_right(logits, tokens).all(1)
-    result.asked += len(tokens)
-    if bool(wrong.any()):
-        result.failed += int(wrong.sum())
-        _show(tokens[wrong].cpu(), logits[wrong].argmax(-1).cpu(), result)
+@dataclass(frozen=True, eq=False)
+class _Answered:
+    task: Task
+    questions: Batch
+    wanted: NDArray[np.int64]  # [batch, output]
+    given: NDArray[np.int64]
+    wrong: NDArray[np.bool_]  # [batch]
+
+    def added_to(self, result: PartResult, rows: NDArray[np.intp]) -> PartResult:
+        failed = rows[self.wrong[rows]]
+        shown = self._texts(failed[: MOST_KEPT - len(result.failures)])
+        return PartResult(
+            result.name,
+            result.label,
+            result.asked + len(rows),
+            result.failed + len(failed),
+            [*result.failures, *shown],
+        )
+
+    def _texts(self, rows: NDArray[np.intp]) -> list[list[str]]:
+        if not len(rows):
+            return []
+        layout = self.task.layout
+        texts = self.task.question_text(self.questions[rows])
+        right, given = layout.output_text(self.wanted[rows]), layout.output_text(self.given[rows])
+        return [list(each) for each in zip(texts, right, given, strict=True)]
 
 
-def _show(rows: torch.Tensor, given: torch.Tensor, result: Result) -> None:
-    split = rows.shape[1] - given.shape[1]
-    room = MOST_KEPT - len(result.failures)
-    texts, replies = decode(np.asarray(rows))[:room], decode(np.asarray(given))[:room]
-    result.failures += [[text[:split], text[split:], reply] for text, reply in zip(texts, replies, strict=True)]
-
-
-def _targets(operation: Operation, digits: int) -> Iterator[tuple[str, Target]]:
-    letters = "S" if operation is Operation.ADD else "MN"
-    for found in QuestionClass:
-        if found.value[0] in letters:
-            yield f"class {found.value}", Target.of_class(found)
-    for depth in range(digits):
-        if operation is Operation.ADD:
-            yield f"cascade depth {depth}", Target.of_depth(Chain.CASCADE, depth)
-        else:
-            yield f"sign depth {depth}", Target.of_depth(Chain.SIGN, depth)
-            yield f"borrow depth {depth}, positive", Target.of_depth(Chain.BORROW, depth)
-            yield f"borrow depth {depth}, negative", Target.of_depth(Chain.BORROW, depth, negative=True)
+def _ask(model: Transformer, task: Task, questions: Batch) -> _Answered:
+    examples = encode_examples(task, questions).to(model.unembed.W_U.device)
+    logits = output_logits(many_answer_logits(model, examples.tokens), task.layout)
+    wrong = ~answered_right(logits, examples.wanted).all(1)
+    wanted, given = examples.wanted.cpu().numpy(), logits.argmax(-1).cpu().numpy()
+    return _Answered(task, questions, wanted, given, wrong.cpu().numpy())

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from carrylens.errors import CarryLensError
 from carrylens.model.transformer import Transformer
-from carrylens.training.recipes import TrainingRecipe
+from carrylens.training.recipe import TrainingRecipe
 
 _MOMENTUM, _MUON_DECAY = 0.95, 0.01
 _NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # the quintic that Muon's authors tuned
@@ -128,8 +128,7 @@ class Muon:
 
 
 def _plain_decay(recipe: TrainingRecipe) -> float:
-    # The published recipe decays every parameter, norms and biases too.
-    return recipe.weight_decay if recipe.kind.value == "paper" else 0.0
+    return recipe.weight_decay if recipe.decays_all else 0.0
 
 
 def _tall(name: str, weight: Tensor) -> Tensor:

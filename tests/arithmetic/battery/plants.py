@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
-from carrylens.arithmetic.battery.subject import Settings, Subject
-from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.battery.settings import BatterySettings
+from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.description import CircuitDescription, Role
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
+from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from heavy_outcomes import content_of, once
 
-SMALL = Settings(quick=True, n_pairs=24, n_questions=96, n_reference=96, n_draws=5, n_train=256)
-
-
-def ignore(_what: str, _done: int, _total: int) -> None:
-    """Watch nothing."""
+SMALL = BatterySettings(quick=True, n_pairs=24, n_questions=96, n_reference=96, n_draws=5, n_train=256)
 
 
 @cache
@@ -45,10 +44,19 @@ def combined_a_layer_later(operation: Operation, digits: int) -> CircuitDescript
 
 
 def untrained_subject(operation: Operation, digits: int = 3) -> Subject:
-    model = Transformer(config_of_width(digits, n_layers=2, n_heads=3, width=24, seed=5)).eval()
+    model = Transformer(ModelConfig.of_width(digits, n_layers=2, n_heads=3, width=24, seed=5)).eval()
     return Subject("untrained", model, operation)
 
 
-def outcome_of(name: str, subject: Subject, settings: Settings = SMALL) -> Outcome:
+class Unread:
+    """In the place of a map, for experiments that say they do not read it."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"An experiment that says it does not read the map reads its {name}")
+
+
+def outcome_of(name: str, subject: Subject, settings: BatterySettings = SMALL) -> Outcome:
+    """What the experiment gives, computed once for all tests in which nothing is patched."""
     (experiment,) = experiments_called(name)
-    return experiment.run(subject, settings, ignore)
+    given = subject if experiment.reads_map else replace(subject, map=Unread())  # type: ignore[arg-type]
+    return once(lambda: experiment.run(ExperimentContext(given, settings)), name, settings, content_of(subject))

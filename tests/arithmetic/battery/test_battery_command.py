@@ -11,20 +11,21 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from arithmetic.battery.plants import SMALL, ignore, planted_subject, untrained_subject
+from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens import __version__
 from carrylens.arithmetic.battery import registry
+from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, battery_record
 from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_outcomes
-from carrylens.arithmetic.battery.outcome import Card, Figure, Kind, Outcome, Series
-from carrylens.arithmetic.battery.registry import Experiment, experiments_called
-from carrylens.arithmetic.battery.running import run_experiments
-from carrylens.arithmetic.battery.saved_form import BATTERY, battery_bytes, battery_record
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Experiment
+from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
+from carrylens.arithmetic.battery.outcome import Card, Figure, Outcome, Series, SeriesKind
+from carrylens.arithmetic.battery.registry import experiments_called
+from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.zoo import shipped as find
-from carrylens.arithmetic.zoo.shipped import SHIPPED
 from carrylens.claims.verdicts import Verdict
 from carrylens.cli import app
 from carrylens.discovery import map_folder
@@ -34,7 +35,7 @@ from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
 from carrylens.evidence.rates import Rate
 from carrylens.folders import check_sealed, write_sealed
 from carrylens.report.figures.battery import outcome_svg
-from carrylens.report.terminal.battery import outcome_lines, summary_lines
+from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
 
 ABOUT = {"model": "untrained", "sha256": "0"}
 
@@ -43,18 +44,18 @@ def card(name: str) -> Card:
     return Card(name, f"Title of {name}", "Is it so?", ("Look.",), "it is not", "that it is", "somewhere")
 
 
-def outcome(name: str, settings: Settings = SMALL) -> Outcome:
+def outcome(name: str, settings: BatterySettings = SMALL) -> Outcome:
     rates = [Rate(9, 10), Rate(1, 10)]
-    series = [Series.of_rates(kind.value, kind, [0, 1], rates) for kind in Kind]
+    series = [Series.of_rates(kind.value, kind, [0, 1], rates) for kind in SeriesKind]
     fact = Fact(f"battery {name}", {"site": "here"}, rates[0], rates[1], {"seed": 1})
     figure = Figure("x", "y", tuple(series), ("a", "b"))
     return Outcome(card(name), settings.plain(), Verdict.SUPPORTED, "It is so.", (fact,), figure=figure)
 
 
 def counting(name: str, calls: list[str]) -> Experiment:
-    def run(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+    def run(context: ExperimentContext) -> Outcome:
         calls.append(name)
-        return outcome(name, settings)
+        return outcome(name, context.settings)
 
     return Experiment(card(name), run)
 
@@ -68,10 +69,10 @@ def test_an_outcome_comes_back_from_json_as_it_was() -> None:
 def test_what_is_finished_is_not_run_again_unless_settings_differ() -> None:
     calls: list[str] = []
     subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), counting("two", calls)]
-    first = list(run_experiments(subject, experiments, SMALL, [], ignore))
-    assert list(run_experiments(subject, experiments, SMALL, first[:1], ignore)) == first
+    first = list(run_experiments(ExperimentContext(subject, SMALL), experiments, []))
+    assert list(run_experiments(ExperimentContext(subject, SMALL), experiments, first[:1])) == first
     assert calls == ["one", "two", "two"]
-    assert list(run_experiments(subject, experiments, Settings(seed=7), first, ignore)) != first
+    assert list(run_experiments(ExperimentContext(subject, BatterySettings(seed=7)), experiments, first)) != first
     assert calls[3:] == ["one", "two"]
 
 
@@ -79,20 +80,15 @@ def test_only_what_reads_the_map_is_run_again_for_another_map() -> None:
     calls: list[str] = []
     reading = replace(counting("two", calls), reads_map=True)
     subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), reading]
-    first = list(run_experiments(subject, experiments, SMALL, [], ignore))
+    first = list(run_experiments(ExperimentContext(subject, SMALL), experiments, []))
     mapped = replace(subject, map=NodeMap("untrained", Operation.ADD, 3, 2, 3, (), ()))
-    list(run_experiments(mapped, experiments, SMALL, first, ignore))
+    list(run_experiments(ExperimentContext(mapped, SMALL), experiments, first))
     assert calls == ["one", "two", "two"]
 
 
 @pytest.mark.parametrize("experiment", [each for each in registry.EXPERIMENTS if not each.reads_map])
 def test_who_does_not_read_the_map_does_without(experiment: Experiment) -> None:
-    class Unread:
-        def __getattr__(self, name: str) -> object:
-            raise AssertionError(f"{experiment.card.name} reads the map's {name}")
-
-    subject = replace(planted_subject(Operation.MIX, 2), map=Unread())  # type: ignore[arg-type]
-    assert experiment.run(subject, SMALL, ignore).verdict is not Verdict.UNTESTED
+    assert outcome_of(experiment.card.name, planted_subject(Operation.MIX, 2)).verdict is not Verdict.UNTESTED
 
 
 def test_outcomes_are_sealed_beside_what_was_there(tmp_path: Path) -> None:
@@ -111,7 +107,7 @@ def test_outcomes_are_sealed_beside_what_was_there(tmp_path: Path) -> None:
 def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
-    def stopped(subject: Subject, settings: Settings, watch: Watch) -> Outcome:
+    def stopped(context: ExperimentContext) -> Outcome:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), Experiment(card("two"), stopped)))
@@ -137,16 +133,16 @@ def test_every_experiment_has_a_name_of_its_own_and_says_what_would_refute_it() 
     names = [each.card.name for each in registry.EXPERIMENTS]
     assert len(set(names)) == len(names)
     assert all(each.card.refuted_if and each.card.method and each.card.paper for each in registry.EXPERIMENTS)
-    page = (SHIPPED.parents[3] / "docs" / "battery.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "battery.md").read_text()
     assert [name for name in names if f"`{name}`" not in page] == []
 
 
 def test_texts_and_figures_tell_the_verdict() -> None:
     one = outcome("one")
-    amounts, first, *_ = summary_lines([one])
+    amounts, first, *_ = battery_summary_lines([one])
     assert first == "one: SUPPORTED"
     assert amounts.startswith("Quick form: 24 pairs for each cell, 96 whole questions")
-    assert [line for line in summary_lines([one, outcome("two")]) if "form:" in line] == [amounts]
+    assert [line for line in battery_summary_lines([one, outcome("two")]) if "form:" in line] == [amounts]
     assert any("Refuted if it is not" in line for line in outcome_lines(one))
     drawn = outcome_svg(one)
     assert drawn == outcome_svg(one)

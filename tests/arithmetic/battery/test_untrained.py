@@ -6,9 +6,10 @@ from types import ModuleType
 
 import pytest
 
+import carrylens.arithmetic.battery.combiner.measure as combiner
+import carrylens.arithmetic.battery.paths.measure as paths
 from arithmetic.battery.plants import outcome_of, untrained_subject
-from carrylens.arithmetic.battery import combiner, paths
-from carrylens.arithmetic.battery.columns import ColumnPairs
+from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
@@ -21,7 +22,7 @@ def whether_right_or_not(_subject: Subject, pairs: ColumnPairs) -> ColumnPairs:
 
 @pytest.mark.parametrize("module", [paths, combiner], ids=["paths", "combiner"])
 def test_nothing_turns_as_it_should(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "answered", whether_right_or_not)
+    monkeypatch.setattr(module, "answered_pairs", whether_right_or_not)
     outcome = outcome_of(module.CARD.name, untrained_subject(Operation.MIX))
     asked = [fact for fact in outcome.facts if fact.effect.n]
     assert len(asked) > 5

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from carrylens.arithmetic.battery import make_carry, patching
 from carrylens.arithmetic.battery.outcome import BesidePaper, Card, Estimate, Outcome
+from carrylens.arithmetic.battery.patching.measure import COMBINER_HEADS
+from carrylens.arithmetic.battery.patching.summarise import HEADS_ROW
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.model_names import ModelName
@@ -23,19 +24,19 @@ def a_fact(experiment: str, about: Mapping[str, object], hits: int, null: int = 
 
 
 def patched(hits: int, verdict: Verdict = Verdict.SUPPORTED) -> Outcome:
-    about = {"branch": "add", "digit": 1, "depth": 0, "site": patching.HEADS}
+    about = {"branch": "add", "digit": 1, "depth": 0, "site": COMBINER_HEADS}
     facts = (
         a_fact("patching", about, hits),
         a_fact("patching", {**about, "pooled": True}, 40),  # already counted: must not count again
         a_fact("patching", {**about, "site": "the column's place"}, 40),
     )
-    beside = BesidePaper("digits that follow the deciding carry", "1.00", str(hits), hits == 40)
-    return Outcome(patching.CARD, QUICK, verdict, "So it is.", facts, beside_paper=(beside,))
+    beside = BesidePaper(HEADS_ROW, "1.00", str(hits), hits == 40)
+    return Outcome(CARDS["patching"], QUICK, verdict, "So it is.", facts, beside_paper=(beside,))
 
 
 def carried(kinds: Sequence[str], verdict: Verdict = Verdict.SUPPORTED) -> Outcome:
     rows = tuple((f"ST[{k}]", kind, "-", "-", "-") for k, kind in enumerate(kinds))
-    return Outcome(make_carry.CARD, QUICK, verdict, "Made.", headers=("column", "made at"), rows=rows)
+    return Outcome(CARDS["make-carry"], QUICK, verdict, "Made.", headers=("column", "made at"), rows=rows)
 
 
 def angled(low: float, high: float) -> Outcome:

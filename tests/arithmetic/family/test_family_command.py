@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from carrylens.explain import read_members
 from typer.testing import CliRunner
 
 from arithmetic.battery.plants import outcome_of, planted_subject
@@ -24,7 +25,6 @@ from carrylens.arithmetic.zoo.shipped import load
 from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.cli import app
 from carrylens.discovery.node_map import MAP
-from carrylens.explain import read_members
 from carrylens.folders import check_sealed, write_sealed
 from claims.maps import SEARCHED, left_to_right_map
 
@@ -80,9 +80,9 @@ def test_a_battery_of_other_weights_is_not_used(tmp_path: Path, outcomes: dict[s
     (member,) = read_members([other])
     assert not member.outcomes
     result = CliRunner().invoke(app, ["family", one, other])
-    said = " ".join(result.stdout.split())
-    assert "is of other weights, so it is not used" in said
-    assert f"carrylens battery {other}" in said
+    said = "".join(result.stdout.split())  # a path may be broken in two
+    assert "is of other weights, so it is not used".replace(" ", "") in said
+    assert f"carrylensbattery{other}" in said
 
 
 def test_a_verdict_on_another_hypothesis_is_not_taken_for_the_models(tmp_path: Path) -> None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from arithmetic.family.records import a_fact, a_member, angled, carried, full, patched
-from carrylens.arithmetic.battery.make_carry import ANSWER, BINARY, IN_PLACE, OPEN
+from arithmetic.family.records import a_member, angled, carried, full, patched
+from carrylens.arithmetic.battery.axes.findings import BORROWS
+from carrylens.arithmetic.battery.make_carry.findings import PLACE, TOP_PLACE, VALUES
+from carrylens.arithmetic.battery.make_carry.summarise import MADE_AT_ANSWER, MADE_BINARY, MADE_IN_PLACE, MADE_OPEN
 from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.family.cells import State, kinds_cell, share_cell
-from carrylens.arithmetic.family.table import VERDICT, Row, Standing, family_table
+from carrylens.arithmetic.battery.patching.findings import AT_ANSWER
+from carrylens.arithmetic.family.cells import CellState
+from carrylens.arithmetic.family.table import VERDICT, FamilyRow, Standing, family_table
 from carrylens.claims.verdicts import Verdict
 from carrylens.errors import CarryLensError
 from carrylens.report.figures.family import family_svg
 from carrylens.report.terminal.family import family_lines, family_page, mark, short_names
 
-FOLLOWS = "the combiner's heads swapped at the answer, its digit follows"
+FOLLOWS = AT_ANSWER.asked
 
 
-def the_row(outcomes: list[list[Outcome]], section: str, name: str = VERDICT, operations: str = "add") -> Row:
+def the_row(outcomes: list[list[Outcome]], section: str, name: str = VERDICT, operations: str = "add") -> FamilyRow:
     members = [
         a_member(seed, *some, operation=operation)
         for seed, (some, operation) in enumerate(zip(outcomes, operations.split() * len(outcomes), strict=False))
@@ -48,7 +51,7 @@ def test_one_that_is_open_or_was_not_asked_keeps_it_from_holding() -> None:
     assert (unsure.standing, unsure.says) == (Standing.SO_FAR, "same in the 2 told; open in 1")
     missing = the_row([[patched(40)], [patched(40)], []], "patching", FOLLOWS)
     assert (missing.standing, missing.says) == (Standing.SO_FAR, "same in the 2 told; untested in 1")
-    assert missing.cells[2].state is State.NOT_RUN
+    assert missing.cells[2].state is CellState.NOT_RUN
 
 
 def test_one_model_alone_shows_no_invariant() -> None:
@@ -56,42 +59,34 @@ def test_one_model_alone_shows_no_invariant() -> None:
 
 
 def test_what_concerns_mixed_models_alone_holds_in_those() -> None:
-    same = the_row([[patched(40)], [angled(0.8, 0.9)], [angled(0.7, 0.9)]], "axes", "both borrows", "add mix mix")
+    same = the_row([[patched(40)], [angled(0.8, 0.9)], [angled(0.7, 0.9)]], "axes", BORROWS.asked, "add mix mix")
     assert (same.standing, same.says) == (Standing.HOLDS, "holds in all 2 it applies to")
-    assert same.cells[0].state is State.APART
-    apart = the_row([[angled(0.8, 0.9)], [angled(0.1, 0.3)]], "axes", "both borrows", "mix")
+    assert same.cells[0].state is CellState.APART
+    apart = the_row([[angled(0.8, 0.9)], [angled(0.1, 0.3)]], "axes", BORROWS.asked, "mix")
     assert apart.words == ("one direction", "apart")
 
 
 def test_columns_are_told_by_nine_in_ten_and_the_top_one_stands_alone() -> None:
-    table = [[carried([IN_PLACE, IN_PLACE, ANSWER])], [carried([BINARY, IN_PLACE, ANSWER])]]
-    below = the_row(table, "make-carry", "where carries below the top column are made")
-    assert below.words == (IN_PLACE, f"mixed: {IN_PLACE} / {BINARY}")
-    top = the_row(table, "make-carry", "where the sum's top carry is made")
-    assert (top.standing, top.words) == (Standing.HOLDS, (ANSWER,))
-    values = the_row([[carried([OPEN, IN_PLACE, OPEN])], [carried([OPEN, BINARY, BINARY])]], "make-carry")
+    table = [
+        [carried([MADE_IN_PLACE, MADE_IN_PLACE, MADE_AT_ANSWER])],
+        [carried([MADE_BINARY, MADE_IN_PLACE, MADE_AT_ANSWER])],
+    ]
+    below = the_row(table, "make-carry", PLACE.asked)
+    assert below.words == (MADE_IN_PLACE, f"mixed: {MADE_IN_PLACE} / {MADE_BINARY}")
+    top = the_row(table, "make-carry", TOP_PLACE.asked)
+    assert (top.standing, top.words) == (Standing.HOLDS, (MADE_AT_ANSWER,))
+    values = the_row(
+        [[carried([MADE_OPEN, MADE_IN_PLACE, MADE_OPEN])], [carried([MADE_OPEN, MADE_BINARY, MADE_BINARY])]],
+        "make-carry",
+    )
     assert values.words == ("supported",)
-    assert the_row([[carried([OPEN, OPEN, IN_PLACE])]], "make-carry", "values of a column's carry").words == (
+    assert the_row([[carried([MADE_OPEN, MADE_OPEN, MADE_IN_PLACE])]], "make-carry", VALUES.asked).words == (
         "three values",
     )
-    assert kinds_cell([IN_PLACE, OPEN, OPEN], [OPEN]).state is State.OPEN
-
-
-def test_a_null_that_moves_as_often_is_no_effect() -> None:
-    moved = [a_fact("patching", {}, hits=40, null=40)]
-    assert share_cell(moved, ("yes", "no")).word == "no"
-    assert share_cell([a_fact("patching", {}, hits=40)], ("yes", "no")).word == "yes"
-    assert share_cell([a_fact("patching", {}, hits=0, n=0)], ("yes", "no")).state is State.UNTESTED
-
-
-def test_branches_must_agree_where_each_is_weighed_alone() -> None:
-    facts = [a_fact("x", {"branch": "add"}, 40), a_fact("x", {"branch": "positive"}, 2)]
-    assert share_cell(facts, ("most", "few"), by="branch").word == "few"
-    assert share_cell(facts, ("most", "few")).state is State.OPEN
 
 
 def test_texts_list_what_holds_what_varies_and_what_was_not_run() -> None:
-    members = [a_member(1, full(patched(40)), carried([IN_PLACE] * 3)), a_member(2, patched(40)), a_member(3)]
+    members = [a_member(1, full(patched(40)), carried([MADE_IN_PLACE] * 3)), a_member(2, patched(40)), a_member(3)]
     table = family_table(members)
     text = "\n".join(family_lines(table, {"add_d9_l1_h3_w48_t1K_s1": False}))
     assert "full, 200 pairs" in text

@@ -11,18 +11,29 @@ import pytest
 
 from arithmetic.battery.plants import outcome_of, planted_subject
 from carrylens.arithmetic.battery.battery_folder import save_outcomes
+from carrylens.arithmetic.battery.experiment import Experiment
+from carrylens.arithmetic.battery.findings import (
+    ChosenWord,
+    Number,
+    RangeEvidence,
+    ShareEvidence,
+    UnitEvidence,
+    Unsettled,
+)
+from carrylens.arithmetic.battery.findings import ExperimentFinding as Found
+from carrylens.arithmetic.battery.fresh_outcomes import hash_of_map
 from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.battery.registry import EXPERIMENTS
-from carrylens.arithmetic.battery.running import hash_of_map
-from carrylens.arithmetic.family.cells import Cell, State
-from carrylens.arithmetic.family.experiments import FINDINGS
-from carrylens.arithmetic.family.members import _of_another_map, read_member
+from carrylens.arithmetic.battery.registry import EXPERIMENTS, experiments_called
+from carrylens.arithmetic.family.members import made_with_another_map, read_member
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.planted.dials import Dials, Timing
+from carrylens.arithmetic.planted.dials import Carry, Dials, Timing
 from carrylens.arithmetic.questions import Operation
+from carrylens.claims.verdicts import Verdict
+from carrylens.evidence.rates import Rate
 from claims.maps import left_to_right_map
 
 PLAIN, TAIL, COPIES = Dials(), Dials(timing=Timing.TAIL), Dials(redundancy=3)
+BINARY_CARRY, LATE = Dials(carry=Carry.BINARY), Dials(delay=1)
 
 
 @cache
@@ -30,95 +41,104 @@ def found(experiment: str, dials: Dials, operation: Operation = Operation.ADD, d
     return outcome_of(experiment, planted_subject(operation, digits, dials))
 
 
-def cell(name: str, experiment: str, dials: Dials, operation: Operation = Operation.ADD, digits: int = 3) -> Cell:
-    (finding,) = [each for each in FINDINGS if (each.experiment, each.name) == (experiment, name)]
-    model = ModelName.parse(f"{operation.value}_d{digits}_l2_h3_t1K_s1")
-    return finding.read(found(experiment, dials, operation, digits), model)
+def finding(name: str, experiment: str, dials: Dials, operation: Operation = Operation.ADD, digits: int = 3) -> Found:
+    (asked,) = experiments_called(experiment)
+    (mine,) = [
+        each for each in asked.findings_of(found(experiment, dials, operation, digits)) if each.question.name == name
+    ]
+    return mine
 
 
 @pytest.mark.parametrize(
     ("experiment", "name", "dials", "word"),
     [
-        ("make-carry", "values of a column's carry", PLAIN, "three values"),
-        ("make-carry", "where the sum's top carry is made", PLAIN, "at its own place, all its values"),
-        ("patching", "the combiner's heads swapped at the answer, its digit follows", PLAIN, "most"),
-        ("paths", "the heads of its layer deliver it", PLAIN, "yes"),
-        ("paths", "earlier nodes of the place deliver it", PLAIN, "no"),
-        ("paths", "heads that deliver", PLAIN, "one head alone"),
-        ("paths", "what = is", PLAIN, "bypassed"),
-        ("paths", "what = is", TAIL, "depot"),
-        ("necessity", "heads that deliver a carry", PLAIN, "one is needed"),
-        ("necessity", "heads that deliver a carry", COPIES, "redundant"),
-        ("sufficiency", "answers kept, the rest resampled", PLAIN, "most"),
-        ("probes", "where resolved carries are first read", PLAIN, "at its reader"),
-        ("probes", "where resolved carries are first read", TAIL, "before"),
-        ("whole-algorithm", "whole answers predicted", PLAIN, "most"),
+        ("make-carry", "carry-values", PLAIN, "three values"),
+        ("make-carry", "carry-values", BINARY_CARRY, "two binary values"),
+        ("make-carry", "top-carry-place", PLAIN, "at its own place, all its values"),
+        ("make-carry", "top-carry-place", LATE, "not there alone, but before the answer"),
+        ("patching", "digit-follows-combiner-heads", PLAIN, "most"),
+        ("paths", "delivered-by-layer-heads", PLAIN, "yes"),
+        ("paths", "delivered-by-earlier-nodes", PLAIN, "no"),
+        ("paths", "delivering-heads", PLAIN, "one head alone"),
+        ("paths", "delivering-heads", COPIES, "redundant heads"),
+        ("paths", "role-of-equals", PLAIN, "bypassed"),
+        ("paths", "role-of-equals", TAIL, "depot"),
+        ("necessity", "heads-that-deliver", PLAIN, "one is needed"),
+        ("necessity", "heads-that-deliver", COPIES, "redundant"),
+        ("sufficiency", "kept-resample", PLAIN, "most"),
+        ("probes", "carry-onset", PLAIN, "at its reader"),
+        ("probes", "carry-onset", TAIL, "before"),
+        ("whole-algorithm", "answers-predicted", PLAIN, "most"),
     ],
 )
 def test_a_planted_truth_is_the_word_in_the_table(experiment: str, name: str, dials: Dials, word: str) -> None:
-    assert cell(name, experiment, dials).word == word
+    value = finding(name, experiment, dials).value
+    assert value == ChosenWord(word)
 
 
 @pytest.mark.parametrize("dials", [PLAIN, TAIL, COPIES])
 def test_kinds_read_off_facts_are_those_the_experiment_counted(dials: Dials) -> None:
-    outcome = found("paths", dials)
-    beside = {each.what: _counts(each.ours) for each in outcome.beside_paper}
-    for name in ("heads that deliver", "what = is"):
-        read = cell(name, "paths", dials)
-        if read.state is State.TOLD and not read.word.startswith("mixed"):
-            assert beside[name].most_common(1) == [(read.word, int(read.figure.split()[0]))]
+    for name in ("delivering-heads", "role-of-equals"):
+        read = finding(name, "paths", dials)
+        assert read.paper is not None
+        counted = Counter({kind: int(n) for kind, n in re.findall(r"(?:^|, )(\D+) (\d+)", read.paper.ours)})
+        assert isinstance(read.evidence, UnitEvidence)
+        assert dict(read.evidence.counts) == counted
 
 
 def test_a_planted_choice_is_one_direction() -> None:
-    assert cell("digits follow the operator's state", "selection", PLAIN, Operation.MIX, 2).word == "yes"
+    mixed = (PLAIN, Operation.MIX, 2)
+    assert finding("digits-follow-operator", "selection", *mixed).value == ChosenWord("yes")
     for what in ("operator", "sign"):
-        one = cell(f"one direction turns the {what}, other operands", "selection", PLAIN, Operation.MIX, 2)
-        least = cell(f"least rank for the {what}, same operands", "selection", PLAIN, Operation.MIX, 2)
-        assert (one.word, least.value) == ("enough", 1)
+        assert finding(f"one-direction-{what}", "selection", *mixed).value == ChosenWord("enough")
+        assert finding(f"least-rank-{what}", "selection", *mixed).value == Number(1)
 
 
 def test_shares_and_angles_are_those_of_the_outcome() -> None:
-    serving = [row[1] for row in found("polysemy", PLAIN, Operation.MIX, 2).rows]
-    share = sum(len(branches) > 1 for branches in serving) / len(serving)
-    read = cell("useful nodes that serve several branches", "polysemy", PLAIN, Operation.MIX, 2)
-    assert read.figure.startswith(f"{share:.2f} (null ")
-    angles = {each.name: each.value for each in found("axes", PLAIN, Operation.MIX, 2).estimates}
-    borrows = [value for name, value in angles.items() if "positive-negative" in name]
-    assert cell("both borrows", "axes", PLAIN, Operation.MIX, 2).figure.startswith(f"{min(borrows):.2f}")
+    mixed = (PLAIN, Operation.MIX, 2)
+    serving = [row[1] for row in found("polysemy", *mixed).rows]
+    several = finding("nodes-serving-several", "polysemy", *mixed)
+    assert isinstance(several.evidence, ShareEvidence)
+    (share,) = several.evidence.shares
+    assert share.effect == Rate(sum(len(branches) > 1 for branches in serving), len(serving))
+    axes = finding("borrow-axes", "axes", *mixed)
+    assert isinstance(axes.evidence, RangeEvidence)
+    rows = [row for row in found("axes", *mixed).rows if row[1] == "positive-negative"]
+    assert [f"{value:.2f}" for value in axes.evidence.values] == [row[2].split()[0] for row in rows]
 
 
-def test_every_finding_can_be_read_off_an_outcome_that_has_nothing() -> None:
-    model = ModelName.parse("mix_d3_l2_h3_t1K_s1")
-    cards = {each.card.name: each.card for each in EXPERIMENTS}
-    for finding in FINDINGS:
-        empty = replace(found("axes", PLAIN), card=cards[finding.experiment], rows=(), facts=(), estimates=())
-        assert finding.read(empty, model).state in (State.UNTESTED, State.APART), finding.name
-    assert {finding.experiment for finding in FINDINGS} == set(cards)
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
+def test_every_question_is_answered_in_order_though_the_outcome_has_nothing(experiment: Experiment) -> None:
+    empty = Outcome(experiment.card, {}, Verdict.UNTESTED, "Nothing.")
+    answers = experiment.findings_of(empty)
+    assert tuple(each.question for each in answers) == experiment.questions
+    assert {each.value for each in answers} <= {Unsettled.UNTESTED, Unsettled.APART}
+
+
+def test_names_of_questions_are_different_and_every_experiment_asks_some() -> None:
+    names = [question.name for experiment in EXPERIMENTS for question in experiment.questions]
+    assert len(names) == len(set(names))
+    assert all(experiment.questions for experiment in EXPERIMENTS)
 
 
 def test_outcomes_of_an_earlier_form_are_left_out_and_noted(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("old")
     outcome = found("patching", PLAIN)
-    old = replace(outcome, card=replace(outcome.card, question="Another?"))
+    old, reworded = replace(outcome, form=0), replace(outcome, card=replace(outcome.card, question="Another?"))
     name = ModelName.parse("add_d3_l2_h3_t1K_s1")
-    for saved, notes in (
-        (old, ("made by an earlier form of the experiment, so not used: patching",)),
-        (outcome, ()),
-    ):
+    for saved, left_out in ((old, True), (outcome, False), (reworded, False)):
         save_outcomes(folder, {"sha256": "x"}, [saved, found("necessity", PLAIN)])
         member = read_member("here", name, "x", [folder])
-        assert (member.notes, "patching" in member.missing) == (notes, bool(notes))
-        assert set(member.outcomes) == {"patching", "necessity"} - ({"patching"} if notes else set())
+        assert [("patching" in note, "necessity" in note) for note in member.notes] == [(True, False)] * left_out
+        assert ("patching" in member.missing) is left_out
+        assert all(each.card == outcome.card for each in member.outcomes.values() if each.card.name == "patching")
+        assert set(member.outcomes) == {"patching", "necessity"} - ({"patching"} if left_out else set())
 
 
 def test_another_map_ages_only_what_was_made_with_it() -> None:
     """What reads no map says `map` None in its settings, and stays."""
     other = replace(found("necessity", PLAIN), settings={"map": "other"})
     same = left_to_right_map(Operation.ADD, 3)
-    (note,) = _of_another_map([found("patching", PLAIN), other], same)
-    assert note == "made with another map than the one here: necessity"
-    assert not _of_another_map([found("patching", PLAIN), replace(other, settings={"map": hash_of_map(same)})], same)
-
-
-def _counts(text: str) -> Counter[str]:
-    return Counter({kind: int(n) for kind, n in re.findall(r"(?:^|, )(\D+) (\d+)", text)})
+    assert made_with_another_map([found("patching", PLAIN), other], same) == ["necessity"]
+    fresh = replace(other, settings={"map": hash_of_map(same)})
+    assert made_with_another_map([found("patching", PLAIN), fresh], same) == []

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from carrylens.arithmetic.family.trends import FALLS, GROWS, trend_of
+from carrylens.arithmetic.battery.findings import TrendDirection
+from carrylens.arithmetic.family.trends import trend_of
 from carrylens.arithmetic.model_names import ModelName
+
+FALLS, GROWS = TrendDirection.FALLS, TrendDirection.GROWS
 
 
 def additions(*numbers: tuple[int, float]) -> list[tuple[ModelName, float | None]]:

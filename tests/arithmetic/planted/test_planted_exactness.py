@@ -50,6 +50,7 @@ def failures(model: Transformer, questions: Questions, wanted: Answers | None = 
     return int((given != answer_tokens(questions, wanted)).any(1).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIALS)
 def test_every_two_digit_addition_is_right(name: str) -> None:
     assert failures(plant(describe(Operation.ADD, 2, DIALS[name])).model, every_question(Operation.ADD)) == 0
@@ -60,6 +61,7 @@ def test_every_two_digit_subtraction_is_right(operation: Operation) -> None:
     assert failures(plant(describe(operation, 2, Dials(polysemy=True))).model, every_question(operation)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIALS)
 def test_no_class_and_no_depth_fails_in_a_mixed_model(name: str) -> None:
     model = plant(describe(Operation.MIX, 5, DIALS[name])).model

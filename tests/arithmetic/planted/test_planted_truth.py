@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from arithmetic.planted.swaps import Swaps, answer_tokens, answered, questions_of
+from carrylens.arithmetic.planted import permuted_twin
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.dials import Carry, Copies, Dials, Timing, describe, one_layer, place_value
-from carrylens.arithmetic.planted.planting import Planted, permuted_twin, plant
+from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.planted.truth import Edge, Group, Truth
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.tokens import encode
@@ -55,6 +56,7 @@ def case(name: str) -> Planted:
     return plant(describe(operation, 3, dials))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CASES, "one layer", "place value"])
 def test_a_swap_of_any_node_gives_just_the_predicted_answer(name: str) -> None:
     planted = case(name)
@@ -70,6 +72,7 @@ def test_a_swap_of_any_node_gives_just_the_predicted_answer(name: str) -> None:
     assert torch.equal(swaps.of_nodes(others), usual), "all the others together do nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_swap_of_any_edge_moves_just_what_it_carries(name: str) -> None:
     planted = case(name)

@@ -137,6 +137,7 @@ def test_a_shipped_model_is_whole_and_answers(name: str) -> None:
     assert check_sealed(find_model(name))
 
 
+@pytest.mark.slow
 def test_the_models_command_lists_what_is_shipped() -> None:
     result = subprocess.run(
         [sys.executable, "-m", "carrylens", "models", "--json"], capture_output=True, text=True, check=True, timeout=60
@@ -144,6 +145,7 @@ def test_the_models_command_lists_what_is_shipped() -> None:
     assert [json.loads(line)["model"] for line in result.stdout.splitlines()] == shipped_names()
 
 
+@pytest.mark.slow
 def test_test_and_ask_tell_by_their_status_whether_the_model_is_right(folder: Path) -> None:
     command = [sys.executable, "-m", "carrylens"]
     test = subprocess.run(

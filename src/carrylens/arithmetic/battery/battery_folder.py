@@ -8,10 +8,13 @@ Never  drops a fact that another command wrote.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, battery_record
 from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.battery.saved_form import BATTERY, battery_bytes, battery_record
+from carrylens.arithmetic.battery.registry import card_called
+from carrylens.arithmetic.task import find_task
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts
@@ -32,7 +35,7 @@ def saved_battery(folder: Path) -> tuple[Mapping[str, object], list[Outcome]]:
         return {}, []
     try:
         given = battery_record(read_sealed(folder, BATTERY))
-        return given["about"], [Outcome.from_record(each) for each in given["outcomes"]]
+        return given["about"], [_with_card(Outcome.from_record(each)) for each in given["outcomes"]]
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise CarryLensError(
             f"{folder / BATTERY} has no outcomes ({error}). Run the battery with --restart."
@@ -51,12 +54,18 @@ def save_outcomes(folder: Path, about: Mapping[str, object], outcomes: Sequence[
     write_sealed(folder, contents, also=[name for name in sealed if name not in contents])
 
 
-def saved_map(folder: Path, sha256: str) -> NodeMap | None:
+def saved_map_of_weights(folder: Path, sha256: str) -> NodeMap | None:
     """The node map in the folder, if it is of a model with these weights."""
     if MAP not in _sealed(folder):
         return None
-    found = NodeMap.from_json(read_sealed(folder, MAP))
+    found = NodeMap.from_json(read_sealed(folder, MAP), find_task)
     return found if found.stimuli.get("sha256") == sha256 else None
+
+
+def _with_card(outcome: Outcome) -> Outcome:
+    # What people read of an experiment is what the code says of it now.
+    card = card_called(outcome.card.name)
+    return outcome if card is None else replace(outcome, card=card)
 
 
 def _sealed(folder: Path) -> tuple[str, ...]:

@@ -7,16 +7,19 @@ Never  imports torch: a saved outcome is judged, drawn and printed without a mod
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+import msgspec
 
 from carrylens.claims.verdicts import Verdict
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
+
+_FIRST_FORM = {"form": 1}  # of files that say none
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,8 @@ class Card:
     where: str
 
 
-class Kind(Enum):
-    """What a series shows: the effect, its matched null, or what a rival account predicts."""
+class SeriesKind(Enum):
+    """What a series shows: the effect, its matched null, or what a rival hypothesis predicts."""
 
     EFFECT = "effect"
     NULL = "null"
@@ -45,7 +48,7 @@ class Series:
     """Points with their 95% intervals; all five sequences are of one length."""
 
     label: str
-    kind: Kind
+    kind: SeriesKind
     x: tuple[float, ...]
     y: tuple[float, ...]
     low: tuple[float, ...]
@@ -56,7 +59,7 @@ class Series:
             raise CarryLensError(f"Series {self.label!r} has parts of different lengths. Give one of each per point.")
 
     @classmethod
-    def of_rates(cls, label: str, kind: Kind, x: Sequence[float], rates: Sequence[Rate]) -> Series:
+    def of_rates(cls, label: str, kind: SeriesKind, x: Sequence[float], rates: Sequence[Rate]) -> Series:
         """A series of rates with their exact intervals."""
         low, high = (tuple(rate.interval[side] for rate in rates) for side in (0, 1))
         return cls(label, kind, tuple(map(float, x)), tuple(rate.value for rate in rates), low, high)
@@ -99,7 +102,11 @@ class BesidePaper:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one experiment. `settings` says how many stimuli were used and how they were drawn."""
+    """What came of one experiment. `settings` says how many stimuli were used and how they were drawn.
+
+    `form` is that of the experiment that made it: files that say none are of the first. What people read of the card is
+    always the card as it stands in the code, by its name.
+    """
 
     card: Card
     settings: Mapping[str, Any]
@@ -110,56 +117,31 @@ class Outcome:
     figure: Figure | None = None
     headers: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
-    beside_paper: tuple[BesidePaper, ...] = field(default=())
+    beside_paper: tuple[BesidePaper, ...] = ()
+    form: int = 1
 
     def record(self) -> dict[str, Any]:
         """The outcome as plain data."""
-        return _plain(asdict(self))
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return plain
 
     def to_json(self) -> str:
         """The outcome as JSON."""
-        return json.dumps(self.record())
+        return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_record(cls, given: Mapping[str, Any]) -> Outcome:
         """The outcome that `record` gave."""
         try:
-            return cls(
-                card=Card(**{**given["card"], "method": tuple(given["card"]["method"])}),
-                settings=given["settings"],
-                verdict=Verdict(given["verdict"]),
-                says=given["says"],
-                facts=tuple(Fact.from_json(json.dumps(fact)) for fact in given["facts"]),
-                estimates=tuple(Estimate(**each) for each in given["estimates"]),
-                figure=None if given["figure"] is None else _figure(given["figure"]),
-                headers=tuple(given["headers"]),
-                rows=tuple(map(tuple, given["rows"])),
-                beside_paper=tuple(BesidePaper(**each) for each in given["beside_paper"]),
-            )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return msgspec.convert({**_FIRST_FORM, **given}, cls)
+        except (msgspec.ValidationError, TypeError, CarryLensError) as error:
             raise CarryLensError(f"This is no outcome ({error}). Run the battery again.") from error
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Outcome:
         """The outcome that `to_json` wrote."""
         try:
-            given = json.loads(text)
-        except ValueError as error:
+            given = msgspec.json.decode(text)
+        except msgspec.DecodeError as error:
             raise CarryLensError(f"This is no outcome ({error}). Run the battery again.") from error
         return cls.from_record(given)
-
-
-def _figure(given: Mapping[str, Any]) -> Figure:
-    series = tuple(
-        Series(each["label"], Kind(each["kind"]), *(tuple(each[name]) for name in ("x", "y", "low", "high")))
-        for each in given["series"]
-    )
-    return Figure(given["x_label"], given["y_label"], series, tuple(given["names"]), given["scale"])
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value.value if isinstance(value, Enum) else value

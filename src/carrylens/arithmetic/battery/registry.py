@@ -1,65 +1,57 @@
 """The registry: every experiment, in the order they are run.
 
 Takes  nothing.
-Gives  `EXPERIMENTS`: each a card and a function.
+Gives  `EXPERIMENTS`.
 Never  runs one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from carrylens.arithmetic.battery import (
     axes,
     combiner,
-    lenses,
     make_carry,
     necessity,
     patching,
     paths,
     polysemy,
     probes,
+    readouts,
     restoration,
     selection,
     sufficiency,
-    whole,
+    whole_algorithm,
 )
-from carrylens.arithmetic.battery.outcome import Card, Outcome
-from carrylens.arithmetic.battery.subject import Settings, Subject, Watch
+from carrylens.arithmetic.battery.experiment import Experiment
+from carrylens.arithmetic.battery.outcome import Card
 from carrylens.errors import CarryLensError, quote
 
-
-@dataclass(frozen=True)
-class Experiment:
-    """A card, and what does what it says; one that does not read the subject's map outlives a new map."""
-
-    card: Card
-    run: Callable[[Subject, Settings, Watch], Outcome]
-    reads_map: bool = False
-
-
-EXPERIMENTS = (
-    Experiment(make_carry.CARD, make_carry.run),
-    Experiment(patching.CARD, patching.run),
-    Experiment(paths.CARD, paths.run),
-    Experiment(whole.CARD, whole.run, reads_map=True),
-    Experiment(necessity.CARD, necessity.run, reads_map=True),
-    Experiment(sufficiency.CARD, sufficiency.run, reads_map=True),
-    Experiment(restoration.CARD, restoration.run, reads_map=True),
-    Experiment(combiner.CARD, combiner.run),
-    Experiment(probes.CARD, probes.run),
-    Experiment(axes.CARD, axes.run),
-    Experiment(selection.CARD, selection.run),
-    Experiment(polysemy.CARD, polysemy.run),
-    Experiment(lenses.CARD, lenses.run),
+EXPERIMENTS: tuple[Experiment, ...] = (
+    make_carry.EXPERIMENT,
+    patching.EXPERIMENT,
+    paths.EXPERIMENT,
+    whole_algorithm.EXPERIMENT,
+    necessity.EXPERIMENT,
+    sufficiency.EXPERIMENT,
+    restoration.EXPERIMENT,
+    combiner.EXPERIMENT,
+    probes.EXPERIMENT,
+    axes.EXPERIMENT,
+    selection.EXPERIMENT,
+    polysemy.EXPERIMENT,
+    readouts.EXPERIMENT,
 )
 
 
 def experiments_called(only: str | None) -> tuple[Experiment, ...]:
     """The experiment of that name, or all."""
-    found = tuple(each for each in EXPERIMENTS if only in (None, each.card.name))
+    found = tuple(each for each in EXPERIMENTS if only in (None, each.name))
     if not found:
-        names = ", ".join(each.card.name for each in EXPERIMENTS)
+        names = ", ".join(each.name for each in EXPERIMENTS)
         raise CarryLensError(f"{quote(str(only))} is no experiment. Write one of {names}.")
     return found
+
+
+def card_called(name: str) -> Card | None:
+    """The card of an experiment as it stands; None where there is no such experiment any more."""
+    return next((each.card for each in EXPERIMENTS if each.name == name), None)

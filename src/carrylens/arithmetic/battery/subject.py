@@ -1,15 +1,13 @@
-"""Subjects: what an experiment is done on, and with how much evidence.
+"""Subjects: what an experiment is done on.
 
 Takes  a model, its operation, its node map where there is one.
-Gives  `Subject`, and `Settings`: counts and seeds for every experiment.
+Gives  `Subject`: the model with its engine, its places and nodes by name, and which questions it answers.
 Never  changes the model.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -27,44 +25,9 @@ from carrylens.model.pieces import in_pieces
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
 
-Watch = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done and how much there is."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How much evidence is gathered: `n_pairs` for each cell of an experiment, `n_questions` where whole questions are
-    asked, `n_reference` for means, `n_draws` random sets or shuffles, `n_train` for what is fitted.
-    """
-
-    quick: bool = False
-    n_pairs: int = 128
-    n_questions: int = 512
-    n_reference: int = 512
-    n_draws: int = 40
-    n_train: int = 1024
-    seed: int = 0
-
-    @classmethod
-    def chosen(cls, seed: int = 0, *, quick: bool = False) -> Settings:
-        """The full form, or the quick one."""
-        return cls(True, 40, 192, 256, 10, 512, seed) if quick else cls(seed=seed)
-
-    def seed_of(self, *words: object) -> int:
-        """A seed of its own for every use, the same each time.
-
-        >>> Settings().seed_of("probes", "train") == Settings().seed_of("probes", "test")
-        False
-        """
-        return zlib.crc32(" ".join(map(str, (*words, self.seed))).encode())
-
-    def plain(self) -> dict[str, object]:
-        """The settings as plain data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, eq=False)
-class Inserted:
+class InsertedModel:
     """The addition model that a mixed one began as; `late` if it took the last layers and heads, not the first.
 
     `scratch` is a mixed model of the same shape that was trained from scratch, where one is known.
@@ -84,7 +47,7 @@ class Subject:
     model: Transformer
     operation: Operation
     map: NodeMap | None = None
-    inserted: Inserted | None = None
+    inserted: InsertedModel | None = None
 
     @cached_property
     def engine(self) -> Engine:
@@ -103,7 +66,7 @@ class Subject:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Every node but those of the last position, which nobody reads."""
+        """Every node but those of the last position, which no later component reads."""
         config = self.model.config
         return tuple(all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads))
 

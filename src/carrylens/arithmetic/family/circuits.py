@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from carrylens.arithmetic.battery.weighing import surely_most
-from carrylens.arithmetic.family.cells import NOT_RUN, UNTESTED, Cell, State
-from carrylens.arithmetic.family.members import Member, Record
+from carrylens.arithmetic.battery.battery_file import PlainRecord
+from carrylens.arithmetic.battery.measures.verdict_rules import surely_most
+from carrylens.arithmetic.family.cells import NOT_RUN, UNTESTED, CellState, FamilyCell
+from carrylens.arithmetic.family.members import Member
 from carrylens.nodes import Node
 
 _KINDS = {
@@ -26,24 +27,24 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class CircuitQuestion:
     """One row: what is asked of the map and the claims, and how a cell is read."""
 
     name: str
-    read: Callable[[Member], Cell]
+    read: Callable[[Member], FamilyCell]
 
 
-def _skeleton(member: Member) -> Cell:
+def _skeleton(member: Member) -> FamilyCell:
     if member.claims is None:
         return NOT_RUN
     counts = member.claims["required"]
     figure = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
     said = str(member.claims["skeleton"])
-    return Cell(State.OPEN, figure=figure) if said == "unclear" else Cell(State.TOLD, said, figure)
+    return FamilyCell(CellState.OPEN, figure=figure) if said == "unclear" else FamilyCell(CellState.TOLD, said, figure)
 
 
-def _claims(kind: str) -> Callable[[Member], Cell]:
-    def read(member: Member) -> Cell:
+def _claims(kind: str) -> Callable[[Member], FamilyCell]:
+    def read(member: Member) -> FamilyCell:
         if member.claims is None:
             return NOT_RUN
         mine = [claim for claim in member.claims["claims"] if claim["required"] and claim["kind"] == kind]
@@ -52,17 +53,21 @@ def _claims(kind: str) -> Callable[[Member], Cell]:
     return read
 
 
-def _borne_out(claims: Sequence[Record]) -> Cell:
+def _borne_out(claims: Sequence[PlainRecord]) -> FamilyCell:
     counts = Counter(str(claim["verdict"]).lower() for claim in claims)
     figure = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items(), key=lambda each: (-each[1], each[0])))
     if not claims or set(counts) == {"untested"}:
-        return Cell(State.UNTESTED, figure=figure)
+        return FamilyCell(CellState.UNTESTED, figure=figure)
     if counts["refuted"]:
-        return Cell(State.TOLD, "some refuted", figure)
-    return Cell(State.TOLD, "all supported", figure) if set(counts) == {"supported"} else Cell(State.OPEN, "", figure)
+        return FamilyCell(CellState.TOLD, "some refuted", figure)
+    return (
+        FamilyCell(CellState.TOLD, "all supported", figure)
+        if set(counts) == {"supported"}
+        else FamilyCell(CellState.OPEN, "", figure)
+    )
 
 
-def _redundant(member: Member) -> Cell:
+def _redundant(member: Member) -> FamilyCell:
     if member.map is None:
         return NOT_RUN
     if not member.map.groups:
@@ -70,10 +75,10 @@ def _redundant(member: Member) -> Cell:
     spare = {group.variable for group in member.map.groups if group.spare}
     families = Counter(variable.name for variable in spare)
     figure = ", ".join(f"{name} {n}" for name, n in sorted(families.items())) or "none"
-    return Cell(State.TOLD, "some are" if spare else "none is", figure)
+    return FamilyCell(CellState.TOLD, "some are" if spare else "none is", figure)
 
 
-def _shared(member: Member) -> Cell:
+def _shared(member: Member) -> FamilyCell:
     if member.map is None:
         return NOT_RUN
     carried: dict[Node, set[str]] = {}
@@ -83,10 +88,10 @@ def _shared(member: Member) -> Cell:
     if not carried:
         return UNTESTED
     several = sum(len(variables) > 1 for variables in carried.values())
-    return Cell(State.TOLD, "some do" if several else "none does", f"{several} of {len(carried)}")
+    return FamilyCell(CellState.TOLD, "some do" if several else "none does", f"{several} of {len(carried)}")
 
 
-def _missing(member: Member) -> Cell:
+def _missing(member: Member) -> FamilyCell:
     if member.claims is None:
         return NOT_RUN
     mine = [claim for claim in member.claims["claims"] if claim["required"] and claim["kind"] == "carried"]
@@ -96,13 +101,13 @@ def _missing(member: Member) -> Cell:
     if not mine:
         return UNTESTED
     figure = ", ".join(f"{name} {n}" for name, n in sorted(gone.items())) or f"of {len(mine)} claims"
-    return Cell(State.TOLD, "some surely are" if gone else "none surely is", figure)
+    return FamilyCell(CellState.TOLD, "some surely are" if gone else "none surely is", figure)
 
 
-CIRCUIT = (
-    Asked("skeleton of the left-to-right algorithm", _skeleton),
-    *(Asked(name, _claims(kind)) for kind, name in _KINDS.items()),
-    Asked("variables the algorithm needs that are missing", _missing),
-    Asked("variables carried by more nodes than need be swapped", _redundant),
-    Asked("nodes that alone carry several variables", _shared),
+CIRCUIT_QUESTIONS = (
+    CircuitQuestion("skeleton of the left-to-right algorithm", _skeleton),
+    *(CircuitQuestion(name, _claims(kind)) for kind, name in _KINDS.items()),
+    CircuitQuestion("variables the algorithm needs that are missing", _missing),
+    CircuitQuestion("variables carried by more nodes than need be interchanged", _redundant),
+    CircuitQuestion("nodes that alone carry several variables", _shared),
 )

@@ -11,20 +11,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from carrylens.arithmetic.battery.battery_folder import saved_battery, saved_map
+from carrylens.arithmetic.battery.battery_file import BATTERY, PlainRecord
+from carrylens.arithmetic.battery.battery_folder import saved_battery, saved_map_of_weights
+from carrylens.arithmetic.battery.fresh_outcomes import hash_of_map, is_current
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
-from carrylens.arithmetic.battery.running import hash_of_map
-from carrylens.arithmetic.battery.saved_form import BATTERY
-from carrylens.arithmetic.hypotheses import left_to_right
+from carrylens.arithmetic.hypotheses import usual_for
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +33,7 @@ class Member:
     meets_bar: bool | None
     outcomes: Mapping[str, Outcome]
     map: NodeMap | None = None
-    claims: Record | None = None
+    claims: PlainRecord | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -49,7 +46,7 @@ class Member:
     @property
     def missing(self) -> list[str]:
         """The experiments that were not run on it."""
-        return [each.card.name for each in EXPERIMENTS if each.card.name not in self.outcomes]
+        return [each.name for each in EXPERIMENTS if each.name not in self.outcomes]
 
     @property
     def mapped(self) -> str:
@@ -74,11 +71,12 @@ def read_member(
         elif found:
             outcomes = found
             break
-    mapped = next(((place, mine) for place in places if (mine := saved_map(place, sha256))), None)
+    mapped = next(((place, mine) for place in places if (mine := saved_map_of_weights(place, sha256))), None)
     notes += [f"{place / MAP} is of other weights, so it is not used" for place in _others(places, mapped, sha256)]
     outcomes, old = _as_now(outcomes)
     notes += [f"made by an earlier form of the experiment, so not used: {', '.join(old)}"] if old else []
-    notes += _of_another_map(outcomes, None if mapped is None else mapped[1])
+    other = [] if mapped is None else made_with_another_map(outcomes, mapped[1])
+    notes += [f"made with another map than the one here: {', '.join(other)}"] if other else []
     return Member(
         source=source,
         name=name,
@@ -93,32 +91,29 @@ def read_member(
 def _others(places: Sequence[Path], mapped: tuple[Path, NodeMap] | None, sha256: str) -> list[Path]:
     # Places passed over on the way to the map that is used.
     passed = places if mapped is None else places[: places.index(mapped[0])]
-    return [place for place in passed if (place / MAP).exists() and saved_map(place, sha256) is None]
+    return [place for place in passed if (place / MAP).exists() and saved_map_of_weights(place, sha256) is None]
 
 
 def _as_now(outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[str]]:
     # Those made by the experiment as it stands, and the names of the others: what those say is no longer what is asked.
-    cards = {each.card.name: each.card for each in EXPERIMENTS}
-    same = [outcome for outcome in outcomes if outcome.card == cards.get(outcome.card.name)]
+    same = [outcome for outcome in outcomes if any(is_current(outcome, each) for each in EXPERIMENTS)]
     return same, [outcome.card.name for outcome in outcomes if outcome not in same]
 
 
-def _of_another_map(outcomes: Sequence[Outcome], found: NodeMap | None) -> list[str]:
-    if found is None:
-        return []
-    now, reading = hash_of_map(found), {each.card.name for each in EXPERIMENTS if each.reads_map}
+def made_with_another_map(outcomes: Sequence[Outcome], found: NodeMap) -> list[str]:
+    """The experiments that read a map, and whose outcomes were made with another one than this."""
+    now, reading = hash_of_map(found), {each.name for each in EXPERIMENTS if each.reads_map}
     read = [outcome for outcome in outcomes if outcome.card.name in reading]
-    other = [outcome.card.name for outcome in read if outcome.settings.get("map") != now]
-    return [f"made with another map than the one here: {', '.join(other)}"] if other else []
+    return [outcome.card.name for outcome in read if outcome.settings.get("map") != now]
 
 
-def _claims(place: Path, found: NodeMap) -> Record:
-    # As they were judged beside the map; where nobody did, or by another hypothesis, judged now from the map alone,
-    # without rivals.
-    path, usual = place / CLAIMS, left_to_right(found.operation, found.digits)
+def _claims(place: Path, found: NodeMap) -> PlainRecord:
+    # As they were judged beside the map; where that was not done, or by another hypothesis, judged now from the map
+    # alone, without rivals.
+    path, usual = place / CLAIMS, usual_for(found.task)
     if path.is_file():
         try:
-            claims: Record = json.loads(path.read_bytes())
+            claims: PlainRecord = json.loads(path.read_bytes())
             if (claims["model"], claims["hypothesis"]) == (found.model, usual.name):
                 return claims
         except (ValueError, KeyError, TypeError) as error:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from scipy.stats import linregress, t
 
+from carrylens.arithmetic.battery.findings import TrendDirection
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 
 _MODELS, _LENGTHS = 4, 3
-GROWS, FALLS = "grows", "falls"
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,14 @@ class Trend:
     high: float
     n: int
 
-    def goes(self, way: str) -> bool:
+    def goes(self, way: TrendDirection) -> bool:
         """Whether it surely goes that way.
 
-        >>> Trend(-0.02, -0.03, -0.01, 8).goes(FALLS), Trend(-0.02, -0.03, 0.01, 8).goes(FALLS)
+        >>> falls = TrendDirection.FALLS
+        >>> Trend(-0.02, -0.03, -0.01, 8).goes(falls), Trend(-0.02, -0.03, 0.01, 8).goes(falls)
         (True, False)
         """
-        return {GROWS: self.low > 0, FALLS: self.high < 0}[way]
+        return self.low > 0 if way is TrendDirection.GROWS else self.high < 0
 
     def __str__(self) -> str:
         return f"{self.slope:+.3f} with each digit [{self.low:+.3f}, {self.high:+.3f}] in {self.n} additions"

@@ -8,8 +8,9 @@ Never  guesses, and never trains.
 from carrylens.arithmetic.planted.comparison import compare
 from carrylens.arithmetic.planted.description import CircuitDescription, Role
 from carrylens.arithmetic.planted.dials import Dials, describe
-from carrylens.arithmetic.planted.planting import load_truth, permuted_twin, plant
+from carrylens.arithmetic.planted.planting import load_truth, plant
 from carrylens.arithmetic.planted.truth import Truth
+from carrylens.benchmark.known_models import permuted_twin
 
 __all__ = [
     "CircuitDescription",

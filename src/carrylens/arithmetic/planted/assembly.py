@@ -103,8 +103,7 @@ def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
     if noise:
         _add_noise(state, basis, noise, finish, [len(layer) for layer in sketch.neurons], generator)
     float32 = {name: value.float() for name, value in state.items()}
-    model = model_from_weights(config, float32, "The planted model").eval()
-    return model
+    return model_from_weights(config, float32, "The planted model").eval()
 
 
 def needed_width(sketch: Sketch, n_positions: int, n_noise: int) -> int:

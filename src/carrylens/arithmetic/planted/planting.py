@@ -1,7 +1,7 @@
 """Planting: from a circuit description to a model and the truth about it.
 
 Takes  a `CircuitDescription`.
-Gives  `Planted`, the model and its truth; a model folder; a twin in which no circuit is left.
+Gives  `Planted`, the model and its truth; a model folder.
 Never  trains, and never plants what cannot work.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-
-import torch
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.planted.answer_mlps import add_combiners
@@ -34,7 +32,6 @@ from carrylens.files import write_whole
 from carrylens.folders import read_sealed
 from carrylens.model.folder import save_model
 from carrylens.model.transformer import Transformer
-from carrylens.model.weights import model_from_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +85,6 @@ def planted_name(description: CircuitDescription, model: Transformer) -> ModelNa
 def load_truth(folder: str | Path) -> Truth:
     """The truth that was saved with a planted model."""
     return Truth.from_json(read_sealed(Path(folder), TRUTH), source=str(Path(folder) / TRUTH))
-
-
-def permuted_twin(model: Transformer, seed: int) -> Transformer:
-    """A model whose every weight matrix has the same entries, shuffled: the same numbers and no circuit."""
-    generator = torch.Generator().manual_seed(seed)
-    shuffled = {
-        name: weight.flatten()[torch.randperm(weight.numel(), generator=generator)].view(weight.shape)
-        for name, weight in model.state_dict().items()
-    }
-    twin = model_from_weights(model.config, shuffled, "The twin").eval()
-    twin.task = model.task
-    return twin
 
 
 def _sketch(description: CircuitDescription) -> tuple[Sketch, tuple[Group, ...], tuple[Edge, ...]]:

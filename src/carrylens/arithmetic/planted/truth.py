@@ -110,7 +110,7 @@ class Truth:
         """
         model, moved = model_of(self.description), list(moved)
         own = model.run(base)
-        usual = own.answers()
+        usual = Answers.of_outputs(own.outputs())
         negative, digits = np.array(usual.negative), np.array(usual.digits)
         for token in model.outputs:
             written = {} if token == SGN else own.pick(SGN)
@@ -118,7 +118,7 @@ class Truth:
             if token == SGN:
                 negative = changed.negative
             else:
-                digits[:, token.digit] = changed.digits[:, token.digit]
+                digits[:, token.index] = changed.digits[:, token.index]
         return Answers(negative, digits)
 
     def moved(self, nodes: Collection[Node]) -> list[Moved]:

@@ -11,10 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from carrylens.arithmetic.exam_counts import asked_options
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.recipes import RecipeKind, recipe_for
 from carrylens.arithmetic.zoo.model_facts import history, training_run
-from carrylens.training.counts import asked_options
-from carrylens.training.recipes import RecipeKind, recipe_for
+from carrylens.errors import CarryLensError
+from carrylens.model.source import ModelSource
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
 
@@ -26,6 +28,17 @@ _RECIPE_WORDS = {
     "silent_start": "output matrices start at zero",
     "steady": "share of the steps at full rate",
 }
+
+
+def card_of(source: ModelSource, folder: Path, test: dict[str, Any]) -> str:
+    """The card of a model: one that was trained or planted here, or one that was imported."""
+    try:
+        return model_card(ModelName.parse(source.name), folder, test)
+    except CarryLensError:
+        failed = [f"- {part['failed']:,} of {part['asked']:,} {part['name']}" for part in test["parts"]]
+        places = " ".join(source.task.layout.place_names)
+        about = [f"# {source.name}", f"An imported model: {source.task.name}.", f"Places: `{places}`"]
+        return "\n\n".join([*about, "Wrong answers:", "\n".join(failed)]) + "\n"
 
 
 def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:

@@ -15,45 +15,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.model_shapes import digits_of
-from carrylens.arithmetic.zoo.cards import model_card
-from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH, model_name
-from carrylens.arithmetic.zoo.shipped import find_model, load
+import msgspec
+
+from carrylens.arithmetic.exam_counts import parse_counts
+from carrylens.arithmetic.exam_parts import exam_parts
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.zoo.cards import card_of
+from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH
+from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
 from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, check_sealed, write_sealed
-from carrylens.model.hub import HUB
+from carrylens.model.source import ModelSource
 from carrylens.model.transformer import Transformer
-from carrylens.training.counts import parse_counts
-from carrylens.training.exam import EXAM_SEED, MOST_KEPT, Part, Result, blank_results, exam_parts, sit
-from carrylens.training.identity import hash_of as hash_of
+from carrylens.training.exam import EXAM_SEED, MOST_KEPT, ExamPart, PartResult, blank_results, sit
 
 BAR_PER_MILLION = 10
-BAR_STREAMS = ("natural", "enriched")
+BAR_POPULATIONS = ("natural", "enriched")
 
 
 @dataclass
 class Exam:
     """One model's test under way."""
 
-    source: str
-    name: ModelName
+    source: ModelSource
+    task: ArithmeticTask
     model: Transformer
     model_hash: str
-    parts: list[Part]
-    results: list[Result]
+    parts: list[ExamPart]
+    results: list[PartResult]
 
     @classmethod
-    def start(cls, source: str, per_stream: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
+    def start(cls, source: str, per_population: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
         """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
-        given = parse_counts(of)
-        model = load(source).to(device)
-        name = model_name(source if source.startswith(HUB) else find_model(source))
-        parts = exam_parts(name.operation, digits_of(model.config), per_stream, per_class, of=given)
+        given, found = parse_counts(of), find_source(source)
+        model, task = found.load(device), found.task
+        if not isinstance(task, ArithmeticTask):
+            raise CarryLensError(f"{source!r} is for {task.name!r}, which has no test here. Give a model that adds.")
+        parts = exam_parts(task, per_population, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
-        exam = cls(source, name, model, hash_of(model), parts, blank_results(parts))
+        exam = cls(found, task, model, found.sha256, parts, blank_results(parts))
         exam._take_up()
         return exam
 
@@ -75,14 +77,14 @@ class Exam:
     def sit(self) -> Iterator[int]:
         """Ask on; how many more were asked, after each chunk."""
         before = self.asked
-        for _ in sit(self.model, self.parts, self.results):
+        for _ in sit(self.model, self.task, self.parts, self.results):
             yield self.asked - before
             before = self.asked
 
     def record(self) -> dict[str, Any]:
         """The results as plain data."""
         return {
-            "model": str(self.name),
+            "model": self.source.name,
             "sha256": self.model_hash,
             "seed": EXAM_SEED,
             "meets_bar": meets_bar(self.results),
@@ -99,7 +101,7 @@ class Exam:
             raise CarryLensError(
                 f"{self._kept.parent} cannot be made: {reason}. Set XDG_CACHE_HOME to a folder that can be written."
             ) from error
-        write_whole(self._kept, json.dumps([vars(result) for result in self.results]).encode())
+        write_whole(self._kept, msgspec.json.encode(self.results))
 
     def forget(self) -> None:
         """Drop what was kept."""
@@ -107,9 +109,11 @@ class Exam:
 
     def folder_to_save(self) -> Path:
         """The folder that `save` writes into, or a clear error if it cannot."""
-        if self.source.startswith(HUB):
-            raise CarryLensError(f"{self.source} is no folder here, so no test can be saved in it. Leave --save out.")
-        folder = find_model(self.source)
+        folder = self.source.folder
+        if folder is None:
+            raise CarryLensError(
+                f"{self.source.given} is no folder here, so no test can be saved in it. Leave --save out."
+            )
         if not (folder / MANIFEST).exists():
             raise CarryLensError(
                 f"{folder} was not saved by carrylens, so no test can be saved in it. Leave --save out."
@@ -124,7 +128,7 @@ class Exam:
         folder, record = self.folder_to_save(), self.record()
         contents = {
             TEST: (json.dumps(record, indent=1) + "\n").encode(),
-            CARD: model_card(self.name, folder, record).encode(),
+            CARD: card_of(self.source, folder, record).encode(),
         }
         own = [name for name in (CONFIG, WEIGHTS, HISTORY, TRUTH) if (folder / name).exists()]
         others = [name for name in check_sealed(folder) if name not in contents]  # such as a map
@@ -134,31 +138,29 @@ class Exam:
     @property
     def _kept(self) -> Path:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        asked = json.dumps(
-            [self.model_hash, EXAM_SEED, [[part.name, part.operation.value, part.count] for part in self.parts]]
-        )
+        asked = json.dumps([self.model_hash, EXAM_SEED, [[part.name, part.label, part.count] for part in self.parts]])
         return home / "carrylens" / "exams" / f"{hashlib.sha256(asked.encode()).hexdigest()[:32]}.json"
 
     def _take_up(self) -> None:
         if self._kept.exists():
             try:
-                self.results = [Result(**result) for result in json.loads(self._kept.read_text(encoding="utf-8"))]
-            except (OSError, ValueError, TypeError):
+                self.results = msgspec.json.decode(self._kept.read_bytes(), type=list[PartResult])
+            except (OSError, msgspec.MsgspecError):
                 self.results = blank_results(self.parts)
 
 
-def meets_bar(results: list[Result]) -> bool | None:
+def meets_bar(results: list[PartResult]) -> bool | None:
     """Fewer than 10 failures per million, natural and enriched, for each operation.
 
     With fewer than a million asked of either, None, unless the exact interval lies all below the bar or all above.
     """
-    verdicts = [_meets_bar(result) for result in results if result.name in BAR_STREAMS]
+    verdicts = [_meets_bar(result) for result in results if result.name in BAR_POPULATIONS]
     if False in verdicts:
         return False
     return None if None in verdicts or not verdicts else True
 
 
-def _meets_bar(result: Result) -> bool | None:
+def _meets_bar(result: PartResult) -> bool | None:
     if result.asked >= 1_000_000:
         return result.failed * 1_000_000 < BAR_PER_MILLION * result.asked
     low, high = (end * 1_000_000 for end in result.interval())

@@ -17,7 +17,7 @@ from carrylens.arithmetic.model_names import PUBLISHED_WIDTH, ModelName
 from carrylens.arithmetic.zoo.exams import meets_bar
 from carrylens.arithmetic.zoo.model_facts import history, saved_test, training_run
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
-from carrylens.training.exam import Result
+from carrylens.training.exam import PartResult
 
 STREAMS = ("natural", "paper", "enriched")
 PUBLISHED_ASKED = 1_000_000
@@ -59,8 +59,8 @@ def folder_figures(name: ModelName, folder: Path) -> Record:
 def tried_figures() -> Iterator[Record]:
     """Models that were trained and are not shipped, and what was tried."""
     for row in _rows("tried.csv"):
-        counts = [Result(stream, row["operation"], int(row["asked"]), int(row[stream])) for stream in STREAMS[::2]]
-        streams = {result.name: _count(vars(result)) for result in counts}
+        counts = [PartResult(stream, row["operation"], int(row["asked"]), int(row[stream])) for stream in STREAMS[::2]]
+        streams = {result.name: _count(result.record()) for result in counts}
         yield {"model": row["model"], "operation": row["operation"], "streams": streams, "what": row["what"]}
 
 
@@ -77,7 +77,7 @@ def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[
     mine = {part["name"]: part for part in parts if part["operation"] == operation}
     targets = [part for part in mine.values() if part["name"] not in STREAMS]
     weakest = max(targets, key=lambda part: part["failed"] / part["asked"], default=None)
-    results = [Result(part["name"], operation, part["asked"], part["failed"]) for part in mine.values()]
+    results = [PartResult(part["name"], operation, part["asked"], part["failed"]) for part in mine.values()]
     return {
         "meets_bar": meets_bar(results),
         "streams": {stream: _count(mine[stream]) if stream in mine else None for stream in STREAMS},
@@ -93,7 +93,7 @@ def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[
 
 def _count(part: Mapping[str, Any]) -> Record:
     asked, failed = part["asked"], part["failed"]
-    return {"asked": asked, "failed": failed, "interval": list(Result("", "", asked, failed).interval())}
+    return {"asked": asked, "failed": failed, "interval": list(PartResult("", "", asked, failed).interval())}
 
 
 def _shape(name: ModelName) -> ModelName:

@@ -1,4 +1,4 @@
-"""About: what a model is meant to do, and what is known of it, from its folder.
+"""Model facts: what a model is meant to do, and what is known of it, from its folder.
 
 Takes  a model's name or folder.
 Gives  its parsed name, its losses and its test, where they were saved.

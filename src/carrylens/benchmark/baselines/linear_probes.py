@@ -1,8 +1,8 @@
 """Linear probes: a node from whose output a variable can be read is said to carry it.
 
-Takes  a model and an algorithm.
+Takes  what a method is given.
 Gives  for every node and variable how much better a logistic probe reads the variable than shuffled labels.
-Never  asks whether anybody reads it.
+Never  tests whether a later component reads it.
 
 1. Draw questions with as many of each value of the variable, and split them in half.
 2. Bring each node's output to its principal components, each of unit spread in the first half.
@@ -17,41 +17,41 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.benchmark.method_result import Given, Scored
-from carrylens.benchmark.node_outputs import asked_variables, knows, outputs
+from carrylens.benchmark.candidates import can_know, candidate_variables
+from carrylens.benchmark.method_interface import MethodInput, NodeScores
+from carrylens.benchmark.node_outputs import node_outputs
 from carrylens.nodes import Node
+from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.samplers import population_of
 from carrylens.tasks.variables import Variable
 
 _PER_SPLIT = 160
 _DRAWN = 8192
-_COMPONENTS = 48  # an MLP may hold three digits of ten values beside each other
+_COMPONENTS = 48  # an MLP may hold three variables of ten values superposed
 _STEPS, _RATE, _PENALTY = 60, 0.3, 1e-3
 _STILL = 1e-4
 
 
-def probe(given: Given) -> Scored:
+def score_probes(given: MethodInput) -> NodeScores:
     """How well every variable can be read from every node that could know it."""
-    causal = given.causal
     scores: dict[tuple[Node, Variable], float] = {}
-    for variable in asked_variables(causal):
-        drawn = balanced(causal, variable, given.seed)
-        nodes = [node for node in given.nodes if knows(causal, node, variable)]
+    for variable in candidate_variables(given.causal):
+        drawn = balanced(given.causal, variable, given.seed)
+        nodes = [node for node in given.nodes if can_know(given, node, variable)]
         if drawn is None or not nodes:
             continue
         questions, labels = drawn
-        found = outputs(given.model, questions, nodes)
+        found = node_outputs(given, questions, nodes)
         features = torch.stack([components(found[node]) for node in nodes])
         gains = probe_gains(features, labels, given.seed)
         scores |= {(node, variable): float(gain) for node, gain in zip(nodes, gains, strict=True)}
-    return Scored(scores)
+    return NodeScores(scores)
 
 
-def balanced(causal: CausalModel, variable: Variable, seed: int) -> tuple[Questions, Tensor] | None:
+def balanced(causal: CausalModel, variable: Variable, seed: int) -> tuple[Batch, Tensor] | None:
     """Questions with each value of the variable equally often in both halves, and the values; None if it has one."""
-    drawn = Stream(StreamKind.ENRICHED, causal.operation, causal.digits, seed).take(0, _DRAWN)
+    drawn = population_of(causal).draw(seed, 0, _DRAWN)
     column = np.asarray(causal.run(drawn)[variable])
     values, counts = np.unique(column, return_counts=True)
     if len(values) < 2:

@@ -17,16 +17,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
-from carrylens.arithmetic.battery.outcome import Figure, Kind, Outcome, Series
+from carrylens.arithmetic.battery.outcome import Figure, Outcome, Series, SeriesKind
 from carrylens.report.figures.svg import FIXED, as_svg
 
 _COLOURS = {
-    Kind.EFFECT: ("#0072B2", "#009E73", "#56B4E9", "#CC79A7", "#000000"),
-    Kind.RIVAL: ("#D55E00", "#E69F00", "#882255"),
-    Kind.NULL: ("#777777", "#A0A0A0", "#C0C0C0"),
+    SeriesKind.EFFECT: ("#0072B2", "#009E73", "#56B4E9", "#CC79A7", "#000000"),
+    SeriesKind.RIVAL: ("#D55E00", "#E69F00", "#882255"),
+    SeriesKind.NULL: ("#777777", "#A0A0A0", "#C0C0C0"),
 }
-_MARKERS = {Kind.EFFECT: "osD^v", Kind.RIVAL: "P*X", Kind.NULL: "xxx"}
-_LINES = {Kind.EFFECT: "-", Kind.RIVAL: "-.", Kind.NULL: ":"}
+_MARKERS = {SeriesKind.EFFECT: "osD^v", SeriesKind.RIVAL: "P*X", SeriesKind.NULL: "xxx"}
+_LINES = {SeriesKind.EFFECT: "-", SeriesKind.RIVAL: "-.", SeriesKind.NULL: ":"}
 _MANY = 10  # names on the x axis past which they stand upright
 
 
@@ -42,7 +42,7 @@ def outcome_canvas(outcome: Outcome) -> Canvas:
     figure = outcome.figure
     canvas = Canvas(figsize=(max(4.4, 0.22 * len(figure.names) + 0.8), 3.6), layout="constrained")
     panel = canvas.subplots()
-    counts = dict.fromkeys(Kind, 0)
+    counts = dict.fromkeys(SeriesKind, 0)
     for at, series in enumerate(figure.series):
         shift = 0.16 * (at - (len(figure.series) - 1) / 2) if figure.names else 0.0
         _draw(panel, series, counts[series.kind], shift, joined=not figure.names)

@@ -1,6 +1,6 @@
-"""Calibration in a picture: how right each method is on every dial, and how often a stated confidence is true.
+"""The benchmark in a picture: how right each method is on every dial, and how often a stated confidence is true.
 
-Takes  the records of a calibration.
+Takes  the records of a benchmark.
 Gives  one figure as an SVG document.
 Never  draws a share without its interval.
 
@@ -28,6 +28,7 @@ _STYLES = {
     "probe": ("#009E73", "D", 3.5),
     "attribution": ("#CC79A7", "v", 3.5),
 }
+_OTHER_STYLE = ("#555555", "x", 3.5)  # a method of the user's own
 _WHOLE = {"recall": "n_true", "precision": "n_found"}
 
 
@@ -39,7 +40,7 @@ def calibration_svg(records: Sequence[Record]) -> str:
 
 def calibration_figure(records: Sequence[Record]) -> Figure:
     """The figure before it is written; what there are no records of has no panel."""
-    scores = [record for record in records if record["part"] == "scores"]
+    scores = [record for record in records if record["part"] == "scores" and "dial" in record]
     stated = [each for each in records if each["part"] == "reliability" and each["n"] and each["low"] is not None]
     dials = list(dict.fromkeys(str(record["dial"]) for record in scores))
     shares = list(_WHOLE) if scores else []
@@ -58,9 +59,10 @@ def calibration_figure(records: Sequence[Record]) -> Figure:
 
 
 def _draw_shares(panel: Axes, share: str, dials: Sequence[str], scores: Sequence[Record]) -> None:
-    methods = [method for method in _STYLES if any(record["method"] == method for record in scores)]
+    drawn_methods = dict.fromkeys(record["method"] for record in scores)
+    methods = sorted(drawn_methods, key=lambda each: list(_STYLES).index(each) if each in _STYLES else len(_STYLES))
     for order, method in enumerate(methods):
-        colour, marker, size = _STYLES[method]
+        colour, marker, size = _STYLES.get(method, _OTHER_STYLE)
         rates = [_rate(scores, dial, method, _WHOLE[share]) for dial in dials]
         drawn = [row for row, rate in enumerate(rates) if rate.n]
         for row in drawn:

@@ -17,19 +17,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 
-from carrylens.arithmetic.family.cells import Cell, State, span
-from carrylens.arithmetic.family.table import VERDICT, FamilyTable, Row, Standing
+from carrylens.arithmetic.family.cells import CellState, FamilyCell, span
+from carrylens.arithmetic.family.table import VERDICT, FamilyRow, FamilyTable, Standing
 from carrylens.report.figures.svg import FIXED, as_svg
 from carrylens.report.terminal.family import mark, short_names
 
 _WORDS = ("#56B4E9", "#E69F00", "#CC79A7", "#009E73", "#F0E442")
 _VERDICTS = {"supported": "#009E73", "refuted": "#D55E00"}
 _STATES = {
-    State.MEASURED: "#e8eef7",
-    State.OPEN: "#d0d0d0",
-    State.UNTESTED: "#f2f2f2",
-    State.NOT_RUN: "#ffffff",
-    State.APART: "none",
+    CellState.MEASURED: "#e8eef7",
+    CellState.OPEN: "#d0d0d0",
+    CellState.UNTESTED: "#f2f2f2",
+    CellState.NOT_RUN: "#ffffff",
+    CellState.APART: "none",
 }
 _STANDINGS = {Standing.HOLDS: "#000000", Standing.VARIES: "#a04000"}
 _CHARACTERS = 72
@@ -64,7 +64,7 @@ def _heads(panel: Axes, table: FamilyTable) -> None:
         panel.text(_x(at) + _COLUMN / 2, _TOP - 0.08, name, rotation=60, fontsize=7, ha="left", va="bottom")
 
 
-def _draw(panel: Axes, row: Row, line: int) -> None:
+def _draw(panel: Axes, row: FamilyRow, line: int) -> None:
     name = "verdict" if row.name == VERDICT else row.name
     panel.text(_LEFT - 0.08, _y(line), name, fontsize=7, ha="right", va="center")
     for at, cell in enumerate(row.cells):
@@ -76,7 +76,7 @@ def _draw(panel: Axes, row: Row, line: int) -> None:
     panel.text(right, _y(line), _stands(row), fontsize=6.5, va="center", color=colour, fontweight=weight)
 
 
-def _stands(row: Row) -> str:
+def _stands(row: FamilyRow) -> str:
     if row.name == VERDICT or row.standing in (Standing.MEASURED, Standing.OPEN):
         return row.says
     if row.standing is Standing.VARIES:
@@ -92,8 +92,8 @@ def _box(panel: Axes, x: float, y: float, colour: str, sign: str) -> None:
     panel.text(x + size[0] / 2, y, sign.strip(), fontsize=7, ha="center", va="center")
 
 
-def _colour(row: Row, cell: Cell) -> str:
-    if cell.state is not State.TOLD:
+def _colour(row: FamilyRow, cell: FamilyCell) -> str:
+    if cell.state is not CellState.TOLD:
         return _STATES[cell.state]
     if row.name == VERDICT:
         return _VERDICTS[cell.word]
@@ -105,10 +105,10 @@ def _legend(panel: Axes, y: float) -> None:
         (_VERDICTS["supported"], "S", "supported"),
         (_VERDICTS["refuted"], "R", "refuted"),
         *((_WORDS[at], "abc"[at], text) for at, text in enumerate(("commonest word", "second", "third"))),
-        (_STATES[State.MEASURED], "0.5", "a number"),
-        (_STATES[State.OPEN], "?", "open"),
-        (_STATES[State.UNTESTED], "-", "untested"),
-        (_STATES[State.NOT_RUN], ".", "not run"),
+        (_STATES[CellState.MEASURED], "0.5", "a number"),
+        (_STATES[CellState.OPEN], "?", "open"),
+        (_STATES[CellState.UNTESTED], "-", "untested"),
+        (_STATES[CellState.NOT_RUN], ".", "not run"),
     )
     x = 0.1
     for colour, sign, text in shown:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from carrylens.arithmetic.battery.outcome import Outcome
-from carrylens.arithmetic.family.cells import Cell, State
+from carrylens.arithmetic.battery.registry import EXPERIMENTS
+from carrylens.arithmetic.family.cells import CellState, FamilyCell
 from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.table import VERDICT, experiment_rows
 from carrylens.arithmetic.model_names import ModelName
@@ -113,7 +114,8 @@ def experiment_lines(saved: Sequence[Saved]) -> Iterator[ComparedLine]:
     if not all(isinstance(each.map.task, ArithmeticTask) for each in saved):
         return  # the battery is about arithmetic
     members = [_member(each) for each in saved]
-    titles = {each["card"]["name"]: each["card"]["title"] for one in saved for each in one.battery}
+    run = {str(each["card"]["name"]) for one in saved for each in one.battery}
+    titles = {each.name: each.card.title for each in EXPERIMENTS if each.name in run}
     for row in experiment_rows(members):
         if row.section in titles and (row.name == VERDICT or row.words):
             name = "" if row.name == VERDICT else f": {row.name}"
@@ -125,8 +127,14 @@ def _member(saved: Saved) -> Member:
     return Member(saved.source, ModelName.parse(saved.map.model), None, {each.card.name: each for each in outcomes})
 
 
-def _said(cell: Cell) -> str:
-    return cell.word if cell.state is State.TOLD else "inconclusive" if cell.state is State.OPEN else cell.state.value
+def _said(cell: FamilyCell) -> str:
+    return (
+        cell.word
+        if cell.state is CellState.TOLD
+        else "inconclusive"
+        if cell.state is CellState.OPEN
+        else cell.state.value
+    )
 
 
 def layout_lines(saved: Sequence[Saved], circuits: Sequence[Circuit]) -> Iterator[ComparedLine]:

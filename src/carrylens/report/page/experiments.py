@@ -2,7 +2,7 @@
 
 Takes  outcomes as they were saved.
 Gives  what was asked, the figure, effects beside their nulls, the verdict, what would refute it, the paper's figure.
-Never  shows a figure, a fact or an estimate that has no null.
+Never  shows a figure, a fact or an estimate that has no null, nor a card's words but as they stand in the code.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from carrylens.arithmetic.battery.outcome import Card
+from carrylens.arithmetic.battery.registry import card_called
 from carrylens.errors import CarryLensError
 from carrylens.report.page.chart import chart
 from carrylens.report.page.effects import Effect, effect_of_record
@@ -29,7 +31,7 @@ class EstimateRow:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class ExperimentSection:
     """One experiment, ready to be shown."""
 
     name: str
@@ -51,31 +53,31 @@ class Experiment:
     settings: tuple[tuple[str, str], ...]
 
 
-def experiments_of(outcomes: Sequence[Mapping[str, Any]]) -> list[Experiment]:
+def experiments_of(outcomes: Sequence[Mapping[str, Any]]) -> list[ExperimentSection]:
     """Every outcome, in the order they were saved."""
     return [_experiment(outcome, at) for at, outcome in enumerate(outcomes)]
 
 
-def _experiment(outcome: Mapping[str, Any], at: int) -> Experiment:
-    card = outcome["card"]
+def _experiment(outcome: Mapping[str, Any], at: int) -> ExperimentSection:
+    card = _card(outcome["card"])
     effects, figure = tuple(_effects(outcome)), outcome.get("figure")
     estimates = tuple(_estimate(each) for each in outcome.get("estimates", ()))
     verdict = str(outcome["verdict"]).upper()
     if verdict in ("SUPPORTED", "REFUTED") and not (effects or estimates or figure):
         raise CarryLensError(
-            f"The experiment {card['name']!r} is {verdict.lower()} and has no effect with its null, so it cannot be "
+            f"The experiment {card.name!r} is {verdict.lower()} and has no effect with its null, so it cannot be "
             "shown. Run the battery again."
         )
-    return Experiment(
-        name=str(card["name"]),
-        title=card["title"],
-        question=card["question"],
-        method=_words(card["method"]),
-        refuted_if=card.get("refuted_if") or card.get("refuted_by", ""),
-        paper=_paper(card),
+    return ExperimentSection(
+        name=card.name,
+        title=card.title,
+        question=card.question,
+        method=card.method,
+        refuted_if=card.refuted_if,
+        paper=f"{card.paper} ({card.where})" if card.paper and card.where else card.paper,
         verdict=verdict,
         says=outcome["says"],
-        drawing=chart(figure, card["title"], f"experiment-{at}") if figure else "",
+        drawing=chart(figure, card.title, f"experiment-{at}") if figure else "",
         legend=tuple((i % 8, each["kind"], each["label"]) for i, each in enumerate(figure["series"])) if figure else (),
         effects=effects[:_MOST_FACTS],
         n_more=max(0, len(effects) - _MOST_FACTS),
@@ -104,10 +106,8 @@ def _estimate(given: Mapping[str, Any]) -> EstimateRow:
     return EstimateRow(given["name"], ours, null, given["n"])
 
 
-def _words(method: str | Sequence[str]) -> tuple[str, ...]:
-    return (method,) if isinstance(method, str) else tuple(method)
-
-
-def _paper(card: Mapping[str, Any]) -> str:
-    said, where = card.get("paper", ""), card.get("where", "")
-    return f"{said} ({where})" if said and where else str(said)
+def _card(saved: Mapping[str, Any]) -> Card:
+    # As it stands in the code; only of an experiment that is no longer there what was saved is shown.
+    name = str(saved["name"])
+    texts = {key: str(saved.get(key, "")) for key in ("title", "question", "refuted_if", "paper", "where")}
+    return card_called(name) or Card(name=name, method=tuple(map(str, saved.get("method", ()))), **texts)

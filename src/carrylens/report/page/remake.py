@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from carrylens.arithmetic.exam_counts import asked_options
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.report.page.saved import Saved
-from carrylens.training.counts import asked_options
 
 _QUICK_QUESTIONS = 96
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from carrylens.arithmetic.battery.saved_form import BATTERY, battery_record
+from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
 from carrylens.arithmetic.task import find_task as find_arithmetic_task
 from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.errors import CarryLensError

@@ -18,7 +18,7 @@ _WIDTH = 118
 _AGREES = {True: "agrees", False: "differs", None: "cannot be compared"}
 
 
-def summary_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def battery_summary_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Name, verdict and what it says of each experiment; then, where the paper has a figure, both."""
     amounts = ""
     for outcome in outcomes:

@@ -1,6 +1,6 @@
-"""Calibration in tables: how right each method is, what it finds where nothing is, and how sure a role may be called.
+"""The benchmark in tables: how right each method is, what it finds where nothing is, how sure a role may be called.
 
-Takes  the records of a calibration.
+Takes  the records of a benchmark.
 Gives  text for a terminal, and the page `docs/calibration.md`.
 Never  computes more than sums and shares of counts.
 """
@@ -25,15 +25,19 @@ def calibration_tables(records: Sequence[Record]) -> list[Table]:
     tables = [
         ("All settings together", _SCORE_HEAD, _score_rows(scores, ("method",))),
         ("Mean over circuits", ["method", "circuits", "precision", "recall"], _mean_rows(scores)),
-        ("By dial", ["dial", *_SCORE_HEAD], _score_rows(scores, ("dial", "method"))),
-        ("By operation and digits", ["operation", "digits", *_SCORE_HEAD], _score_rows(scores, _SHAPE)),
+        ("By dial", ["dial", *_SCORE_HEAD], _score_rows(_labelled(scores, _DIAL), _DIAL)),
+        (
+            "By operation and digits",
+            ["operation", "digits", *_SCORE_HEAD],
+            _score_rows(_labelled(scores, _SHAPE), _SHAPE),
+        ),
         ("Recall and precision by variable", ["variable", *_methods(scores)], _variable_rows(scores)),
         ("Thresholds", ["method", "threshold"], _threshold_rows(scores)),
         ("Where ours falls short", ["setting", "wrong", "missed", "groups"], _short_rows(scores)),
         ("Where nothing is", _EMPTY_HEAD, _empty_rows(records)),
         ("Where something else is", _HELD_HEAD, _held_rows(records)),
         ("Hypotheses", ["circuit runs", "hypothesis", "right", "wrong", "open"], _hypothesis_rows(records)),
-        ("Tri-state asked of binary carries", ["heads asked", "given ST", "which"], _binary_rows(records)),
+        ("Binary carries evaluated on ST", ["heads tested", "given ST", "which"], _binary_rows(records)),
         ("Stated and observed", _STATED_HEAD, _reliability_rows(records)),
     ]
     return [table for table in tables if table[2]]
@@ -50,8 +54,9 @@ def calibration_page(
     records: Sequence[Record], command: str, training: Sequence[str], picture: Path | None = None
 ) -> str:
     """The page of the documentation; `picture` lies beside it."""
-    scored = {record["setting"]: str(record["digits"]) for record in records if record["part"] == "scores"}
-    digits = ", ".join(dict.fromkeys(scored.values()))
+    scored = {record["setting"]: record.get("digits") for record in records if record["part"] == "scores"}
+    widths = ", ".join(dict.fromkeys(str(each) for each in scored.values() if each is not None))
+    digits = f", with {widths} digits" if widths else ""
     introduction = INTRODUCTION if scored else CONTROLS
     fitted = next((record["circuits"] for record in records if record["part"] == "confidence"), training)
     training = training if scored else fitted
@@ -66,12 +71,12 @@ def calibration_page(
     return "\n".join(lines).rstrip() + "\n"
 
 
-_SHAPE = ("operation", "digits", "method")
+_DIAL, _SHAPE = ("dial", "method"), ("operation", "digits", "method")
 _SCORE_HEAD = ["method", "precision", "strict", "recall", "made", "roles", "group precision", "group recall"]
 _SCORE_HEAD += ["decoys tagged"]
-_ASKED_HEAD = ["tested", "hit a quarter", "weighed", "confirmed", "interval"]
-_EMPTY_HEAD = ["models", *_ASKED_HEAD, "of sets", "models with any", "interval", "level", "bound for any"]
-_HELD_HEAD = ["what the nodes hold", *_ASKED_HEAD, "circuits with any", "interval", "of all roles confirmed", "level"]
+_TEST_HEAD = ["tested", "hit a quarter", "weighed", "confirmed", "interval"]
+_EMPTY_HEAD = ["models", *_TEST_HEAD, "of sets", "models with any", "interval", "level", "bound for any"]
+_HELD_HEAD = ["what the nodes hold", *_TEST_HEAD, "circuits with any", "interval", "of all roles confirmed", "level"]
 _STATED_HEAD = ["stated", "mean stated", "true", "of twins", "circuits", "share by circuit", "interval"]
 
 
@@ -135,7 +140,7 @@ def _empty_rows(records: Sequence[Record]) -> list[list[str]]:
     for each in records:
         if each["part"] == "nothing there, summary":
             roles, models = each["roles"], each["models"]
-            row = [each["kind"], *_asked_cells(each, roles), f"{each['of_sets']:,}"]
+            row = [each["kind"], *_test_cells(each, roles), f"{each['of_sets']:,}"]
             row += [f"{models['hits']} of {models['n']}", _interval(models["interval"])]
             rows.append([*row, f"{each['level']:g}", f"{each['bound']:g}"])
     return rows
@@ -146,13 +151,13 @@ def _held_rows(records: Sequence[Record]) -> list[list[str]]:
     for each in records:
         if each["part"] == "not held, summary":
             roles, circuits = each["roles"], each["circuits"]
-            row = [each["kind"], *_asked_cells(each, roles)]
+            row = [each["kind"], *_test_cells(each, roles)]
             row += [f"{circuits['hits']} of {circuits['n']}", _interval(circuits["interval"])]
             rows.append([*row, f"{roles['hits']} of {each['all_confirmed']:,}", f"{each['level']:g}"])
     return rows
 
 
-def _asked_cells(record: Record, roles: Record) -> list[str]:
+def _test_cells(record: Record, roles: Record) -> list[str]:
     cells = [f"{record[name]:,}" for name in ("tested", "hit", "weighed")]
     return [*cells, f"{roles['hits']:,}", _interval(roles["interval"]) if roles["n"] else "-"]
 
@@ -195,6 +200,11 @@ def _by(records: Iterable[Record], keys: Sequence[str]) -> list[tuple[list[str],
     for record in records:
         found.setdefault(tuple(str(record[key]) for key in keys), []).append(record)
     return [(list(names), some) for names, some in found.items()]
+
+
+def _labelled(records: Sequence[Record], keys: Sequence[str]) -> list[Record]:
+    # Circuits of other studies have other labels, or none.
+    return [record for record in records if all(key in record for key in keys)]
 
 
 def _methods(scores: Iterable[Record]) -> list[str]:

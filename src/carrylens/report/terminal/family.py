@@ -11,12 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import wrap
 
-from carrylens.arithmetic.family.cells import Cell, State
+from carrylens.arithmetic.family.cells import CellState, FamilyCell
 from carrylens.arithmetic.family.members import Member
-from carrylens.arithmetic.family.table import VERDICT, FamilyTable, Row, Standing
+from carrylens.arithmetic.family.table import VERDICT, FamilyRow, FamilyTable, Standing
 from carrylens.report.terminal.tables import align, markdown_table
 
-MARKS = {State.OPEN: "?", State.UNTESTED: "-", State.NOT_RUN: ".", State.APART: " ", State.MEASURED: "#"}
+MARKS = {
+    CellState.OPEN: "?",
+    CellState.UNTESTED: "-",
+    CellState.NOT_RUN: ".",
+    CellState.APART: " ",
+    CellState.MEASURED: "#",
+}
 """What stands for a cell that has no word."""
 MEANINGS = {
     "S, R": "supported, refuted",
@@ -55,9 +61,9 @@ def short_names(members: Sequence[Member]) -> list[str]:
     return [member.source for member in members]
 
 
-def mark(row: Row, cell: Cell) -> str:
+def mark(row: FamilyRow, cell: FamilyCell) -> str:
     """One sign for a cell: S or R for a verdict, a letter for a word, else why there is none."""
-    if cell.state is not State.TOLD:
+    if cell.state is not CellState.TOLD:
         return MARKS[cell.state]
     return cell.word[0].upper() if row.name == VERDICT else chr(ord("a") + row.words.index(cell.word))
 
@@ -116,7 +122,7 @@ def _lists(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[
     yield "What varies", varies or ["nothing that could be told"]
     told: dict[bool, list[str]] = {True: [], False: []}
     for row in table.standing(Standing.SO_FAR):
-        told[row.count(State.TOLD) > 1].append(f"{_label(row)}: {row.words[0]} ({row.says})")
+        told[row.count(CellState.TOLD) > 1].append(f"{_label(row)}: {row.words[0]} ({row.says})")
     yield from [("The same wherever it could be told", told[True])] if told[True] else []
     yield from [("Told in one model alone", told[False])] if told[False] else []
     measured = [f"{_label(row)}: {row.says}" for row in table.standing(Standing.MEASURED)]
@@ -141,7 +147,7 @@ def _missing(member: Member) -> str:
     return f"without {', '.join(member.missing)}: " if member.outcomes else ""
 
 
-def _by_word(table: FamilyTable, row: Row, names: Mapping[int, str]) -> str:
+def _by_word(table: FamilyTable, row: FamilyRow, names: Mapping[int, str]) -> str:
     parts = []
     for word in row.words:
         models = [names[id(member)] for member in table.models(row, word)]
@@ -149,16 +155,22 @@ def _by_word(table: FamilyTable, row: Row, names: Mapping[int, str]) -> str:
     return "; ".join([*parts, *row.rest])
 
 
-def _label(row: Row) -> str:
+def _label(row: FamilyRow) -> str:
     return row.section if row.name == VERDICT else f"{row.section}, {row.name}"
 
 
-def _cell(cell: Cell) -> str:
-    said = f"**{cell.word}**" if cell.state is State.TOLD else "" if cell.state is State.MEASURED else cell.state.value
+def _cell(cell: FamilyCell) -> str:
+    said = (
+        f"**{cell.word}**"
+        if cell.state is CellState.TOLD
+        else ""
+        if cell.state is CellState.MEASURED
+        else cell.state.value
+    )
     return "<br>".join(part for part in (said, cell.figure) if part)
 
 
-def _paper(row: Row) -> str:
+def _paper(row: FamilyRow) -> str:
     agree = f"agrees in {row.agree} of {row.compared}" if row.compared else ""
     return "<br>".join(part for part in (row.paper, agree) if part)
 

@@ -1,0 +1,192 @@
+"""What `make-carry` says: where each carry is made, and with how many values.
+
+Takes  what was measured about every column.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
+Never  runs a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.make_carry.card import CARD
+from carrylens.arithmetic.battery.make_carry.measure import CONTRASTS, CarryColumn, CarryMeasurements
+from carrylens.arithmetic.battery.make_carry.written_classes import BESIDE, Cut, classes_told, pool
+from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.verdict_rules import weigh
+from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
+from carrylens.claims.verdicts import Verdict
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate
+
+MADE_IN_PLACE, MADE_SPLIT = "at its own place, all its values", "at its own place, as two binary values"
+MADE_BINARY, MADE_LATER = "at its own place, binary", "not there alone, but before the answer"
+MADE_AT_ANSWER, MADE_OPEN, NOT_ASKED = "only at the answer", "open", "not asked"
+MADE_ROW = "how a column's carry is made"
+"""What is set beside the paper."""
+ContrastVerdicts = dict[tuple[str, str, str], Verdict]
+"""By site or node, column, and the values between which it is interchanged."""
+
+
+def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcome:
+    """What the interchanges say of where each carry is made."""
+    settings, found, cuts = context.settings, measured.columns, measured.cuts
+    stimuli = {"n": settings.n_pairs, "seed": settings.seed}
+    facts = [fact for column in found for fact in _facts(column, stimuli)]
+    alone = [fact for column in found for fact in _facts_alone(column, stimuli)]
+    questions = {"n_train": settings.n_train, "seed": settings.seed}
+    written = [fact for cut in cuts for fact in cut.facts(CARD.name, questions)]
+    verdicts = _verdicts(facts) | _verdicts(alone)
+    kinds = [_kind(column, verdicts) for column in found]
+    return Outcome(
+        card=CARD,
+        settings=settings.plain(),
+        verdict=_overall(kinds),
+        says=_says(found, kinds, cuts),
+        facts=(*facts, *alone, *written),
+        figure=_figure(found),
+        headers=(
+            "column",
+            "made at",
+            *(f"{name}, null" for name in CONTRASTS),
+            *(f"write: {name}, one value" for name in BESIDE),
+        ),
+        rows=tuple(
+            (_name(column), kind, *(_cell(column.own.get(name)) for name in CONTRASTS), *_written(column, cuts))
+            for column, kind in zip(found, kinds, strict=True)
+        ),
+        beside_paper=(_beside(found, kinds),),
+    )
+
+
+def _facts(column: CarryColumn, stimuli: Mapping[str, object]) -> list[Fact]:
+    return [
+        rates.fact(CARD.name, {"site": site, "column": _name(column), "values": name}, stimuli)
+        for site, measured in (("own place", column.own), ("up to =", column.tail))
+        for name, rates in measured.items()
+    ]
+
+
+def _facts_alone(column: CarryColumn, stimuli: Mapping[str, object]) -> list[Fact]:
+    return [
+        rates.fact(CARD.name, {"site": str(node), "column": _name(column), "values": name, "alone": True}, stimuli)
+        for name, measured in column.alone.items()
+        for node, rates in measured.items()
+    ]
+
+
+def _verdicts(facts: Sequence[Fact]) -> ContrastVerdicts:
+    return {
+        (str(fact.about["site"]), str(fact.about["column"]), str(fact.about["values"])): verdict
+        for fact, verdict in zip(facts, weigh(facts), strict=True)
+    }
+
+
+def _kind(column: CarryColumn, verdicts: ContrastVerdicts) -> str:
+    own = {name: verdicts["own place", _name(column), name] for name in column.own}
+    if own["0-1"] is Verdict.UNTESTED:
+        return NOT_ASKED
+    if set(own.values()) == {Verdict.SUPPORTED}:
+        return MADE_SPLIT if _is_split(column, verdicts) else MADE_IN_PLACE
+    if own["0-1"] is Verdict.SUPPORTED and own.get("0-U") is Verdict.REFUTED:
+        return MADE_BINARY
+    if own["0-1"] is Verdict.REFUTED:
+        tail = verdicts["up to =", _name(column), "0-1"]
+        return {Verdict.SUPPORTED: MADE_LATER, Verdict.REFUTED: MADE_AT_ANSWER}.get(tail, MADE_OPEN)
+    return MADE_OPEN
+
+
+def _is_split(column: CarryColumn, verdicts: ContrastVerdicts) -> bool:
+    # Whether one head tells carries and surely not nines, another nines and surely not carries, and none both.
+    if "0-U" not in column.alone:
+        return False
+    heads = [node for node in column.alone["0-U"] if not node.is_mlp]
+    told = {tuple(verdicts[str(node), _name(column), name] for name in ("0-1", "0-U")) for node in heads}
+    yes, no = Verdict.SUPPORTED, Verdict.REFUTED
+    return {(yes, no), (no, yes)} <= told and (yes, yes) not in told
+
+
+def _overall(kinds: Sequence[str]) -> Verdict:
+    asked = [kind for kind in kinds if kind != NOT_ASKED]
+    if not asked:
+        return Verdict.UNTESTED
+    if {MADE_SPLIT, MADE_BINARY, MADE_LATER, MADE_AT_ANSWER} & set(asked):
+        return Verdict.REFUTED
+    return Verdict.SUPPORTED if set(kinds) == {MADE_IN_PLACE} else Verdict.INCONCLUSIVE
+
+
+def _says(found: Sequence[CarryColumn], kinds: Sequence[str], cuts: Sequence[Cut]) -> str:
+    counts = {
+        kind: [_name(c) for c, each in zip(found, kinds, strict=True) if each == kind] for kind in dict.fromkeys(kinds)
+    }
+    if set(counts) == {NOT_ASKED}:
+        return "The model answers too few of the questions for any column to be asked."
+    parts = [
+        f"{len(names)} {kind}" + ("" if kind == MADE_IN_PLACE else f" ({', '.join(names)})")
+        for kind, names in counts.items()
+    ]
+    return f"Of {len(found)} columns' carries, made: {'; '.join(parts)}{_says_written(cuts)}."
+
+
+def _says_written(cuts: Sequence[Cut]) -> str:
+    if not cuts:
+        return ""
+    classes = classes_told(cuts)
+    kinds = {kind: [name for name in classes if classes[name][0] == kind] for kind, _ in classes.values()}
+    plain = {cut: [name for name in classes if cut in classes[name][1]] for cut in BESIDE}
+    held = ", ".join(kind if len(kinds) == 1 else f"{kind} ({', '.join(names)})" for kind, names in kinds.items())
+    but = " and ".join(f"{cut} ({', '.join(names)})" for cut, names in plain.items() if names)
+    rates = {name: pool([cut for cut in cuts if cut.name == name]) for name in BESIDE}
+    figures = ", ".join(f"{name} in {told.value:.2f} ({sums.value:.2f})" for name, (told, sums, _) in rates.items())
+    return (
+        f". What the columns' places write holds apart: {held}; for digits left out {figures}, in brackets "
+        "neighbouring sums, or differences, of one value" + (f"; no surer than those: {but}" if but else "")
+    )
+
+
+def _beside(found: Sequence[CarryColumn], kinds: Sequence[str]) -> BesidePaper:
+    # The units have no U, so nothing there tells binary from tri-state.
+    above = [kind for column, kind in zip(found, kinds, strict=True) if column.column]
+    told = [kind for kind in above if kind not in (NOT_ASKED, MADE_OPEN)]
+    binary, split, three = (told.count(kind) for kind in (MADE_BINARY, MADE_SPLIT, MADE_IN_PLACE))
+    ours = (
+        f"in place in {binary + split + three} of {len(told)} columns above the units that could be told: binary in "
+        f"{binary}, two binary values in {split}, three values in {three}"
+    )
+    return BesidePaper(MADE_ROW, CARD.paper, ours, binary + split == len(told) if told else None)
+
+
+def _figure(found: Sequence[CarryColumn]) -> Figure:
+    def pooled(measured: Mapping[str, InterchangeRates], null: bool) -> Rate:
+        return sum(((each.null if null else each.effect) for each in measured.values()), Rate(0, 0))
+
+    x = range(len(found))
+    return Figure(
+        x_label="column",
+        y_label="share of pairs",
+        names=tuple(map(_name, found)),
+        series=(
+            Series.of_rates("own place interchanged", SeriesKind.EFFECT, x, [pooled(c.own, False) for c in found]),
+            Series.of_rates(
+                "all places up to = interchanged", SeriesKind.RIVAL, x, [pooled(c.tail, False) for c in found]
+            ),
+            Series.of_rates("null: own place, same carry", SeriesKind.NULL, x, [pooled(c.own, True) for c in found]),
+        ),
+    )
+
+
+def _name(column: CarryColumn) -> str:
+    return str(column.branch.family[column.column])
+
+
+def _written(column: CarryColumn, cuts: Sequence[Cut]) -> list[str]:
+    own = {cut.name: cut for cut in cuts if (cut.branch, cut.column) == (column.branch, column.column)}
+    return [
+        f"{own[name].told.hits}/{own[name].told.n}, {own[name].other_sums.value:.2f}" if name in own else "-"
+        for name in BESIDE
+    ]
+
+
+def _cell(rates: InterchangeRates | None) -> str:
+    return "-" if rates is None else f"{rates.effect.hits}/{rates.effect.n}, {rates.null.hits}/{rates.null.n}"

@@ -1,0 +1,20 @@
+"""The experiment `polysemy`: which branches each node serves.
+
+Takes  the context of a run.
+Gives  `card.py` what is asked, `measure.py` what was measured, `summarise.py` the outcome, `findings.py` what of it is
+       compared between models.
+Never  lets what is summarised run the model, or what is measured judge.
+"""
+
+from carrylens.arithmetic.battery.experiment import measured_experiment
+from carrylens.arithmetic.battery.polysemy import card, findings, measure, summarise
+from carrylens.arithmetic.questions import Operation
+
+EXPERIMENT = measured_experiment(
+    card.CARD,
+    measure.measure,
+    summarise.summarise,
+    findings.QUESTIONS,
+    findings.findings_of,
+    operations=(Operation.MIX,),
+)

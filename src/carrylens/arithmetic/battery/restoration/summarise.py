@@ -1,0 +1,231 @@
+"""What `restoration` says: how many failing questions the chosen nodes bring back, and what those nodes write.
+
+Takes  what was found on every branch.
+Gives  the outcome: verdict, facts, estimates, what a figure and a table show.
+Never  runs a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
+from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.useful_nodes import UsefulNodes
+from carrylens.arithmetic.battery.measures.verdict_rules import overall
+from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
+from carrylens.arithmetic.battery.restoration.card import CARD
+from carrylens.arithmetic.battery.restoration.measure import (
+    PAPER_COUNTS,
+    PAPER_FIGURES,
+    RestorationCurve,
+    RestorationMeasurements,
+    RestoredBranch,
+)
+from carrylens.arithmetic.battery.restoration.node_ranking import NEARNESS
+from carrylens.arithmetic.battery.restoration.restored_answers import RestoredAnswers, judge_restored
+from carrylens.arithmetic.battery.restoration.restored_writes import RestoredWrite
+from carrylens.arithmetic.battery.settings import BatterySettings
+from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.arithmetic.battery.subject import Subject
+from carrylens.arithmetic.questions import Operation
+from carrylens.evidence.facts import Fact
+from carrylens.evidence.rates import Rate
+from carrylens.nodes import Node
+
+_NULL = "as many matched nodes, neither tagged nor chosen"
+
+
+def summarise(context: ExperimentContext, measured: RestorationMeasurements) -> Outcome:
+    """Whether a few untagged nodes, and not just any, restore what the useful ones lack."""
+    settings, tagged, found = context.settings, measured.tagged, measured.found
+    incomplete = [each for each in found if each.brought is not None]
+    brought = [each.brought for each in incomplete if each.brought is not None]
+    back = [_back_fact(each, tagged, settings) for each in incomplete]
+    told = [told for each in incomplete for told in each.told]
+    curves = [fact for each in found for fact in _curve_facts(each, tagged, settings)]
+    return Outcome(
+        card=CARD,
+        settings=settings.plain(),
+        verdict=overall(judge_restored(brought)),
+        says=_says(found, tagged),
+        facts=(*back, *(fact for each in told for fact in _told_facts(each, settings)), *curves),
+        estimates=tuple(each.difference for each in brought),
+        figure=_figure(found) if found else None,
+        headers=("place", "nodes", "what", "read, shuffled", "corrected", "swapped, null", "with all heads, null"),
+        rows=tuple(map(_row, told)),
+        beside_paper=_beside(context.subject, found, told),
+    )
+
+
+def _back_fact(each: RestoredBranch, tagged: UsefulNodes, settings: BatterySettings) -> Fact:
+    brought = each.brought
+    assert brought is not None
+    about: dict[str, object] = {
+        "branch": each.branch.value,
+        "fill": each.curve.fill.value,
+        "kept": len(tagged.nodes),
+        "reference": "all branches alike",
+        "added": [str(node) for node in each.chosen],
+        "effect": "of the questions that fail, those brought back",
+        "null": _NULL,
+        "random nodes drawn": dict(zip(NEARNESS, each.nearness, strict=True)),
+        "back only with chosen, random": list(brought.alone),
+    }
+    stimuli = {"n": len(each.curve.right[0]), "seed": settings.seed}
+    return Fact(f"battery {CARD.name}", about, brought.effect, brought.null, stimuli)
+
+
+def _curve_facts(each: RestoredBranch, tagged: UsefulNodes, settings: BatterySettings) -> list[Fact]:
+    # With nothing added there is nothing to draw at random.
+    curves = [each.curve] if each.by_mean in (None, each.curve) else [each.curve, each.by_mean]
+    about = {"branch": each.branch.value, "kept": len(tagged.nodes), "effect": "answers right", "null": _NULL}
+    return [
+        InterchangeRates(hit_rate(right), hit_rate(null if n else null[:0])).fact(
+            CARD.name, {**about, "fill": curve.fill.value, "n_added": n}, {"seed": settings.seed}
+        )
+        for curve in curves
+        if curve is not None
+        for n, right, null in zip(curve.counts, curve.right, curve.null, strict=True)
+    ]
+
+
+def _told_facts(told: RestoredWrite, settings: BatterySettings) -> list[Fact]:
+    about = {
+        "branch": told.branch.value,
+        "place": told.place,
+        "what": told.what,
+        "nodes": [str(node) for node in told.nodes],
+    }
+    stimuli = {"seed": settings.seed}
+    read = {**about, "effect": "it is read off their write", "null": "shuffled labels"}
+    interchanged = (("swapped together", told.together), ("swapped with all heads of their layers", told.with_layer))
+    return [
+        Fact(f"battery {CARD.name}", read, told.read, told.shuffled, stimuli),
+        *(
+            each.fact(CARD.name, {**about, "effect": what, "null": "same carry"}, stimuli)
+            for what, each in interchanged
+        ),
+    ]
+
+
+def _says(found: Sequence[RestoredBranch], tagged: UsefulNodes) -> str:
+    if not found:
+        return "There is nothing to restore: no node is useful, all are, or the model answers too few questions."
+    parts = "; ".join(map(_says_of, found))
+    text = f"With {len(tagged.nodes)} nodes kept, tagged by {tagged.by}: {parts}."
+    incomplete = [each for each in found if each.brought is not None]
+    told = [told for each in incomplete for told in each.told]
+    if incomplete:
+        text += f" {_says_drawn(incomplete)}"
+    if told:
+        read, shuffled, turned, null = _pooled(told)
+        n_chosen = sum(len(each.chosen) for each in incomplete)
+        n_told = sum(len({node for one in each.told for node in one.nodes}) for each in incomplete)
+        text += (
+            f" {n_told} of these {n_chosen} lie where a carry, a borrow or the sign is made or read: it is read off "
+            f"what they write in {read.value:.2f} (shuffled labels {shuffled.value:.2f}), and interchanged together "
+            f"they turn its digits in {turned.value:.2f} (null {null.value:.2f})."
+        )
+    elif incomplete:
+        text += " None of these lies where a carry, a borrow or the sign is made or read."
+    return text
+
+
+def _says_of(each: RestoredBranch) -> str:
+    curve, at = each.curve, each.curve.counts.index(len(each.chosen))
+    plain, best = (hit_rate(some) for some in (curve.right[0], curve.right[at]))
+    text = f"{each.branch.value}: {plain.value:.2f} of answers right ({curve.fill.value})"
+    if each.brought is not None:
+        others = "the best other" if len(each.chosen) == 1 else f"the {len(each.chosen)} best others"
+        text += f", with {others} {best.value:.2f} ({_names(each.chosen)}), {_says_back(each.brought)}"
+        return text + (", so just any others bring back most" if each.brought.just_any else "")
+    if curve.lost:
+        return f"{text}, and {curve.lost} of {plain.n} that fail are too few to test what is missing"
+    return f"{text}, so nothing is missing"
+
+
+def _says_back(brought: RestoredAnswers) -> str:
+    gap, effect, null = brought.difference, brought.effect, brought.null
+    return (
+        f"which brings back {effect.value:.2f} of the {effect.n} that fail, random others {null.value:.2f}: a "
+        f"difference of {gap.value:.2f} [{gap.low:.2f}, {gap.high:.2f}] on the same questions, of two random sets "
+        f"{gap.null:.2f}"
+    )
+
+
+def _says_drawn(found: Sequence[RestoredBranch]) -> str:
+    drawn = np.sum([each.nearness for each in found], axis=0)
+    parts = (f"{n / drawn.sum():.2f} {where}" for n, where in zip(drawn, NEARNESS, strict=True) if n)
+    return f"Random others are neither tagged nor chosen: {', '.join(parts)}."
+
+
+def _pooled(told: Sequence[RestoredWrite]) -> tuple[Rate, Rate, Rate, Rate]:
+    rates = [(each.read, each.shuffled, each.together.effect, each.together.null) for each in told]
+    read, shuffled, turned, null = (sum(some, Rate(0, 0)) for some in zip(*rates, strict=True))
+    return read, shuffled, turned, null
+
+
+def _names(nodes: Sequence[Node]) -> str:
+    shown = ", ".join(map(str, sorted(nodes[:10])))
+    return shown + (f" and {len(nodes) - 10} more" if len(nodes) > 10 else "")
+
+
+def _beside(
+    subject: Subject, found: Sequence[RestoredBranch], told: Sequence[RestoredWrite]
+) -> tuple[BesidePaper, ...]:
+    rows = [beside_curve(each.branch, each.by_mean) for each in found if each.by_mean is not None]
+    if subject.operation is not Operation.MIX:
+        return tuple(rows)
+    if told:
+        read, shuffled, _, _ = _pooled(told)
+        ours = f"{read} in {len(told)} groups of nodes, shuffled labels {shuffled.value:.2f}"
+        rows.append(
+            BesidePaper("carry or sign read off restored writes", "1.00 (mix d6)", ours, read.interval[1] >= 0.99)
+        )
+    last = subject.last_layer
+    there = [each for each in told if each.digit is not None and any(node.layer == last for node in each.nodes)]
+    if there:
+        _, _, turned, null = _pooled(there)
+        what = "digits turned by restored nodes of their place, last layer among them"
+        agrees = turned.interval[1] >= 0.99 and null.interval[0] <= 0.01
+        rows.append(BesidePaper(what, "1.00, null 0.00 (mix d6)", f"{turned}, null {null}", agrees))
+    return tuple(rows)
+
+
+def curve_row(branch: Branch) -> str:
+    """How what is set beside the paper about a branch begins."""
+    return f"{branch.value}: right with"
+
+
+def beside_curve(branch: Branch, curve: RestorationCurve) -> BesidePaper:
+    """The paper's figure for a branch, beside the curve under its fill."""
+    paper, with_ten = PAPER_FIGURES[branch]
+    none, shown = hit_rate(curve.right[0]), [n for n in PAPER_COUNTS if n in curve.counts]
+    what, agrees = f"{curve_row(branch)} the best 5/10/20, mean ablation", None
+    if not curve.tells or 10 not in shown:
+        return BesidePaper(what, paper, f"{none.value:.2f} with none added: too few fail", agrees)
+    best, null = ([hit_rate(some[curve.counts.index(n)]) for n in shown] for some in (curve.right, curve.null))
+    ours = f"{'/'.join(f'{r.value:.2f}' for r in best)} (random {'/'.join(f'{r.value:.2f}' for r in null)})"
+    low, high = best[shown.index(10)].interval
+    return BesidePaper(what, paper, f"{ours}, none {none.value:.2f}", low <= with_ten <= high)
+
+
+def _figure(found: Sequence[RestoredBranch]) -> Figure:
+    series = [
+        Series.of_rates(f"{each.branch.value}, {what}", kind, each.curve.counts, list(map(hit_rate, some)))
+        for kind, what in ((SeriesKind.EFFECT, "best others"), (SeriesKind.NULL, "random others"))
+        for each in found
+        for some in (each.curve.right if kind is SeriesKind.EFFECT else each.curve.null,)
+    ]
+    return Figure("untagged nodes added", "share of answers right", tuple(series))
+
+
+def _row(told: RestoredWrite) -> tuple[str, ...]:
+    names = ", ".join(str(node)[len(f"P{node.position}") :] for node in told.nodes)
+    together = (f"{s.effect.value:.2f}, {s.null.value:.2f}" for s in (told.together, told.with_layer))
+    reading = f"{told.read.value:.2f}, {told.shuffled.value:.2f}"
+    return (f"{told.place} {told.branch.value}", names, told.what, reading, f"{told.corrected:.2f}", *together)

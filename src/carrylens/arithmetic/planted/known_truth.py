@@ -1,0 +1,35 @@
+"""Known truth of planted models: their `Truth` in the form that methods are scored against, whatever the task.
+
+Takes  the `Truth` of a planted model.
+Gives  `KnownTruth`.
+Never  adds to it, or leaves anything out that a method is scored on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from carrylens.arithmetic.planted.truth import Group, Truth
+from carrylens.arithmetic.variables import D_PRIME, D
+from carrylens.benchmark.known_truth import HeldVariable, KnownTruth, TrueEdge, TrueGroup
+
+_FETCH = "fetch"
+
+
+def known_truth(truth: Truth) -> KnownTruth:
+    """What is true of the model. Heads that fetch a column's digits bring inputs."""
+    groups = tuple(TrueGroup(each.variable, each.copies, each.serves, each.stage == _FETCH) for each in truth.groups)
+    edges = tuple(TrueEdge(each.sender, each.receiver, each.input, each.variable) for each in truth.edges)
+    return KnownTruth(groups, edges, truth.decoys, _single_digits(truth.groups))
+
+
+def _single_digits(groups: Iterable[Group]) -> frozenset[HeldVariable]:
+    # The heads that bring one digit of a column, and which: of two that share a column the first brings D.
+    return frozenset(
+        (node, family[group.variable.index])
+        for group in groups
+        if group.stage == _FETCH and group.variable.index is not None
+        for copy in group.copies
+        if len(copy) == 2
+        for node, family in zip(sorted(copy), (D, D_PRIME), strict=True)
+    )

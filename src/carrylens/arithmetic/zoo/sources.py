@@ -1,0 +1,120 @@
+"""Sources: from what a user writes to a model that was found.
+
+Takes  a shipped model's name, a model folder, or `hf:owner/repository`.
+Gives  its `ModelSource`, with its name, its task and where it lies.
+Never  guesses: a name that fits nothing, or says another shape than the weights have, is an error that says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import arithmetic_task, find_task
+from carrylens.arithmetic.zoo.model_facts import model_name
+from carrylens.errors import CarryLensError
+from carrylens.folders import CONFIG, WEIGHTS
+from carrylens.model.hub import HUB
+from carrylens.model.source import ModelSource
+from carrylens.tasks.task import Task
+
+if TYPE_CHECKING:
+    from carrylens.model.transformer import Transformer
+
+SHIPPED = Path(__file__).parent / "models"
+TRAINED = Path("models")
+"""Where `carrylens train` puts a model unless told otherwise."""
+
+
+def shipped_names() -> list[str]:
+    """The names of the models that come with the package, in order of operation, digits, shape and seed."""
+    names = [folder.name for folder in SHIPPED.iterdir() if folder.is_dir()] if SHIPPED.is_dir() else []
+    return sorted(names, key=_order)
+
+
+def find_source(given: str, *, any_name: bool = False) -> ModelSource:
+    """The model that `given` names: a path, a shipped model, one trained here, or a repository on the Hub.
+
+    With `any_name` a folder need not say what its model does: it is then taken to add and subtract.
+    """
+    if given.startswith(HUB):
+        name = model_name(given)
+        return ModelSource(given, str(name), _task_of_name(name), None, False, lambda: _read_published(given))
+    folder = find_folder(given)
+    said = _read_config(folder)
+    name_text, task = _identity(given, folder, said, any_name=any_name)
+    return ModelSource(
+        given, name_text, task, folder, SHIPPED.resolve() in folder.resolve().parents, lambda: _read(folder)
+    )
+
+
+def find_folder(given: str) -> Path:
+    """The folder of the model called so: a path, a shipped model, or one trained here."""
+    candidates = [folder for folder in (Path(given), SHIPPED / given, TRAINED / given) if folder.is_dir()]
+    with_model = [folder for folder in candidates if (folder / CONFIG).exists() or (folder / "model.pth").exists()]
+    if found := (with_model or candidates):
+        return found[0]
+    near = get_close_matches(given, shipped_names(), n=1, cutoff=0.3)
+    advice = f" such as {near[0]}" if near else ""
+    raise CarryLensError(f"{given!r} is no model here. Write a model folder, hf:owner/name or a shipped name{advice}.")
+
+
+def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bool) -> tuple[str, Task]:
+    # What the model is called and what it is for: as its config says, or else as its name does.
+    try:
+        name = model_name(folder)
+    except CarryLensError:
+        if "task" in said:
+            return folder.resolve().name, find_task(said["task"])
+        if any_name and type(said.get("digits")) is int:
+            return folder.resolve().name, arithmetic_task(Operation.MIX, said["digits"])
+        raise
+    for what, field in (("digits", "digits"), ("n_layers", "n_layers"), ("n_heads", "n_heads"), ("width", "d_model")):
+        stated, real = getattr(name, what), said.get(field, getattr(name, what))
+        if stated != real:
+            raise CarryLensError(
+                f"{given!r} is called {name}, which says {field} {stated}, but its {CONFIG} has {real}. "
+                "Call the folder as its model is called."
+            )
+    return str(name), find_task(said["task"]) if "task" in said else _task_of_name(name)
+
+
+def _task_of_name(name: ModelName) -> Task:
+    return arithmetic_task(name.operation, name.digits)
+
+
+def _read_config(folder: Path) -> Mapping[str, Any]:
+    try:
+        given = json.loads((folder / CONFIG).read_bytes())
+    except (OSError, ValueError):  # who loads the model gets the error
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _read(folder: Path) -> Transformer:
+    from carrylens.model.folder import load_model
+    from carrylens.model.published import load_published
+
+    if (folder / "model.pth").exists() and not (folder / WEIGHTS).exists():
+        return load_published(folder).model
+    return load_model(folder)
+
+
+def _read_published(given: str) -> Transformer:
+    from carrylens.model.published import load_published
+
+    return load_published(given).model
+
+
+def _order(name: str) -> tuple[object, ...]:
+    try:
+        parsed = ModelName.parse(name)
+    except CarryLensError:
+        return (1, name)
+    place = list(Operation).index(parsed.operation) + (3 if parsed.insertion else 0)
+    return (0, place, parsed.digits, parsed.n_layers, parsed.n_heads, parsed.width, parsed.seed)

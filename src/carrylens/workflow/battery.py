@@ -1,0 +1,84 @@
+"""The battery: the experiments on a model, each kept as soon as it is there.
+
+Takes  an analysis, and the name of one experiment or none.
+Gives  the outcomes and their folder.
+Never  runs again what was run with the same settings.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map_of_weights, saved_outcomes
+from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
+from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.registry import experiments_called
+from carrylens.arithmetic.battery.settings import BatterySettings
+from carrylens.arithmetic.battery.subject import InsertedModel, Subject
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.zoo.model_facts import training_run
+from carrylens.arithmetic.zoo.sources import find_source, shipped_names
+from carrylens.errors import CarryLensError
+from carrylens.model.source import ModelSource
+from carrylens.tasks.task import Task
+from carrylens.training.insertion import Placement
+from carrylens.workflow.analysis import Analysis
+
+
+def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list[Outcome]]:
+    """The outcomes of all experiments on a model, or of one, and their folder."""
+    experiments, source = experiments_called(only), analysis.source
+    folder = source.analysis_folder(analysis.out)
+    about = {"model": source.name, **analysis.about}
+    own = [] if source.folder is None else [source.folder]  # a shipped model may have come with map and outcomes
+    mapped = (each for place in [folder, *own] if (each := saved_map_of_weights(place, source.sha256)))
+    subject = Subject(source.name, analysis.model, _operation(source.task), next(mapped, None), _inserted(source))
+    here = saved_outcomes(folder, about)
+    came = [outcome for place in own if place.resolve() != folder.resolve() for outcome in saved_outcomes(place, about)]
+    kept = {outcome.card.name: outcome for outcome in (*came, *here)}  # what is here goes before what came with it
+    there = [] if analysis.restart else [*here, *came]
+    done = here if analysis.out else there  # who names a folder wants the outcomes in it
+    context = ExperimentContext(subject, BatterySettings.chosen(analysis.seed, quick=analysis.quick), analysis.progress)
+    found = []
+    for outcome in run_experiments(context, experiments, there):
+        if outcome not in done:
+            kept[outcome.card.name] = outcome
+            save_outcomes(folder, about, list(kept.values()))
+        found.append(outcome)
+    only_came = all(outcome in came and outcome not in here for outcome in found)
+    came_along = only_came and not (analysis.out or analysis.restart)
+    return own[0] if came_along and found else folder, found
+
+
+def _operation(task: Task) -> Operation:
+    if not isinstance(task, ArithmeticTask) or not task.question_layout.is_standard:
+        raise CarryLensError(
+            f"The experiments are the paper's, about models that add or subtract in its layout; this one is for "
+            f"{task.name!r}. Map and judge it instead."
+        )
+    return task.operation
+
+
+def _inserted(source: ModelSource) -> InsertedModel | None:
+    # The addition model that was put into this one, if its history names one that can be found.
+    run = {} if source.folder is None else training_run(source.folder)
+    if "inserted_from" not in run:
+        return None
+    try:
+        model = find_source(str(run["inserted_from"])).load()
+    except CarryLensError:
+        return None
+    late = run.get("placement") == Placement.LATE.value
+    return InsertedModel(str(run["inserted_from"]), model, late, _from_scratch(ModelName.parse(source.name)))
+
+
+def _from_scratch(name: ModelName) -> Subject | None:
+    # The first shipped model of the same operation and shape into which nothing was put.
+    shape = ("operation", "digits", "n_layers", "n_heads", "width", "planted")
+    for other in map(ModelName.parse, shipped_names()):
+        if not other.insertion and all(getattr(other, part) == getattr(name, part) for part in shape):
+            return Subject(str(other), find_source(str(other)).load(), other.operation)
+    return None

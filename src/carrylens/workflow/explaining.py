@@ -1,0 +1,96 @@
+"""Explaining: the whole route for one model, from a name to a page.
+
+Takes  an analysis.
+Gives  its test, map, claims, experiments, worked questions and page, each made only where it is missing or stale.
+Never  prints, and never does what another module of this room does.
+
+1. Test, map and judge the model; run the battery.
+2. Work one question through it.
+3. Read what was saved, and make the page from that alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from carrylens import __version__
+from carrylens.arithmetic.example_questions import example_questions
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.zoo.model_facts import TEST, saved_test
+from carrylens.claims.judgement import CLAIMS
+from carrylens.discovery.map_folder import store_of
+from carrylens.discovery.node_map import NodeMap
+from carrylens.discovery.worked_examples import WORKED, work_questions
+from carrylens.files import write_whole
+from carrylens.report.page.saved import Saved
+from carrylens.steps import finish, is_done
+from carrylens.tasks.batches import Batch
+from carrylens.tasks.samplers import population_of
+from carrylens.workflow.analysis import Analysis
+from carrylens.workflow.battery import run_battery
+from carrylens.workflow.judging import judge_usual
+from carrylens.workflow.mapping import map_source, sufficient_map
+from carrylens.workflow.reading import PAGE, page_of_saved, read_source
+from carrylens.workflow.testing import start_exam
+
+_EXAMPLES = 2  # questions worked through a model whose task has no examples of its own
+
+
+def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
+    """The folder of everything, and what was saved in it."""
+    folder, source = analysis.folder, analysis.source
+    store_of(folder)  # makes the folder, or says why not
+    _test_if_untested(analysis)
+    _, found = sufficient_map(analysis) or map_source(analysis)
+    made_from = {"map": hashlib.sha256(found.to_json().encode()).hexdigest(), "version": __version__}
+    if not is_done(folder, "judge", made_from):
+        analysis.progress("judging claims", 0, 1)
+        finish(folder, "judge", made_from, {CLAIMS: judge_usual(found).to_json().encode()})
+    if isinstance(source.task, ArithmeticTask) and source.task.question_layout.is_standard:
+        run_battery(analysis)
+    if not is_done(folder, "work", made_from):
+        analysis.progress("working a question through", 0, 1)
+        finish(folder, "work", made_from, {WORKED: _worked(analysis, found)})
+    _, saved = read_source(source, folder)
+    files = {**saved.hashes, "version": __version__}
+    if not is_done(folder, "report", files):
+        analysis.progress("writing the page", 0, 1)
+        finish(folder, "report", files, {PAGE: page_of_saved(saved)})
+    return folder, saved
+
+
+def _worked(analysis: Analysis, found: NodeMap) -> bytes:
+    task = found.task
+    if isinstance(task, ArithmeticTask):
+        texts = example_questions(task.operation, task.digits)
+        fits = task.causal.admits(task.parse(texts))
+        texts = [text for text, is_for in zip(texts, fits, strict=True) if is_for]
+        questions: Batch = task.parse(texts)
+    else:
+        questions = population_of(task.causal).draw(0, 0, _EXAMPLES)
+        texts = task.question_text(questions)
+    about = {"model": found.model, "sha256": found.stimuli.get("sha256")}
+    return (json.dumps(work_questions(analysis.model, found, questions, texts, about), indent=1) + "\n").encode()
+
+
+def _test_if_untested(analysis: Analysis) -> None:
+    source = analysis.source
+    if not isinstance(source.task, ArithmeticTask):
+        return
+    for place in analysis.places:
+        if (known := saved_test(place)) is not None and known.get("sha256") == source.sha256:
+            return
+    if source.folder is not None and (known := saved_test(source.folder)) and known.get("sha256") == source.sha256:
+        return
+    counts = (10_000, 200) if analysis.quick else (100_000, 2_000)
+    exam = start_exam(source.given, *counts, analysis.device, analysis.threads)
+    try:
+        for _ in exam.sit():
+            analysis.progress("testing", exam.asked, exam.total)
+    except BaseException:  # stopped: what was asked so far is kept
+        exam.keep()
+        raise
+    write_whole(analysis.folder / TEST, (json.dumps(exam.record(), indent=1) + "\n").encode())
+    exam.forget()

@@ -1,0 +1,121 @@
+"""Importing: weights that someone else saved, as a model folder on which every command works.
+
+Takes  a file of weights, an operation, and how questions are written for that model.
+Gives  the model, checked against the layout, and a folder with it.
+Never  runs what a file holds, and never takes weights that do not fit the layout.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from carrylens.arithmetic.layouts import QuestionLayout
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import arithmetic_task
+from carrylens.errors import CarryLensError, quote
+from carrylens.model.folder import save_model
+from carrylens.model.formats.foreign import read_foreign
+from carrylens.model.transformer import Transformer
+from carrylens.model.weights import infer_config, model_from_weights
+from carrylens.tasks.task import Task
+from carrylens.workflow.choices import choice
+
+_WORDS = {"yes": True, "true": True, "no": False, "false": False}
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """What weights do not show; None is the format's own."""
+
+    n_heads: int | None = None
+    act_fn: str | None = None
+    normalization: str | None = None
+    eps: float | None = None
+
+
+def import_model(path: Path, folder: Path, task: Task, unseen: Unseen | None = None) -> Transformer:
+    """The model whose weights are at `path`, saved as a model folder."""
+    model = load_foreign_model(path, task, unseen or Unseen())
+    if (folder / "config.json").exists():
+        raise CarryLensError(f"{folder} holds a model already. Give another folder with --out.")
+    save_model(model, folder)
+    return model
+
+
+def load_foreign_model(path: Path, task: Task, unseen: Unseen) -> Transformer:
+    """The model whose weights are at `path`, as one for this task."""
+    found, layout = read_foreign(path, unseen.n_heads), task.layout
+    state = dict(found.state)
+    places = state.get("pos_embed.W_pos")
+    if places is not None and len(places) > layout.n_positions:
+        state["pos_embed.W_pos"] = places[: layout.n_positions].contiguous()  # later places are never read
+    config = infer_config(
+        state,
+        layout.reads,
+        act_fn=unseen.act_fn or found.act_fn,
+        normalization=unseen.normalization,
+        eps=found.eps if unseen.eps is None else unseen.eps,
+        source=str(path),
+    )
+    n_out = len(layout.output_vocabulary or layout.vocabulary)
+    for what, real, wanted in (
+        ("positions", config.n_ctx, layout.n_positions),
+        ("input tokens", config.d_vocab, len(layout.vocabulary)),
+        ("output tokens", config.d_vocab_out, n_out),
+    ):
+        if real != wanted:
+            raise CarryLensError(
+                f"{path} is of a model with {real} {what}, but the layout has {wanted}: {' '.join(layout.place_names)}. "
+                "Give the layout that the model was trained with."
+            )
+    model = model_from_weights(config, state, str(path)).eval()
+    model.task = task
+    return model
+
+
+def task_of(operation: str, digits: int, given: Sequence[str]) -> Task:
+    """The task that the command line describes: a JSON file, or words such as `units_first=yes`."""
+    record: dict[str, Any] = {"digits": digits}
+    for word in given:
+        if "=" in word:
+            name, _, value = word.partition("=")
+            record[name.replace("-", "_").strip()] = _value(name.replace("-", "_").strip(), value)
+        else:
+            record |= _read(Path(word))
+    chosen = QuestionLayout.from_record(record)
+    return arithmetic_task(choice(Operation, operation, "--operation"), chosen.digits, chosen)
+
+
+def _value(name: str, text: str) -> object:
+    known = {field.name: str(field.type) for field in fields(QuestionLayout)}
+    kind = known.get(name, "")
+    if kind == "bool":
+        if text.lower() not in _WORDS:
+            raise CarryLensError(f"--layout {name}={quote(text)} is neither yes nor no. Write one of them.")
+        return _WORDS[text.lower()]
+    if kind == "int":
+        if not text.isdecimal():
+            raise CarryLensError(f"--layout {name}={quote(text)} is no whole number. Write one.")
+        return int(text)
+    if kind.startswith("tuple"):  # tokens apart by spaces, or one letter each
+        many = name in ("vocabulary", "output_vocabulary") and " " not in text.strip()
+        return tuple(text) if many else tuple(text.split())
+    return text
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        given = json.loads(path.read_bytes())
+    except OSError as error:
+        raise CarryLensError(
+            f"{str(path)!r} is no file ({error.strerror}), and no NAME=VALUE. Write --layout sign=no, or give a JSON file."
+        ) from error
+    except ValueError as error:
+        raise CarryLensError(f'{path} is not JSON ({error}). Write an object such as {{"sign": false}}.') from error
+    if not isinstance(given, dict):
+        raise CarryLensError(f'{path} holds no object. Write one such as {{"sign": false}}.')
+    return given

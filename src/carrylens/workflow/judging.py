@@ -1,0 +1,101 @@
+"""Judging: a saved map, judged by the usual hypothesis or by the user's own, with every rival beside it.
+
+Takes  a map, the folder it is in, or a model's name; a file that states a hypothesis.
+Gives  the judgement, and where its claims go.
+Never  imports PyTorch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from carrylens.arithmetic import hypotheses
+from carrylens.arithmetic.task import ArithmeticTask, find_task
+from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.claims.hypothesis import Hypothesis
+from carrylens.claims.hypothesis_file import own_hypothesis
+from carrylens.claims.judgement import Judgement, claims_file, judge, slug
+from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.saved_map import read_map
+from carrylens.errors import CarryLensError
+
+
+def judge_map(where: Path, own: Path | None) -> Judgement:
+    """The judgement of the map that is there."""
+    if own is None:
+        return judge_usual(read_map(map_path(where), find_task))
+    usual = read_map(map_path(where), find_task) if _has_usual(where) else None
+    task = usual.task if usual is not None else find_source(str(where)).task
+    stated = own_hypothesis(own, task)
+    found = _own_map(where, slug(stated.name))
+    mapped = usual if found is None else read_map(found, find_task, stated.model)
+    if mapped is None:
+        raise CarryLensError(f"{where} has no map. Map the model first: carrylens map {where} --hypothesis {own}.")
+    rivals = hypotheses_for(mapped)
+    if stated.name in {rival.name for rival in rivals}:
+        raise CarryLensError(f"{own} calls its hypothesis {stated.name!r}, as a known one is. Give it another name.")
+    return judge(mapped, stated, rivals)
+
+
+def judge_usual(found: NodeMap) -> Judgement:
+    """The map judged by the usual hypothesis of its task."""
+    usual, *rivals = hypotheses_for(found)
+    return judge(found, usual, rivals)
+
+
+def hypotheses_for(found: NodeMap) -> list[Hypothesis]:
+    """The usual hypothesis of the map's task, then its known rivals."""
+    task = found.task
+    if not isinstance(task, ArithmeticTask):
+        raise CarryLensError(f"No hypothesis about {task.name!r} comes with carrylens. Give one with --hypothesis.")
+    return [hypotheses.usual_for(task), *hypotheses.rivals_for(task)]
+
+
+def claims_beside(where: Path, own: str | None) -> Path:
+    """Where claims about a map go: beside it, or in `maps/NAME` if it came with carrylens; `own` names a user's own."""
+    found = None if own is None else _own_map(where, slug(own))
+    path = found or map_path(where)
+    try:
+        source = find_source(str(where))
+    except CarryLensError:
+        return path.parent / claims_file(own)
+    is_in_model = source.folder is not None and path.parent.resolve() == source.folder.resolve()
+    folder = source.analysis_folder(None) if source.is_shipped and is_in_model else path.parent
+    return folder / claims_file(own)
+
+
+def map_path(where: Path) -> Path:
+    """The map at `where`: the file itself, in that folder, or of the model called so."""
+    for folder in _folders(where):
+        if (folder / MAP).is_file():
+            return folder / MAP
+    if not where.is_file():
+        raise CarryLensError(f"{where} is no map and no folder with one. Map the model first: carrylens map MODEL.")
+    return where
+
+
+def _has_usual(where: Path) -> bool:
+    try:
+        read_map(map_path(where), find_task)
+    except CarryLensError:
+        return False
+    return True
+
+
+def _own_map(where: Path, name: str) -> Path | None:
+    # A map that was made with the user's own variables: in a folder of the hypothesis's name, or at `where` itself.
+    for folder in _folders(where):
+        if (folder / name / MAP).is_file():
+            return folder / name / MAP
+    if not _has_usual(where) and map_path(where).is_file():
+        return map_path(where)
+    return None
+
+
+def _folders(where: Path) -> list[Path]:
+    places = [where] if where.is_dir() else []
+    try:
+        source = find_source(str(where))
+    except CarryLensError:
+        return places
+    return [*places, *source.analysis_places(None)]

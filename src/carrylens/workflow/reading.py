@@ -1,0 +1,96 @@
+"""Reading: what was saved about models, and the page, figures and table made of it.
+
+Takes  models that were found, and folders.
+Gives  everything that was saved, a page, figures for print, members of the family.
+Never  measures; only the figure of principal components asks the model again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from carrylens.arithmetic.example_questions import example_questions
+from carrylens.arithmetic.family.members import Member, read_member
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.zoo.model_facts import history, saved_test
+from carrylens.arithmetic.zoo.sources import SHIPPED, find_folder, find_source, shipped_names
+from carrylens.discovery.behaviours import Clusters
+from carrylens.discovery.clusters import cluster_points
+from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.stimulus_texts import evaluation_texts, pair_texts
+from carrylens.model.source import ModelSource
+from carrylens.nodes import Node
+from carrylens.report.figures.clouds import Cloud
+from carrylens.report.figures.collect import Drawn, figures_of
+from carrylens.report.figures.seeds import SeedRun
+from carrylens.report.page.render import page_of
+from carrylens.report.page.saved import Saved, read_saved
+from carrylens.tasks.variables import Variable
+
+PAGE = "report.html"
+_MOST_CLOUDS = 6
+
+
+def read_source(source: ModelSource, folder: Path | None) -> tuple[Path, Saved]:
+    """The folder of a model's map, and everything that was saved there and beside the model."""
+    own = source.folder
+    if folder is None:
+        mapped = own is not None and (own / MAP).exists() and not source.is_shipped
+        folder = own if own is not None and mapped else source.analysis_folder(None)
+    saved = read_saved(source.given, folder, own)
+    if saved.test is None and (SHIPPED / saved.map.model).is_dir():  # a folder with a map alone
+        saved = read_saved(source.given, folder, SHIPPED / saved.map.model)
+    return folder, saved
+
+
+def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Member]:
+    """What was saved about each model: in its folder or maps/NAME, or, with `shipped`, only what came with it."""
+    members = []
+    for source in map(find_source, sources):
+        own = [] if source.folder is None else [source.folder]
+        places = own if shipped else source.analysis_places(None)
+        tests = [test for place in places if (test := saved_test(place)) and test.get("sha256") == source.sha256]
+        bar = tests[0]["meets_bar"] if tests else None
+        members.append(read_member(source.given, ModelName.parse(source.name), source.sha256, places, bar))
+    return members
+
+
+def page_of_saved(saved: Saved) -> bytes:
+    """The page about a model, with the questions behind its facts drawn again."""
+    return page_of(saved, pair_texts(saved.map, saved.facts), evaluation_texts(saved.map, saved.facts)).encode()
+
+
+def draw_figures(source: ModelSource, saved: Saved) -> Drawn:
+    """Every figure for print: from what was saved, and what nodes write from the model itself."""
+    task = saved.map.task
+    examples = example_questions(Operation.MIX, task.digits) if isinstance(task, ArithmeticTask) else []
+    return figures_of(saved, examples, _clouds(source, saved.map), _seeds(saved.map.model))
+
+
+def _seeds(model: str) -> list[SeedRun]:
+    # The shipped models whose names differ in the seed alone, this one among them.
+    shape = model.rpartition("_s")[0]
+    folders = [find_folder(name) for name in shipped_names() if name.rpartition("_s")[0] == shape]
+    return [SeedRun(ModelName.parse(folder.name).seed, history(folder), saved_test(folder)) for folder in folders]
+
+
+def _clouds(source: ModelSource, found: NodeMap) -> list[Cloud]:
+    settings = found.stimuli.get("settings")
+    if not isinstance(settings, Mapping):
+        return []
+    clearest: dict[Variable, tuple[Node, Clusters]] = {}
+    for seen in found.behaviours:
+        for each in seen.clusters:
+            best = clearest.get(each.variable)
+            if each.are_clear and (best is None or best[1].quality < each.quality):
+                clearest[each.variable] = (seen.node, each)
+    if not clearest:
+        return []
+    model, clouds = source.load(), []
+    for variable, (node, clusters) in list(clearest.items())[:_MOST_CLOUDS]:
+        points = cluster_points(model, found.task, variable, [node], settings["per_class"], settings["seed"])
+        clouds.append(Cloud(node, clusters, *points[node]))
+    return clouds

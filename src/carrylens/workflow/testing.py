@@ -1,0 +1,20 @@
+"""Testing: how often a model is wrong, from where a test was stopped if it was.
+
+Takes  a model's name, how many questions of each population and class.
+Gives  the exam under way.
+Never  asks a question itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from carrylens.arithmetic.zoo.exams import Exam
+from carrylens.training.devices import device_called
+
+
+def start_exam(
+    source: str, per_population: int, per_class: int, device: str, threads: int, of: Sequence[str] = ()
+) -> Exam:
+    """The test of a model."""
+    return Exam.start(source, per_population, per_class, device_called(device, threads).type, of)

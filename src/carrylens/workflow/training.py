@@ -1,0 +1,57 @@
+"""Training: a model from its name, in a folder that is in the state the caller thinks it is in.
+
+Takes  a name, a recipe, a model to insert.
+Gives  the plan, and the run once it is done or stopped.
+Never  chooses a rate: `arithmetic/recipes.py` does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.recipes import RecipeKind
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.training_plans import plan_for
+from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.errors import CarryLensError
+from carrylens.training import run
+from carrylens.training.devices import device_called
+from carrylens.training.insertion import Placement
+from carrylens.training.plan import TrainingPlan
+from carrylens.training.run import TrainingMonitor, TrainingRun
+from carrylens.workflow.choices import choice
+
+
+def training_plan(name: str, recipe: str, insert: str | None, placement: str) -> TrainingPlan:
+    """What the train command was asked to train."""
+    parsed = ModelName.parse(name)
+    if parsed.planted:
+        raise CarryLensError(f"{name} is planted, so nothing is trained. Write carrylens plant.")
+    kind, where = choice(RecipeKind, recipe, "--recipe"), choice(Placement, placement, "--placement")
+    if insert is None:
+        return plan_for(parsed, kind, placement=where)
+    inserted = find_source(insert)
+    if not isinstance(inserted.task, ArithmeticTask) or inserted.task.operation is not Operation.ADD:
+        raise CarryLensError(f"{inserted.name} is no addition model. Give --insert a model whose name begins with add.")
+    return plan_for(parsed, kind, inserted.load(), inserted.name, where)
+
+
+def train_model(
+    plan: TrainingPlan,
+    folder: Path,
+    device: str,
+    threads: int,
+    monitor: TrainingMonitor,
+    checkpoint_seconds: float,
+    *,
+    resume: bool,
+    restart: bool,
+) -> TrainingRun:
+    """Train, or go on training, in that folder."""
+    where = device_called(device, threads)
+    run.prepare_folder(folder, resume=resume, restart=restart)
+    under_way = (run.resume if resume else run.start)(plan, folder, where)
+    run.train(under_way, monitor, checkpoint_seconds)
+    return under_way
