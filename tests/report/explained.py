@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from carrylens.arithmetic.battery import units
+from carrylens.arithmetic.battery.readouts import feature_units
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
@@ -41,7 +41,9 @@ def explain_plant(folder: Path) -> str:
     plant(describe(Operation.ADD, 2)).save(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MapSettings, "chosen", classmethod(small))
-        patch.setattr(units, "_SEEDS", {True: 1})  # Most of the time went into fitting every dictionary three times.
+        patch.setattr(
+            feature_units, "FIT_SEEDS", {True: 1}
+        )  # Most of the time went into fitting every dictionary three times.
         patch.setitem(os.environ, "XDG_CACHE_HOME", str(folder.parent))
         result = CliRunner().invoke(app, ["explain", str(folder), "--quick"])
     assert result.exit_code == 0, result.output
