@@ -1,6 +1,6 @@
 """Collect: every figure for print about one model, and how each is written to disk.
 
-Takes  what was saved, and clouds where the model could be asked.
+Takes  what was saved, and clouds where the model could be run.
 Gives  figures by name; SVG and PDF bytes that are the same each time.
 Never  leaves a figure out silently: what could not be drawn is named with its reason.
 """

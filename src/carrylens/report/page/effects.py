@@ -2,7 +2,7 @@
 
 Takes  rates as they were saved.
 Gives  `Effect`, with the words and the numbers that a page shows.
-Never  lets an effect through whose null is missing or was never asked.
+Never  lets an effect through whose null is missing or was never measured.
 """
 
 from __future__ import annotations

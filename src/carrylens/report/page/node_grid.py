@@ -278,8 +278,8 @@ def _tried(facts: Sequence[Fact]) -> dict[str, tuple[int, Effect | None]]:
 
 
 def _nearest(facts: Sequence[Fact]) -> Effect | None:
-    asked = [fact for fact in facts if fact.effect.n and fact.null.n]  # where nothing was hit, no null was asked
-    if not asked:
+    measured = [fact for fact in facts if fact.effect.n and fact.null.n]  # where nothing was hit, there is no null
+    if not measured:
         return None
-    best = max(asked, key=lambda fact: (fact.effect.value - fact.null.value, fact.effect.n))
+    best = max(measured, key=lambda fact: (fact.effect.value - fact.null.value, fact.effect.n))
     return Effect(f"{best.about['variable']}", best.effect, best.null, SAME_VALUE)

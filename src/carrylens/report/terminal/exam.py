@@ -17,7 +17,7 @@ _MOST_FAILURES = 10
 
 
 def exam_lines(record: Mapping[str, Any]) -> list[str]:
-    """Failures by stream, class and depth with exact intervals, then some of the failures."""
+    """Failures by population, class and depth with exact intervals, then some of the failures."""
     head = ["questions", "operation", "asked", "failed", "per million", "95% interval"]
     body = [_row(part) for part in record["parts"]]
     verdict = {True: "meets the bar", False: "misses the bar", None: "was not asked enough for the bar"}

@@ -27,7 +27,7 @@ questions; their intervals are ours. Seconds are of one core that often did othe
 
 
 def model_lines(records: Iterable[Record]) -> list[str]:
-    """One line for each model and operation: failures per million on each stream, and the paper's."""
+    """One line for each model and operation: failures per million on each population, and the paper's."""
     head = ["model", "operation", *_STREAMS, "bar", "seconds", "the paper"]
     body = []
     for record in records:
