@@ -24,7 +24,7 @@ from typing import TypeVar
 
 import numpy as np
 import torch
-from carrylens.training.identity import hash_of
+from carrylens.model.weights import hash_of
 
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.files import write_whole

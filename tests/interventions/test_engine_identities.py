@@ -251,7 +251,7 @@ def test_questions_are_read_with_the_answers_given(model: Transformer) -> None:
     asked = some(3)
     read = Answers(np.array([True, False, True]), np.array([[1, 2, 3, 4]] * 3, dtype=np.int8))
     edits = [swap("P9L0H0 + P11L1MLP"), ablate("P12L0H1", "zero")]
-    outcome = Engine(model).run(edits, asked, some(3, seed=1), read=read, logits=True)
+    outcome = Engine(model).run(edits, asked, some(3, seed=1), read=read.outputs, logits=True)
     for question in range(3):
         for edit in range(2):
             slow = hooked_logits(Asked.of(model, question, asked, [some(3, seed=1)], read=read), edits[edit])
