@@ -48,7 +48,7 @@ def report_command(
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
-    from carrylens.report.page.headline import summary_lines
+    from carrylens.report.page.headline import verdict_lines
     from carrylens.workflow.reading import PAGE, page_of_saved, read_source
 
     where, saved = read_source(find_source(model), folder)
@@ -59,7 +59,7 @@ def report_command(
         more = {"files": written} if written else {}
         print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"], **more})
         return
-    for line in summary_lines(saved):
+    for line in verdict_lines(saved):
         print_line(line)
     print_line(f"The page is {path}")
     if written:
@@ -116,7 +116,7 @@ def explain_command(
     goes on. Ends with where the page is, and the verdict in five lines.
     """
     from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.report.page.headline import summary_lines
+    from carrylens.report.page.headline import verdict_lines
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.explaining import explain_source
     from carrylens.workflow.reading import PAGE
@@ -134,7 +134,7 @@ def explain_command(
         claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
         print_record({"page": str(page), "model": saved.map.model, **claims})
         return
-    for line in summary_lines(saved):
+    for line in verdict_lines(saved):
         print_line(line)
     print_line(f"The page is {page}")
 

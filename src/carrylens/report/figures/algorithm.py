@@ -12,15 +12,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from carrylens.arithmetic.traces import Trace
-from carrylens.report.terminal.trace_rows import Block, Look, trace_blocks, trace_summary
-from carrylens.report.variable_kinds import ANSWER, COLUMN, DIGIT, INPUT, RESOLVED
+from carrylens.arithmetic.variables import ANSWER_KIND, COLUMN_KIND, DIGIT_KIND, INPUT_KIND, RESOLVED_KIND
+from carrylens.report.terminal.trace_rows import CellLook, TraceBlock, trace_blocks, trace_summary
 
 _LOOKS = {
-    Look.DIGIT: INPUT.light,
-    Look.ZERO: DIGIT.light,
-    Look.ONE: RESOLVED.light,
-    Look.UNCERTAIN: COLUMN.light,
-    Look.ANSWER: ANSWER.light,
+    CellLook.DIGIT: INPUT_KIND.light,
+    CellLook.ZERO: DIGIT_KIND.light,
+    CellLook.ONE: RESOLVED_KIND.light,
+    CellLook.UNCERTAIN: COLUMN_KIND.light,
+    CellLook.ANSWER: ANSWER_KIND.light,
 }
 
 
@@ -43,7 +43,7 @@ def algorithm_figure(trace: Trace) -> Figure:
     return figure
 
 
-def _draw_block(panel: Axes, block: Block, y: float) -> float:
+def _draw_block(panel: Axes, block: TraceBlock, y: float) -> float:
     panel.text(-3, y, block.heading, fontsize=6.5, style="italic", va="center")
     for at, name in enumerate(block.columns):
         panel.text(at + 0.5, y + 0.85, name, fontsize=6, color="#555555", ha="center", va="center")
@@ -51,7 +51,7 @@ def _draw_block(panel: Axes, block: Block, y: float) -> float:
     for row in block.rows:
         panel.text(-0.2, y + 0.45, row.name, fontsize=6.5, ha="right", va="center")
         for at, cell in enumerate(row.cells):
-            if cell.look is Look.EMPTY:
+            if cell.look is CellLook.EMPTY:
                 continue
             fill, ink = _LOOKS[cell.look]
             edge, weight = (ink, 1.2) if cell.fresh else ("none", 0.0)

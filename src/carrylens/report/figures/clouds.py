@@ -14,12 +14,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.variables import label
 from carrylens.discovery.behaviours import Clusters
+from carrylens.discovery.node_map import NodeMap
 from carrylens.nodes import Node
-from carrylens.report.terminal.map import short
+from carrylens.report.kind_styles import family_of
+from carrylens.report.terminal.map import short_name
 
-_COLOURS, _MARKS = ("#0072b2", "#d55e00", "#8a7000"), ("o", "s", "^")
+_COLOURS, _MARKS = ("#0072b2", "#d55e00", "#8a7000", "#009e73", "#cc79a7"), ("o", "s", "^", "D", "v", "P", "X")
 _COLUMNS = 3
 
 
@@ -33,25 +34,27 @@ class Cloud:
     labels: NDArray[np.int64]
 
 
-def clouds_figure(model: str, clouds: Sequence[Cloud]) -> Figure:
-    """A panel for each cloud."""
+def clouds_figure(found: NodeMap, clouds: Sequence[Cloud]) -> Figure:
+    """A panel for each cloud of nodes of this map."""
     n_columns = min(_COLUMNS, len(clouds))
     n_rows = -(-len(clouds) // n_columns)
     figure = Figure(figsize=(2.3 * n_columns, 2.15 * n_rows + 0.4), layout="constrained")
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
     for panel, cloud in zip(panels, clouds, strict=False):
-        variable, found = cloud.clusters.variable, cloud.clusters
-        for value in variable.values:
+        variable, measured = cloud.clusters.variable, cloud.clusters
+        family = family_of(found, variable)
+        for at, value in enumerate(family.values_at(variable.index)):
             of_class = cloud.points[cloud.labels == value]
-            style = {"color": _COLOURS[value], "marker": _MARKS[value]}
-            panel.scatter(*of_class.T, s=9, alpha=0.7, linewidths=0, label=label(variable, value), **style)
+            style = {"color": _COLOURS[at % len(_COLOURS)], "marker": _MARKS[at % len(_MARKS)]}
+            panel.scatter(*of_class.T, s=9, alpha=0.7, linewidths=0, label=family.label(value), **style)
         title = (
-            f"{cloud.node} by {short(variable)}\nsilhouette {found.quality:.2f}, shuffled {found.null:.2f}, n {found.n}"
+            f"{cloud.node} by {short_name(variable)}\nsilhouette {measured.quality:.2f}, "
+            f"shuffled {measured.null:.2f}, n {measured.n}"
         )
         panel.set_title(title, fontsize=7)
         panel.tick_params(labelsize=6)
-        panel.legend(fontsize=6, title=short(variable), title_fontsize=6)
+        panel.legend(fontsize=6, title=short_name(variable), title_fontsize=6)
     for panel in panels[len(clouds) :]:
         panel.set_visible(False)
-    figure.suptitle(f"{model}: first two principal components of what a node writes", fontsize=8)
+    figure.suptitle(f"{found.model}: first two principal components of what a node writes", fontsize=8)
     return figure

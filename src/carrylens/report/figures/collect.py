@@ -1,6 +1,6 @@
 """Collect: every figure for print about one model, and how each is written to disk.
 
-Takes  what was saved, and clouds where the model could be asked.
+Takes  what was saved, and clouds where the model could be run.
 Gives  figures by name; SVG and PDF bytes that are the same each time.
 Never  leaves a figure out silently: what could not be drawn is named with its reason.
 """
@@ -15,7 +15,9 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.traces import trace
+from carrylens.discovery.node_map import NodeMap
 from carrylens.report.figures.algorithm import algorithm_figure
 from carrylens.report.figures.clouds import Cloud, clouds_figure
 from carrylens.report.figures.losses import losses_figure
@@ -23,6 +25,8 @@ from carrylens.report.figures.node_tables import attention_map, failure_map, imp
 from carrylens.report.figures.seeds import SeedRun, seeds_figure
 from carrylens.report.figures.svg import FIXED, as_svg
 from carrylens.report.page.saved import Saved
+
+Draw = Callable[[], Figure]
 
 
 @dataclass(frozen=True)
@@ -34,32 +38,25 @@ class Drawn:
 
 
 def figures_of(saved: Saved, examples: Sequence[str], clouds: Sequence[Cloud], seeds: Sequence[SeedRun] = ()) -> Drawn:
-    """Every figure of a model; `examples` are the questions to trace, `seeds` the models of its shape."""
+    """Every figure of a model; `examples` are the questions to trace, `seeds` the models of its shape.
+
+    Those that only arithmetic has are left out for any other task.
+    """
     found, drawn = saved.map, Drawn()
-    wanted: dict[str, Callable[[], Figure]] = {
+    wanted: dict[str, Draw] = {
         "failure_map": lambda: failure_map(found),
         "answer_impact_map": lambda: impact_map(found),
         "purpose_map": lambda: purpose_map(found),
         "attention_map": lambda: attention_map(found),
     }
-    if found.operation is Operation.ADD:
-        drawn.missing["node_reuse"] = "a model that only adds has one kind of question"
-    else:
-        wanted["node_reuse"] = lambda: reuse_map(found)
-    if len(seeds) > 1:
-        shape = found.model.rpartition("_s")[0]
-        wanted["seed_sensitivity"] = lambda: seeds_figure(shape, seeds)
-    else:
-        drawn.missing["seed_sensitivity"] = "no other seed of its shape comes with carrylens"
-    for example in examples:
-        name = "subtraction" if "-" in example else "addition"
-        wanted[f"algorithm_{name}"] = lambda text=example: algorithm_figure(trace(text, found.digits))  # type: ignore[misc]
+    if isinstance(found.task, ArithmeticTask):
+        wanted |= _arithmetic_figures(found, found.task, examples, seeds, drawn.missing)
     if any("token_losses" in line for line in saved.history):
         wanted["training_loss"] = lambda: losses_figure(found.model, saved.history)
     else:
         drawn.missing["training_loss"] = "no training history was saved"
     if clouds:
-        wanted["principal_components"] = lambda: clouds_figure(found.model, clouds)
+        wanted["principal_components"] = lambda: clouds_figure(found, clouds)
     else:
         drawn.missing["principal_components"] = "no node's write falls clearly into classes"
     for name, draw in wanted.items():
@@ -67,7 +64,25 @@ def figures_of(saved: Saved, examples: Sequence[str], clouds: Sequence[Cloud], s
     return drawn
 
 
-def _written(name: str, draw: Callable[[], Figure]) -> dict[str, bytes]:
+def _arithmetic_figures(
+    found: NodeMap, task: ArithmeticTask, examples: Sequence[str], seeds: Sequence[SeedRun], missing: dict[str, str]
+) -> dict[str, Draw]:
+    wanted: dict[str, Draw] = {}
+    if task.operation is Operation.ADD:
+        missing["node_reuse"] = "a model that only adds has one kind of question"
+    else:
+        wanted["node_reuse"] = lambda: reuse_map(found)
+    if len(seeds) > 1:
+        wanted["seed_sensitivity"] = lambda: seeds_figure(found.model.rpartition("_s")[0], seeds)
+    else:
+        missing["seed_sensitivity"] = "no other seed of its shape comes with carrylens"
+    for example in examples:
+        name = "subtraction" if "-" in example else "addition"
+        wanted[f"algorithm_{name}"] = lambda text=example: algorithm_figure(trace(text, task.digits))  # type: ignore[misc]
+    return wanted
+
+
+def _written(name: str, draw: Draw) -> dict[str, bytes]:
     with rc_context({**FIXED, "pdf.fonttype": 42, "pdf.compression": 6}):
         figure = draw()
         pdf = io.BytesIO()

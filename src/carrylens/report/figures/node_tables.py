@@ -15,12 +15,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from carrylens.arithmetic.published_map import hit_places
-from carrylens.arithmetic.tokens import place_names
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.discovery.node_map import NodeMap
 from carrylens.nodes import Node
-from carrylens.report.terminal.map import short, shown_roles
-from carrylens.report.variable_kinds import KINDS, kind_of
+from carrylens.report.kind_styles import kinds_of, variable_kind
+from carrylens.report.terminal.map import short_name, shown_roles
+from carrylens.tasks.variables import VariableKind
 
 WIDTH = 7.0
 """Inches: the width of a page of text."""
@@ -28,7 +28,7 @@ _MOST_LINES = 4
 
 
 @dataclass(frozen=True)
-class Cell:
+class NodeCell:
     """What one node's cell shows."""
 
     lines: tuple[str, ...] = ()
@@ -42,40 +42,43 @@ def failure_map(found: NodeMap) -> Figure:
     clean = found.nodes[0].clean if found.nodes else None
     colours = colormaps["Blues"]
 
-    def cell(node: Node) -> Cell:
+    def cell(node: Node) -> NodeCell:
         if node not in useful:
-            return Cell()
+            return NodeCell()
         value = rates[node].mean.value
         percent = f"{100 * value:.0f}" if value >= 0.01 or not value else "<1"
-        return Cell((percent,), to_hex(colours(0.08 + 0.6 * value)), "#ffffff" if value > 0.75 else "#222222")
+        return NodeCell((percent,), to_hex(colours(0.08 + 0.6 * value)), "#ffffff" if value > 0.75 else "#222222")
 
     null = "" if clean is None else f"; untouched {clean.hits} of {clean.n}"
     return _draw(found, f"Questions that fail without a node, percent of {clean.n if clean else 0}{null}", cell)
 
 
 def impact_map(found: NodeMap) -> Figure:
-    """Which digits of the answer go wrong without each node."""
+    """Which outputs go wrong without each node: in arithmetic, digits of the answer by their number."""
     rates, useful = {each.node: each for each in found.nodes}, found.useful
+    is_arithmetic = isinstance(found.task, ArithmeticTask)
+    title = "Digits A of the answer" if is_arithmetic else "Outputs"
 
-    def cell(node: Node) -> Cell:
-        places = [place.removeprefix("A") for place in hit_places(rates[node], found.digits)] if node in useful else []
+    def cell(node: Node) -> NodeCell:
+        hit = rates[node].hit_places(found.task.layout) if node in useful else ()
+        places = [place.removeprefix("A" if is_arithmetic else "") for place in hit]
         runs = tuple(" ".join(places[at : at + 4]) for at in range(0, len(places), 4))
-        return Cell(runs, "#e8f1f8" if runs else "#f3f3f3" if node in useful else "#ffffff")
+        return NodeCell(runs, "#e8f1f8" if runs else "#f3f3f3" if node in useful else "#ffffff")
 
-    return _draw(found, "Digits A of the answer that go wrong without a node", cell)
+    return _draw(found, f"{title} that go wrong without a node", cell)
 
 
 def reuse_map(found: NodeMap) -> Figure:
-    """Which kinds of questions each node serves: those that fail more often without it than untouched."""
+    """Which kinds of arithmetic questions each node serves: those that fail more often without it than untouched."""
     rates, useful = {each.node: each for each in found.nodes}, found.useful
     fills = ("#ffffff", "#e8f1f8", "#a9cfe6", "#5b9fc9")
 
-    def cell(node: Node) -> Cell:
+    def cell(node: Node) -> NodeCell:
         failing: dict[str, int] = {}
         for name, rate in rates[node].classes.items():
             failing[name[0]] = failing.get(name[0], 0) + rate.hits
         served = "".join(letter for letter in "SMN" if failing.get(letter, 0) > rates[node].clean.hits)
-        return Cell((served,) if served and node in useful else (), fills[len(served) if node in useful else 0])
+        return NodeCell((served,) if served and node in useful else (), fills[len(served) if node in useful else 0])
 
     clean = found.nodes[0].clean if found.nodes else None
     said = "" if clean is None else f", {clean.hits} of {clean.n} fail untouched"
@@ -85,25 +88,25 @@ def reuse_map(found: NodeMap) -> Figure:
 def purpose_map(found: NodeMap) -> Figure:
     """What each node carries by itself; `+` where only together with others."""
     alone: dict[Node, list[str]] = {}
-    looks: dict[Node, tuple[str, str]] = {}
+    looks: dict[Node, VariableKind] = {}
     together: set[Node] = set()
     for nodes, variable in shown_roles(found):
         if len(nodes) == 1:
-            alone.setdefault(nodes[0], []).append(short(variable))
-            looks.setdefault(nodes[0], kind_of(variable).light)
+            alone.setdefault(nodes[0], []).append(short_name(variable))
+            looks.setdefault(nodes[0], variable_kind(found, variable))
         else:
             together |= set(nodes)
     useful = found.useful
 
-    def cell(node: Node) -> Cell:
+    def cell(node: Node) -> NodeCell:
         if node in alone:
             lines = alone[node]
             shown = lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], f"+{len(lines) - 3}"]
-            return Cell(tuple(shown), *looks[node])
-        return Cell(("+",) if node in together else ("o",) if node in useful else (), ink="#666666")
+            return NodeCell(tuple(shown), *looks[node].light)
+        return NodeCell(("+",) if node in together else ("o",) if node in useful else (), ink="#666666")
 
     figure = _draw(found, "What a node carries; + only together with others, o useful without a role", cell)
-    used = [kind for kind in KINDS if kind.light in looks.values()]
+    used = [kind for kind in kinds_of(found) if kind in looks.values()]
     handles = [Rectangle((0, 0), 1, 1, facecolor=kind.light[0], edgecolor=kind.light[1]) for kind in used]
     figure.legend(
         handles, [kind.meaning for kind in used], loc="outside lower center", ncols=2, fontsize=6, frameon=False
@@ -115,18 +118,18 @@ def attention_map(found: NodeMap) -> Figure:
     """The places that each useful head looks at most."""
     seen = {each.node: each for each in found.behaviours}
 
-    def cell(node: Node) -> Cell:
+    def cell(node: Node) -> NodeCell:
         if node.is_mlp or node not in seen:
-            return Cell()
+            return NodeCell()
         places = dict.fromkeys(look.place for each in seen[node].attention for look in each.looks[:3])
-        return Cell(tuple(places)[:_MOST_LINES], "#f1ecf7")
+        return NodeCell(tuple(places)[:_MOST_LINES], "#f1ecf7")
 
     n = next((each.n for one in found.behaviours for each in one.attention), 0)
     return _draw(found, f"Places that a useful head looks at most, average of {n} questions", cell, heads_only=True)
 
 
-def _draw(found: NodeMap, title: str, cell: Callable[[Node], Cell], *, heads_only: bool = False) -> Figure:
-    places = sorted({node.position for node in found.useful})
+def _draw(found: NodeMap, title: str, cell: Callable[[Node], NodeCell], *, heads_only: bool = False) -> Figure:
+    places, names = sorted({node.position for node in found.useful}), found.task.layout.place_names
     rows = [
         (layer, head)
         for layer in range(found.n_layers)
@@ -151,7 +154,7 @@ def _draw(found: NodeMap, title: str, cell: Callable[[Node], Cell], *, heads_onl
         y += height + 0.4
     panel.set_xlim(-1, max(1, len(places)))
     panel.set_ylim(0, y)
-    panel.set_xticks([at + 0.5 for at in range(len(places))], [place_names(found.digits)[at] for at in places])
+    panel.set_xticks([at + 0.5 for at in range(len(places))], [names[at] for at in places])
     panel.tick_params(labelsize=7, length=0)
     panel.set_yticks([])
     panel.set_frame_on(False)

@@ -12,29 +12,34 @@ from xml.sax.saxutils import escape
 from carrylens.arithmetic.layout import sequence_length
 from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.tokens import place_names
+from carrylens.arithmetic.variables import (
+    ANSWER_KIND,
+    COLUMN_KIND,
+    DIGIT_KIND,
+    FAMILIES,
+    KINDS,
+    RESOLVED_KIND,
+    SELECT_KIND,
+)
 from carrylens.nodes import Node
+from carrylens.tasks.variables import VariableKind
 
 _BOX, _LINE, _GAP, _MARGIN, _LEFT = 84, 15, 20, 24, 60
 _BAND_GAP = 44
-_LOOKS = {
-    "digit": ("#cfe3f3", "#0b4f85", "digit of a column: SA, MD, ND"),
-    "column": ("#fdf3c4", "#7a6200", "what a column says about its carry"),
-    "resolved": ("#f6d3c2", "#9c3d00", "resolved carry: SV, MV, NV"),
-    "select": ("#e6d7f0", "#5a2a7a", "operator, sign"),
-    "answer": ("#cdeadf", "#00573f", "answer"),
-    "decoy": ("#ffffff", "#777777", "decoy: right, and never read"),
+_DECOY = VariableKind("decoy", "decoy: right, and never read", ("#ffffff", "#777777"), ("#ffffff", "#777777"))
+_MEANINGS = {
+    DIGIT_KIND: "digit of a column: SA, MD, ND",
+    COLUMN_KIND: "what a column says about its carry",
+    RESOLVED_KIND: "resolved carry: SV, MV, NV",
+    SELECT_KIND: "operator, sign",
+    ANSWER_KIND: "answer",
 }
-_KINDS = {
-    **dict.fromkeys(("SA", "MD", "ND"), "digit"),
-    **dict.fromkeys(("ST", "MB", "NB", "SC", "S9", "MC", "NC"), "column"),
-    **dict.fromkeys(("SV", "MV", "NV"), "resolved"),
-    **dict.fromkeys(("OPR",), "select"),
-}
+"""Kinds in fewer words than they have elsewhere: the legend stands in one line."""
 
 
 def circuit_svg(truth: Truth) -> str:
     """The circuit as an SVG document."""
-    drawing = _Drawing(truth)
+    drawing = _PlantedDrawing(truth)
     width, height = drawing.width, drawing.height
     title = escape(f"{truth.name}: {len(truth.roles)} nodes with a role, {len(truth.edges)} edges")
     head = (
@@ -46,14 +51,16 @@ def circuit_svg(truth: Truth) -> str:
     return "\n".join([head, f"<title>{title}</title>", background, *parts, "</svg>", ""])
 
 
-class _Drawing:
+class _PlantedDrawing:
     def __init__(self, truth: Truth) -> None:
         self.truth = truth
         self.digits = truth.description.digits
         self.places = sorted({node.position for node in (*truth.roles, *truth.decoys)})
         self._stack()
         self.width = max(640, 2 * _MARGIN + _LEFT + len(self.places) * (_BOX + _GAP))
-        n_rows = 1 + sum(36 + 6.4 * len(meaning) for *_, meaning in self._used()) // (self.width - 2 * _MARGIN)
+        n_rows = 1 + sum(36 + 6.4 * len(meaning) for meaning in map(_meaning, self._used())) // (
+            self.width - 2 * _MARGIN
+        )
         self.height = int(self.bottom + 30 + 22 * n_rows + _MARGIN + 10)
 
     def _stack(self) -> None:
@@ -96,22 +103,21 @@ class _Drawing:
 
     def _lines(self, node: Node) -> list[str]:
         variables = self.truth.roles.get(node) or self.truth.decoys[node]
-        names = [str(v) for v in sorted(variables, key=lambda v: (v.name, v.digit or 0))]
+        names = [str(v) for v in sorted(variables, key=lambda v: (v.name, v.index or 0))]
         name = str(node).split("L", 1)[1]
         if len(names) > 3:
             names = [f"{names[0]} .. {names[-1]}"]
         return [f"L{name}", *names]
 
-    def _look(self, node: Node) -> tuple[str, str, str]:
+    def _kind(self, node: Node) -> VariableKind:
         if node not in self.truth.roles:
-            return _LOOKS["decoy"]
+            return _DECOY
         stages = {group.stage for group in self.truth.groups_of(node)}
         if "combine" in stages:
-            return _LOOKS["answer"]
+            return ANSWER_KIND
         if "select" in stages:
-            return _LOOKS["select"]
-        names = sorted({variable.name for variable in self.truth.roles[node]})
-        return _LOOKS[_KINDS.get(names[0], "answer")]
+            return SELECT_KIND
+        return FAMILIES[min(variable.name for variable in self.truth.roles[node])].kind
 
     def frame(self) -> list[str]:
         names = place_names(self.digits)
@@ -133,9 +139,9 @@ class _Drawing:
         parts = []
         for sender, receiver in dict.fromkeys((edge.sender, edge.receiver) for edge in self.truth.edges):
             x, y, height, _ = self.at[sender]
-            middle, ink = x + _BOX / 2, self._look(sender)[1]
+            middle, ink = x + _BOX / 2, self._kind(sender).light[1]
             if receiver is None:
-                parts.append(_path(f"M{middle:g} {y:g} V{y - 24:g} m-4 7 l4 -7 l4 7", "#00573f"))
+                parts.append(_path(f"M{middle:g} {y:g} V{y - 24:g} m-4 7 l4 -7 l4 7", ANSWER_KIND.light[1]))
                 continue
             to_x, to_y, to_height, _ = self.at[receiver]
             low, half = to_y + to_height, to_y + to_height / 2
@@ -159,7 +165,7 @@ class _Drawing:
     def boxes(self) -> list[str]:
         parts = []
         for node, (x, y, height, lines) in self.at.items():
-            fill, ink, _ = self._look(node)
+            fill, ink = self._kind(node).light
             dash = "" if node in self.truth.roles else ' stroke-dasharray="4 3"'
             shape = f'x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="5"'
             parts.append(f'<rect {shape} fill="{fill}" stroke="{ink}"{dash}/>')
@@ -170,7 +176,8 @@ class _Drawing:
 
     def legend(self) -> list[str]:
         parts, x, y = [], float(_MARGIN), self.bottom + 46
-        for fill, ink, meaning in self._used():
+        for kind in self._used():
+            (fill, ink), meaning = kind.light, _meaning(kind)
             if x + 36 + 6.4 * len(meaning) > self.width - _MARGIN and x > _MARGIN:
                 x, y = float(_MARGIN), y + 22
             parts.append(f'<rect x="{x:g}" y="{y:g}" width="16" height="14" rx="3" fill="{fill}" stroke="{ink}"/>')
@@ -178,9 +185,13 @@ class _Drawing:
             x += 36 + 6.4 * len(meaning)
         return parts
 
-    def _used(self) -> list[tuple[str, str, str]]:
-        used = {self._look(node) for node in self.at}
-        return [look for look in _LOOKS.values() if look in used]
+    def _used(self) -> list[VariableKind]:
+        used = {self._kind(node) for node in self.at}
+        return [kind for kind in (*KINDS, _DECOY) if kind in used]
+
+
+def _meaning(kind: VariableKind) -> str:
+    return _MEANINGS.get(kind, kind.meaning)
 
 
 def _path(path: str, ink: str) -> str:

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from carrylens.arithmetic.published_map import answer_places, hit_classes
-from carrylens.arithmetic.tokens import place_names
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.discovery.node_map import Role
 from carrylens.nodes import print_nodes
 from carrylens.report.page.effects import effect_of_role
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.claims import grouped
-from carrylens.report.terminal.map import short, shown_roles
-from carrylens.report.terminal.tables import markdown_table
-from carrylens.report.terminal.tables import short as few
+from carrylens.report.terminal.map import short_name, shown_roles
+from carrylens.report.terminal.tables import few_figures, markdown_table
+from carrylens.tasks.task import Task
 
 _LETTERS = {"S": "addition", "M": "subtraction, positive", "N": "subtraction, negative"}
 _VERDICTS = ("SUPPORTED", "REFUTED", "INCONCLUSIVE", "UNTESTED")
@@ -77,26 +76,26 @@ def tables_of(saved: Sequence[Saved]) -> list[Table]:
 
 
 def model_table(saved: Sequence[Saved]) -> Table:
-    """Failures on each stream with exact intervals, and how many nodes are useful."""
+    """Failures on each population with exact intervals, and how many nodes are useful."""
     rows = []
     for each in saved:
         heads = sum(not node.is_mlp for node in each.map.useful)
         nodes = (f"{heads}", f"{len(each.map.useful) - heads}")
         parts = [part for part in (each.test or {"parts": ()})["parts"] if " " not in part["name"]]
         for part in parts:
-            low, high = (few(1e6 * bound) for bound in part["interval"])
-            rate = few(1e6 * part["failed"] / max(1, part["asked"]))
+            low, high = (few_figures(1e6 * bound) for bound in part["interval"])
+            rate = few_figures(1e6 * part["failed"] / max(1, part["asked"]))
             asked = (f"{part['asked']:,}", f"{part['failed']:,}", f"{rate} ({low} to {high})")
             rows.append((each.map.model, part["operation"], part["name"], *asked, *nodes))
         if not parts:
-            rows.append((each.map.model, each.map.operation.value, "not tested", "0", "0", "unknown", *nodes))
+            rows.append((each.map.model, _operation(each.map.task), "not tested", "0", "0", "unknown", *nodes))
     head = ("model", "operation", "questions", "asked", "failed", "per million (95%)", "useful heads", "useful MLPs")
     return Table("models", "Failures per million questions with exact 95% intervals.", head, tuple(rows))
 
 
 def location_map(saved: Saved) -> Table:
     """For each variable the sets that carry it, with the rates of the token at which each hits least."""
-    names, tokens = place_names(saved.map.digits), answer_places(saved.map.digits)
+    names, tokens = saved.map.task.layout.place_names, saved.map.task.layout.output_places
     rows = []
     for (nodes, variable), roles in sorted(shown_roles(saved.map).items(), key=lambda item: _order(item[1][0])):
         least = min(roles, key=lambda role: role.hit.interval[0])
@@ -104,7 +103,7 @@ def location_map(saved: Saved) -> Table:
         low, high = effect.hit.interval
         rows.append(
             (
-                short(variable),
+                short_name(variable),
                 print_nodes(nodes),
                 names[max(node.position for node in nodes)],
                 " ".join(tokens[role.token] for role in roles),
@@ -122,29 +121,29 @@ def coverage_table(saved: Sequence[Saved]) -> Table:
     """How many useful nodes serve each kind of question, and how many serve several."""
     rows = []
     for each in saved:
-        useful = each.map.useful
-        kinds = [{name[0] for name in hit_classes(found)} for found in each.map.nodes if found.node in useful]
-        letters = [letter for letter in _LETTERS if any(letter in some for some in kinds)]
-        for letter in letters:
-            n = sum(letter in some for some in kinds)
-            rows.append((each.map.model, _LETTERS[letter], str(n), f"{n / max(1, len(kinds)):.0%}"))
-        several = sum(len(some) > 1 for some in kinds)
-        if len(letters) > 1:
-            rows.append((each.map.model, "more than one of them", str(several), f"{several / len(kinds):.0%}"))
+        useful, sorts = each.map.useful, _sorts_of_questions(each.map.task)
+        served = [{sorts[name] for name in found.hit_classes} for found in each.map.nodes if found.node in useful]
+        shown = [sort for sort in dict.fromkeys(sorts.values()) if any(sort in some for some in served)]
+        for sort in shown:
+            n = sum(sort in some for some in served)
+            rows.append((each.map.model, sort, str(n), f"{n / max(1, len(served)):.0%}"))
+        several = sum(len(some) > 1 for some in served)
+        if len(shown) > 1:
+            rows.append((each.map.model, "more than one of them", str(several), f"{several / len(served):.0%}"))
     caption = "Useful nodes without which some question of a kind fails, by mean ablation of the node alone."
     return Table("coverage", caption, ("model", "questions", "nodes", "of the useful"), tuple(rows))
 
 
 def invariants_table(saved: Sequence[Saved]) -> Table:
-    """What the account says, and how many claims of each model bear it out."""
+    """What the hypothesis says, and how many claims of each model bear it out."""
     rows = []
     for each in saved:
         required = [claim for claim in each.claims["claims"] if claim["required"]]
         for what, some in grouped(required).items():
             counts = [str(sum(claim["verdict"] == verdict for claim in some)) for verdict in _VERDICTS]
             rows.append((each.map.model, what, str(len(some)), *counts))
-    head = ("model", "what the account says", "claims", *(verdict.lower() for verdict in _VERDICTS))
-    return Table("invariants", "Required claims of the account by kind, and their verdicts.", head, tuple(rows))
+    head = ("model", "what the hypothesis says", "claims", *(verdict.lower() for verdict in _VERDICTS))
+    return Table("invariants", "Required claims of the hypothesis by kind, and their verdicts.", head, tuple(rows))
 
 
 def files_of(tables: Sequence[Table]) -> Iterator[tuple[str, bytes]]:
@@ -152,6 +151,17 @@ def files_of(tables: Sequence[Table]) -> Iterator[tuple[str, bytes]]:
     for table in tables:
         yield f"{table.name}.tex", table.latex().encode()
         yield f"{table.name}.md", table.markdown().encode()
+
+
+def _operation(task: Task) -> str:
+    return task.operation.value if isinstance(task, ArithmeticTask) else task.name
+
+
+def _sorts_of_questions(task: Task) -> dict[str, str]:
+    # The sort of each question class: in arithmetic, classes of one letter are of one sort.
+    if not isinstance(task, ArithmeticTask):
+        return {name: name for name in task.class_names}
+    return {name: sort for letter, sort in _LETTERS.items() for name in task.class_names if name[0] == letter}
 
 
 def _order(role: Role) -> tuple[str, int, tuple[object, ...]]:

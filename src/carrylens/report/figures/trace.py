@@ -10,23 +10,23 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from carrylens.arithmetic.traces import Trace
-from carrylens.report.terminal.trace_rows import Block, Cell, Look, trace_blocks, trace_summary
+from carrylens.report.terminal.trace_rows import CellLook, TraceBlock, TraceCell, trace_blocks, trace_summary
 
 _CELL, _ROW, _LEFT, _MARGIN = 36, 28, 96, 24
 _FILLS = {
-    Look.DIGIT: ("#f4f4f4", "#222222"),
-    Look.ZERO: ("#cfe3f3", "#0b4f85"),
-    Look.ONE: ("#f6d3c2", "#9c3d00"),
-    Look.UNCERTAIN: ("#fdf3c4", "#7a6200"),
-    Look.ANSWER: ("#cdeadf", "#00573f"),
+    CellLook.DIGIT: ("#f4f4f4", "#222222"),
+    CellLook.ZERO: ("#cfe3f3", "#0b4f85"),
+    CellLook.ONE: ("#f6d3c2", "#9c3d00"),
+    CellLook.UNCERTAIN: ("#fdf3c4", "#7a6200"),
+    CellLook.ANSWER: ("#cdeadf", "#00573f"),
 }
-_FRESH = {Look.ZERO: ("#0072b2", "#ffffff"), Look.ONE: ("#d55e00", "#ffffff")}
+_FRESH = {CellLook.ZERO: ("#0072b2", "#ffffff"), CellLook.ONE: ("#d55e00", "#ffffff")}
 _LEGEND = (
-    (Cell("U", Look.UNCERTAIN), "uncertain"),
-    (Cell("1", Look.ONE), "carry or borrow"),
-    (Cell("0", Look.ZERO), "none"),
-    (Cell("1", Look.ONE, fresh=True), ""),
-    (Cell("0", Look.ZERO, fresh=True), "settled here"),
+    (TraceCell("U", CellLook.UNCERTAIN), "uncertain"),
+    (TraceCell("1", CellLook.ONE), "carry or borrow"),
+    (TraceCell("0", CellLook.ZERO), "none"),
+    (TraceCell("1", CellLook.ONE, fresh=True), ""),
+    (TraceCell("0", CellLook.ZERO, fresh=True), "settled here"),
 )
 
 
@@ -57,7 +57,7 @@ def _title(trace: Trace) -> list[str]:
     ]
 
 
-def _block(block: Block, y: int) -> tuple[list[str], int]:
+def _block(block: TraceBlock, y: int) -> tuple[list[str], int]:
     parts = [_text(_MARGIN, y + 18, block.heading, style="italic")]
     y += 28
     for column, name in enumerate(block.columns):
@@ -66,7 +66,7 @@ def _block(block: Block, y: int) -> tuple[list[str], int]:
     for row in block.rows:
         parts.append(_text(_MARGIN + _LEFT - 10, y + 19, row.name, anchor="end", fill="#555555"))
         for column, cell in enumerate(row.cells):
-            if cell.look is not Look.EMPTY:
+            if cell.look is not CellLook.EMPTY:
                 parts += _cell(_middle(column) - _CELL // 2, y, cell)
         y += _ROW
     return parts, y + 18
@@ -81,7 +81,7 @@ def _legend(y: int) -> list[str]:
     return parts
 
 
-def _cell(x: int, y: int, cell: Cell) -> list[str]:
+def _cell(x: int, y: int, cell: TraceCell) -> list[str]:
     fill, ink = _FRESH[cell.look] if cell.fresh else _FILLS[cell.look]
     return [
         f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL - 2}" height="{_ROW - 2}" rx="4" fill="{fill}"/>',

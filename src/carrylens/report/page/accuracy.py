@@ -1,4 +1,4 @@
-"""Accuracy: a model's failures by stream, class and depth, as rows of a page.
+"""Accuracy: a model's failures by population, class and depth, as rows of a page.
 
 Takes  a saved test.
 Gives  tables of rows, each with its exact interval and where to draw it on a scale of powers of ten.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any
 
-from carrylens.report.terminal.tables import short
+from carrylens.report.terminal.tables import few_figures
 
 _TITLES = {"add": "Addition", "sub": "Subtraction"}
 _CLASSES = {
@@ -32,7 +32,7 @@ _CLASSES = {
     "N3": "negative; the sign is decided past 2 columns of equal digits",
     "N4": "negative; the sign is decided past 3 or more columns of equal digits",
 }
-_STREAMS = {
+_POPULATIONS = {
     "natural": "operands drawn at random",
     "paper": "drawn as the paper draws them",
     "enriched": "rich in long carries and borrows",
@@ -71,7 +71,7 @@ def accuracy_tables(test: Mapping[str, Any] | None) -> list[AccuracyTable]:
     operations = dict.fromkeys(part["operation"] for part in test["parts"])
     return [
         AccuracyTable(
-            _TITLES[operation],
+            _TITLES.get(operation, operation),
             tuple(_row(part) for part in test["parts"] if part["operation"] == operation),
         )
         for operation in operations
@@ -94,9 +94,9 @@ def _row(part: Mapping[str, Any]) -> AccuracyRow:
         what=_meaning(part["name"]),
         asked=part["asked"],
         failed=part["failed"],
-        rate=short(1e6 * part["failed"] / max(1, part["asked"])),
-        low=short(low),
-        high=short(high),
+        rate=few_figures(1e6 * part["failed"] / max(1, part["asked"])),
+        low=few_figures(low),
+        high=few_figures(high),
         left=_percent(low),
         right=_percent(high),
         failures=tuple((question, right, given) for question, right, given in part["failures"][:5]),
@@ -105,8 +105,8 @@ def _row(part: Mapping[str, Any]) -> AccuracyRow:
 
 def _meaning(name: str) -> str:
     if name.startswith("class "):
-        return _CLASSES[name.removeprefix("class ")]
-    return _STREAMS.get(name, "")
+        return _CLASSES.get(name.removeprefix("class "), "")
+    return _POPULATIONS.get(name, "")
 
 
 def _percent(per_million: float) -> float:

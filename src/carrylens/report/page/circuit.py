@@ -13,24 +13,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from carrylens.arithmetic.tokens import place_names
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.variables import COLUMN_KIND, RESOLVED_KIND
 from carrylens.discovery.node_map import NodeMap, Nodes, Role
 from carrylens.nodes import Node, parse_nodes, print_nodes
+from carrylens.report.kind_styles import kind_class, kinds_of, variable_kind
 from carrylens.report.page.saved import Saved
-from carrylens.report.terminal.map import short, shown_roles
-from carrylens.report.variable_kinds import KINDS, Kind, kind_of
-from carrylens.tasks.variables import Variable
+from carrylens.report.terminal.map import short_name, shown_roles
+from carrylens.tasks.layout import Layout
+from carrylens.tasks.variables import Variable, VariableKind
 
 _BOX, _GAP, _LINE, _BAND, _LEFT, _TOP = 66, 12, 14, 34, 62, 16
-_CARRIES = ("column", "resolved")
+_CARRIES = (COLUMN_KIND, RESOLVED_KIND)
 
 
 @dataclass(frozen=True)
 class Box:
-    """A set of nodes at one place and stage, and what it surely carries."""
+    """A set of nodes at one place and stage, and what it surely carries.
+
+    `kind` is that of its variables; of several, that which is computed last.
+    """
 
     nodes: Nodes
     variables: tuple[Variable, ...]
+    kind: VariableKind
 
     @property
     def position(self) -> int:
@@ -41,11 +47,6 @@ class Box:
     def stage(self) -> int:
         """How far up: heads of layer 0, MLP of layer 0, heads of layer 1, and so on."""
         return max(2 * node.layer + node.is_mlp for node in self.nodes)
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of what it carries; of several, that which is computed last."""
-        return max((kind_of(variable) for variable in self.variables), key=KINDS.index)
 
     @property
     def name(self) -> str:
@@ -70,21 +71,31 @@ def circuit_of(saved: Saved) -> Circuit:
     for (nodes, variable), roles in shown_roles(saved.map).items():
         if any(_is_sure(role, thresholds) for role in roles):
             sure.setdefault(nodes, []).append(variable)
-    boxes = [Box(nodes, tuple(kept)) for nodes, some in sure.items() if (kept := _new_in(nodes, some, sure))]
+    kept = {nodes: tuple(_new_in(nodes, some, sure)) for nodes, some in sure.items()}
+    boxes = [Box(nodes, new, _last_kind(saved.map, new)) for nodes, new in kept.items() if new]
     shown = {box.nodes for box in boxes}
     return Circuit(tuple(boxes), tuple(dict.fromkeys(_edges(saved.claims, shown))))
 
 
-def circuit_lines(circuit: Circuit, digits: int) -> list[tuple[str, str, str]]:
+def circuit_lines(circuit: Circuit, layout: Layout) -> list[tuple[str, str, str]]:
     """The picture as text: what stands at each place, from the first to the last."""
-    names = place_names(digits)
+    names = layout.place_names
     order = sorted(circuit.boxes, key=lambda box: (box.position, box.stage, box.nodes))
-    return [(names[box.position], print_nodes(box.nodes), ", ".join(map(short, box.variables))) for box in order]
+    return [(names[box.position], print_nodes(box.nodes), ", ".join(map(short_name, box.variables))) for box in order]
 
 
 def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit") -> str:
     """The picture as an SVG element, called `name` on its page; empty where there is nothing to draw."""
-    return _Drawing(circuit, found).svg(name) if circuit.boxes else ""
+    return _CircuitDrawing(circuit, found).svg(name) if circuit.boxes else ""
+
+
+def marks_carries(found: NodeMap) -> bool:
+    """Whether lines that bring a carry or borrow are solid, and all others dashed: in arithmetic."""
+    return isinstance(found.task, ArithmeticTask)
+
+
+def _last_kind(found: NodeMap, variables: Sequence[Variable]) -> VariableKind:
+    return max((variable_kind(found, variable) for variable in variables), key=kinds_of(found).index)
 
 
 def _is_sure(role: Role, thresholds: Mapping[str, float]) -> bool:
@@ -109,7 +120,7 @@ def _edges(claims: Mapping[str, object], shown: set[Nodes]) -> list[tuple[Nodes,
     return found
 
 
-class _Drawing:
+class _CircuitDrawing:
     def __init__(self, circuit: Circuit, found: NodeMap) -> None:
         self.circuit, self.found = circuit, found
         self.places = sorted({box.position for box in circuit.boxes})
@@ -156,7 +167,7 @@ class _Drawing:
         return "\n".join([head, *words, *self._frame(), *self._lines(), *self._boxes(), "</svg>"])
 
     def _frame(self) -> list[str]:
-        names, parts = place_names(self.found.digits), []
+        names, parts = self.found.task.layout.place_names, []
         for stage, y in self.bands:
             for at, word in enumerate((f"layer {stage // 2}", "MLP" if stage % 2 else "heads")):
                 parts.append(f'<text class="quiet" x="0" y="{y + 13 * at:g}">{word}</text>')
@@ -177,10 +188,10 @@ class _Drawing:
             start, end = x + _BOX / 2, to_x + _BOX / 2
             low = to_y + to_height
             bend = max(18.0, (y - low) / 2)
-            kind = kind_of(variable).name
-            strength = "carry" if kind in _CARRIES else "other"
+            kind = variable_kind(self.found, variable)
+            strength = "carry" if kind in _CARRIES or not marks_carries(self.found) else "other"
             parts.append(
-                f'<path class="line {kind} {strength}" d="M{start:g} {y:g} C{start:g} {y - bend:g} {end:g} '
+                f'<path class="line {kind_class(kind)} {strength}" d="M{start:g} {y:g} C{start:g} {y - bend:g} {end:g} '
                 f'{low + bend:g} {end:g} {low:g}"/>'
             )
         return parts
@@ -191,8 +202,9 @@ class _Drawing:
             x, y, height = self.at[box.nodes]
             middle = x + _BOX / 2
             parts.append(
-                f'<g class="{box.kind.name}"><rect class="box" x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" '
-                f'rx="6"/><text class="node" x="{middle:g}" y="{y + 13:g}" text-anchor="middle">{box.name}</text>'
+                f'<g class="{kind_class(box.kind)}">'
+                f'<rect class="box" x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="6"/>'
+                f'<text class="node" x="{middle:g}" y="{y + 13:g}" text-anchor="middle">{box.name}</text>'
             )
             for at, words in enumerate(_rows(box)):
                 parts.append(
@@ -205,7 +217,7 @@ class _Drawing:
 
 def _rows(box: Box) -> list[str]:
     # Two names on a line, four lines at most.
-    names = [short(variable) for variable in box.variables]
+    names = [short_name(variable) for variable in box.variables]
     rows = [" ".join(names[at : at + 2]) for at in range(0, len(names), 2)]
     return rows if len(rows) <= 4 else [*rows[:3], f"+{len(names) - 6} more"]
 
@@ -214,6 +226,6 @@ def _height(box: Box) -> int:
     return 20 + _LINE * len(_rows(box))
 
 
-def nodes_of(circuit: Circuit) -> frozenset[Node]:
+def circuit_nodes(circuit: Circuit) -> frozenset[Node]:
     """Every node that is in some box."""
     return frozenset(node for box in circuit.boxes for node in box.nodes)

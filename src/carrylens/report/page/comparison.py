@@ -19,24 +19,25 @@ from carrylens.arithmetic.family.cells import CellState, FamilyCell
 from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.table import VERDICT, experiment_rows
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.tokens import place_names
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
 from carrylens.report.figures.print_tables import coverage_table, model_table
+from carrylens.report.kind_styles import kind_rules, kinds_of_all
 from carrylens.report.page import effects
 from carrylens.report.page.circuit import Box, Circuit, circuit_drawing, circuit_of
-from carrylens.report.page.headline import headline_of, summary_lines
+from carrylens.report.page.headline import headline_of, verdict_lines
 from carrylens.report.page.render import environment
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.claims import grouped
-from carrylens.report.variable_kinds import KINDS
+from carrylens.tasks.layout import Layout
 from carrylens.tasks.variables import Variable
 
 _NO_CLAIM = "no such claim"
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedLine:
     """One row: what is compared, and a cell for each model."""
 
     what: str
@@ -60,8 +61,8 @@ def comparison_page(saved: Sequence[Saved]) -> str:
     for each in saved:
         effects.check_claims(each.claims["claims"])
     circuits = [circuit_of(each) for each in saved]
-    groups = [*claim_lines(saved), *experiment_lines(saved)]
-    layouts = list(layout_lines(saved, circuits))
+    groups = [*claim_group_lines(saved), *experiment_lines(saved)]
+    layouts, kinds = list(layout_lines(saved, circuits)), kinds_of_all(each.map for each in saved)
     context = {
         "saved": saved,
         "sentence": comparison_sentence(saved),
@@ -75,7 +76,9 @@ def comparison_page(saved: Sequence[Saved]) -> str:
             Markup(circuit_drawing(circuit, each.map, f"circuit-{at}"))
             for at, (circuit, each) in enumerate(zip(circuits, saved, strict=True))
         ],
-        "kinds": KINDS,
+        "kinds": kinds,
+        "kind_rules": Markup(kind_rules(kinds)),
+        "is_arithmetic": all(isinstance(each.map.task, ArithmeticTask) for each in saved),
     }
     return environment().get_template("compare.html").render(context)
 
@@ -96,25 +99,27 @@ def comparison_sentence(saved: Sequence[Saved]) -> str:
 
 def comparison_lines(saved: Sequence[Saved]) -> list[str]:
     """The same for a terminal: a sentence, then a line for each model."""
-    return [comparison_sentence(saved), *(summary_lines(each)[0] + " " + headline_of(each).because for each in saved)]
+    return [comparison_sentence(saved), *(verdict_lines(each)[0] + " " + headline_of(each).because for each in saved)]
 
 
-def claim_lines(saved: Sequence[Saved]) -> Iterator[Line]:
+def claim_group_lines(saved: Sequence[Saved]) -> Iterator[ComparedLine]:
     """For each kind of claim how many of its claims each model bears out."""
     groups = [grouped([claim for claim in each.claims["claims"] if claim["required"]]) for each in saved]
     for what in dict.fromkeys(name for group in groups for name in group):
-        yield Line(what, tuple(_borne_out(group.get(what, ())) for group in groups))
+        yield ComparedLine(what, tuple(_borne_out(group.get(what, ())) for group in groups))
 
 
-def experiment_lines(saved: Sequence[Saved]) -> Iterator[Line]:
+def experiment_lines(saved: Sequence[Saved]) -> Iterator[ComparedLine]:
     """For each experiment its verdict on each model, where the battery was run on any; then what hides behind it."""
+    if not all(isinstance(each.map.task, ArithmeticTask) for each in saved):
+        return  # the battery is about arithmetic
     members = [_member(each) for each in saved]
     run = {str(each["card"]["name"]) for one in saved for each in one.battery}
     titles = {each.name: each.card.title for each in EXPERIMENTS if each.name in run}
     for row in experiment_rows(members):
         if row.section in titles and (row.name == VERDICT or row.words):
             name = "" if row.name == VERDICT else f": {row.name}"
-            yield Line(f"experiment: {titles[row.section]}{name}", tuple(map(_said, row.cells)))
+            yield ComparedLine(f"experiment: {titles[row.section]}{name}", tuple(map(_said, row.cells)))
 
 
 def _member(saved: Saved) -> Member:
@@ -132,19 +137,19 @@ def _said(cell: FamilyCell) -> str:
     )
 
 
-def layout_lines(saved: Sequence[Saved], circuits: Sequence[Circuit]) -> Iterator[Line]:
-    """For each family where its digits stand, counted from the digit's own column."""
+def layout_lines(saved: Sequence[Saved], circuits: Sequence[Circuit]) -> Iterator[ComparedLine]:
+    """For each family where its variables stand, counted from the variable's own index."""
     layouts = [_layout(each, circuit) for each, circuit in zip(saved, circuits, strict=True)]
     for family in dict.fromkeys(name for layout in layouts for name in layout):
-        yield Line(f"where {family}[k] is carried", tuple(_places(layout.get(family)) for layout in layouts))
+        yield ComparedLine(f"where {family}[k] is carried", tuple(_places(layout.get(family)) for layout in layouts))
 
 
-def differing_claims(saved: Sequence[Saved]) -> Iterator[Line]:
+def differing_claims(saved: Sequence[Saved]) -> Iterator[ComparedLine]:
     """The required claims that all models have, on which their verdicts differ."""
     verdicts = [{c["claim"]: c["verdict"] for c in each.claims["claims"] if c["required"]} for each in saved]
     for name in verdicts[0]:
         if all(name in some for some in verdicts) and len({some[name] for some in verdicts}) > 1:
-            yield Line(name, tuple(some[name].lower() for some in verdicts))
+            yield ComparedLine(name, tuple(some[name].lower() for some in verdicts))
 
 
 def _borne_out(claims: Sequence[Mapping[str, object]]) -> str:
@@ -162,14 +167,14 @@ def _layout(saved: Saved, circuit: Circuit) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
     for box in circuit.boxes:
         for variable in box.variables:
-            found.setdefault(variable.name, Counter())[_stand(box, variable, saved.map.digits)] += 1
+            found.setdefault(variable.name, Counter())[_stand(box, variable, saved.map.task.layout)] += 1
     return found
 
 
-def _stand(box: Box, variable: Variable, digits: int) -> str:
-    # Where a box stands, told from the variable's own column: at D'k, A(k+1) and so on.
+def _stand(box: Box, variable: Variable, layout: Layout) -> str:
+    # Where a box stands, told from the variable's own index: at D'k, A(k+1) and so on.
     node: Node = max(box.nodes)
-    place = place_names(digits)[node.position]
+    place = layout.place_names[node.position]
     kind = "MLP" if node.is_mlp else "heads" if len(box.nodes) > 1 else "a head"
     letters = place.rstrip("0123456789")
     if variable.index is not None and letters != place:

@@ -2,7 +2,7 @@
 
 Takes  rates as they were saved.
 Gives  `Effect`, with the words and the numbers that a page shows.
-Never  lets an effect through whose null is missing or was never asked.
+Never  lets an effect through whose null is missing or was never measured.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.evidence.rates import Rate
 
+SAME_VALUE = "interchanged with the same value"
+"""What the null of an interchange is."""
 _RESTS_ON_ROLES = ("carried", "order", "timely")
 
 
@@ -36,7 +38,7 @@ class Effect:
 
 def effect_of_role(role: Role) -> Effect:
     """A role as an effect."""
-    return Effect(f"{role.variable} for token {role.token}", role.hit, role.null, "same value swapped in", role.p)
+    return Effect(f"{role.variable} for token {role.token}", role.hit, role.null, SAME_VALUE, role.p)
 
 
 def confidence_in(effect: Effect) -> str:
@@ -44,7 +46,7 @@ def confidence_in(effect: Effect) -> str:
     return say_confidence(stated_confidence(effect.hit, effect.null)).removeprefix("confidence ")
 
 
-def effect_of_record(what: str, given: Mapping[str, Any], null_is: str = "same value swapped in") -> Effect:
+def effect_of_record(what: str, given: Mapping[str, Any], null_is: str = SAME_VALUE) -> Effect:
     """Evidence as `claims.json` has it, as an effect."""
     null = rate_of_record(given["null"]) if given.get("null") else Rate(0, 0)
     return Effect(what, rate_of_record(given["hit"]), null, null_is, given.get("p"))
@@ -85,10 +87,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.2g}%" if share < 0.01 else f"{100 * share:.3g}%" if share < 0.9995 else f"{100 * share:.6g}%"
 
 
-def chance(p: float | None) -> str:
+def say_chance(p: float | None) -> str:
     """A p value in few figures.
 
-    >>> chance(2.04e-74), chance(0.0123), chance(None)
+    >>> say_chance(2.04e-74), say_chance(0.0123), say_chance(None)
     ('2e-74', '0.012', '')
     """
     return "" if p is None else f"{p:.0e}" if p < 0.001 else f"{p:.2g}"

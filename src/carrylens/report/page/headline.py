@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.evidence.rates import Rate
 from carrylens.report.page.effects import percent, rate_of_record
 from carrylens.report.page.saved import Saved
-from carrylens.report.terminal.tables import short
+from carrylens.report.terminal.tables import few_figures
+from carrylens.tasks.task import Task
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
 _WORDS = {
@@ -57,7 +59,7 @@ def headline_of(saved: Saved) -> Headline:
     )
 
 
-def summary_lines(saved: Saved) -> list[str]:
+def verdict_lines(saved: Saved) -> list[str]:
     """Five lines for a terminal: verdict, claims, accuracy, map, rivals."""
     head, found = headline_of(saved), saved.map
     roles = len({(role.nodes, role.variable) for role in found.roles})
@@ -128,12 +130,12 @@ def _accuracy(saved: Saved) -> str:
     said = []
     for part in saved.test["parts"]:
         if part["name"] in ("natural", "enriched"):
-            high = short(1e6 * part["interval"][1])
+            high = few_figures(1e6 * part["interval"][1])
             said.append(
                 f"{part['failed']:,} of {part['asked']:,} {part['name']} {part['operation']} questions fail "
                 f"(at most {high} per million, 95%)"
             )
-    return f"{'; '.join(said)}." if said else "No stream of questions was asked."
+    return f"{'; '.join(said)}." if said else "It was evaluated on no population of questions."
 
 
 def _rivals(claims: Mapping[str, Any]) -> str:
@@ -164,6 +166,10 @@ def shape_line(saved: Saved) -> str:
     found = saved.map
     layers = f"{found.n_layers} layer{'s' if found.n_layers > 1 else ''}"
     heads = f"{found.n_heads} head{'s' if found.n_heads > 1 else ''}"
-    return (
-        f"A transformer that {_DOES[found.operation.value]} numbers of {found.digits} digits: {layers}, {heads} each."
-    )
+    return f"A transformer {_purpose(found.task)}: {layers}, {heads} each."
+
+
+def _purpose(task: Task) -> str:
+    if isinstance(task, ArithmeticTask):
+        return f"that {_DOES[task.operation.value]} numbers of {task.digits} digits"
+    return f"for {task.name}"

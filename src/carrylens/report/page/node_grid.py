@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from carrylens.arithmetic.published_map import answer_places, hit_classes, hit_places
-from carrylens.arithmetic.tokens import place_names
 from carrylens.discovery.behaviours import Behaviour, Clusters
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness, Way
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.nodes import Node, print_nodes
-from carrylens.report.page.effects import Effect, effect_of_role
+from carrylens.report.kind_styles import kind_class, variable_kind
+from carrylens.report.page.effects import SAME_VALUE, Effect, effect_of_role
 from carrylens.report.page.saved import Saved
-from carrylens.report.terminal.map import short, shown_roles
-from carrylens.report.variable_kinds import kind_of
+from carrylens.report.terminal.map import short_name, shown_roles
+from carrylens.tasks.layout import Layout
 from carrylens.tasks.variables import Variable
 
 _MOST_CHIPS = 3
@@ -28,15 +27,15 @@ _MOST_CHIPS = 3
 
 @dataclass(frozen=True)
 class Chip:
-    """A variable as a cell shows it."""
+    """A variable as a cell shows it, in the colours of a class of the style sheet."""
 
     text: str
-    kind: str
+    css_class: str
     meaning: str = ""
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """One node of the table."""
 
     node: str
@@ -52,12 +51,12 @@ class GridRow:
 
     name: str
     top: bool
-    cells: tuple[Cell, ...]
+    cells: tuple[GridCell, ...]
 
 
 @dataclass(frozen=True)
 class RoleRow:
-    """One role as evidence: what it is, its effect with the null, and what no question tells from it or is beside."""
+    """One role as evidence: what it is, its effect with the null, and what no question tells from it."""
 
     nodes: str
     variable: Chip
@@ -69,7 +68,7 @@ class RoleRow:
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A group: what it carries for which tokens, the sets that suffice, and how many of its nodes need no swap."""
+    """A group: what it carries for which tokens, the sets that suffice, and how many nodes need no interchange."""
 
     variable: Chip
     tokens: str
@@ -106,10 +105,10 @@ class Grid:
     evidence: tuple[Evidence, ...]
 
 
-def grid_of(saved: Saved) -> Grid:
+def map_grid(saved: Saved) -> Grid:
     """The node map, at the places where some node is useful."""
     found, useful = saved.map, saved.map.useful
-    names = place_names(found.digits)
+    names = found.task.layout.place_names
     useful_places = sorted({node.position for node in useful})
     measured = sorted({each.node.position for each in found.nodes})
     shown = [each for each in found.nodes if each.node.position in useful_places]
@@ -143,11 +142,11 @@ def group_table(found: NodeMap) -> list[GroupRow]:
                     f"The group {print_nodes(nodes)} for {group.variable} has no role with its null, so it cannot be "
                     "shown. Map the model again."
                 )
-        tokens.setdefault((group.variable, group.sets), []).append(answer_places(found.digits)[group.token])
+        tokens.setdefault((group.variable, group.sets), []).append(found.task.layout.output_places[group.token])
     rows = []
     for (variable, sets), served in tokens.items():
         group, named = Group(variable, 0, sets), " or ".join(map(print_nodes, sets))
-        rows.append(GroupRow(_chip(variable), " ".join(served), named, group.spare, len(group.nodes)))
+        rows.append(GroupRow(chip_of(found, variable), " ".join(served), named, group.spare, len(group.nodes)))
     return rows
 
 
@@ -169,7 +168,7 @@ def _rows(found: NodeMap, useful: frozenset[Node], places: Sequence[int]) -> Ite
 
 def _cell(
     found: NodeMap, node: Node, useful: bool, carried: Mapping[Node, Sequence[Variable]], grouped: Mapping[Node, int]
-) -> Cell:
+) -> GridCell:
     variables = carried.get(node, ())
     if variables:
         said = f"carries {', '.join(map(str, variables))}"
@@ -177,33 +176,39 @@ def _cell(
         said = "carries something only together with others"
     else:
         said = "useful, no role found" if useful else "not useful"
-    chips = tuple(map(_chip, variables))
+    chips = tuple(chip_of(found, variable) for variable in variables)
     if not chips and node in grouped:
         chips = (Chip("group", "group", "carries something only together with others"),)
-    place = place_names(found.digits)[node.position]
+    place = found.task.layout.place_names[node.position]
     most = chips[:_MOST_CHIPS]
-    return Cell(str(node), f"{node} at {place}: {said}", most, len(chips) - len(most), useful)
+    return GridCell(str(node), f"{node} at {place}: {said}", most, len(chips) - len(most), useful)
 
 
-def _chip(variable: Variable) -> Chip:
-    return Chip(short(variable), kind_of(variable).name, kind_of(variable).meaning)
+def chip_of(found: NodeMap, variable: Variable) -> Chip:
+    """A variable in the colours of its kind."""
+    kind = variable_kind(found, variable)
+    return Chip(short_name(variable), kind_class(kind), kind.meaning)
 
 
 def _role_rows(found: NodeMap) -> Iterator[tuple[Role, RoleRow]]:
-    tokens = answer_places(found.digits)
+    tokens = found.task.layout.output_places
     for (nodes, variable), roles in shown_roles(found).items():
         for role in roles:
             yield (
                 role,
                 RoleRow(
                     print_nodes(nodes),
-                    _chip(variable),
+                    chip_of(found, variable),
                     tokens[role.token],
                     effect_of_role(role),
-                    ", ".join((*map(short, role.same_as), *(("beside others",) if role.way is Way.SHIFT else ()))),
-                    short(variable),
+                    ", ".join((*map(short_name, role.same_as), *_superposed(role))),
+                    short_name(variable),
                 ),
             )
+
+
+def _superposed(role: Role) -> tuple[str, ...]:
+    return ("superposed with others",) if role.way is Way.SHIFT else ()
 
 
 def _evidence(
@@ -214,16 +219,16 @@ def _evidence(
     roles: Sequence[tuple[Role, RoleRow]],
     tried: Mapping[str, tuple[int, Effect | None]],
 ) -> Evidence:
-    node, digits = each.node, found.digits
+    node, layout = each.node, found.task.layout
     kind = "The MLP" if node.is_mlp else f"Head {node.head}"
     n_tried, best = tried.get(str(node), (0, None))
     return Evidence(
         node=str(node),
-        where=f"{kind} of layer {node.layer} at {place_names(digits)[node.position]}, position {node.position}",
+        where=f"{kind} of layer {node.layer} at {layout.place_names[node.position]}, position {node.position}",
         useful=useful,
         without=tuple(_without(each, seen)),
-        tokens=tuple(_token_effects(each, digits)),
-        classes=hit_classes(each),
+        tokens=tuple(_token_effects(each, layout)),
+        classes=each.hit_classes,
         looks=tuple(_looks(seen)),
         clusters=seen.clusters,
         roles=tuple(row for role, row in roles if role.nodes == (node,)),
@@ -237,24 +242,23 @@ def _without(each: Usefulness, seen: Behaviour) -> Iterator[Effect]:
     untouched = "the same questions, untouched"
     yield Effect("fail when it writes its mean", each.mean, each.clean, untouched)
     yield Effect("fail when it writes another question's value", each.resample, each.clean, untouched)
-    if (found := seen.stand_ins) is not None:
+    if (found := seen.backups) is not None:
         others = print_nodes(found.nodes)
         null_is = f"only {others} ablated"
         yield Effect(f"fail when it and {others} write their means", found.mean, found.mean_alone, null_is)
         yield Effect(f"fail when it and {others} are resampled", found.resample, found.resample_alone, null_is)
 
 
-def _token_effects(each: Usefulness, digits: int) -> Iterator[Effect]:
-    wrong = set(hit_places(each, digits))
-    for place, rate in zip(answer_places(digits), each.tokens, strict=True):
-        if place in wrong:
-            yield Effect(f"{place} wrong without it", rate, each.clean, "the same questions, untouched")
+def _token_effects(each: Usefulness, layout: Layout) -> Iterator[Effect]:
+    rates = dict(zip(layout.output_places, each.tokens, strict=False))  # a map may leave its tokens out
+    for place in each.hit_places(layout):
+        yield Effect(f"{place} wrong without it", rates[place], each.clean, "the same questions, untouched")
 
 
 def _looks(seen: Behaviour) -> Iterator[str]:
     for each in seen.attention:
         told = ", ".join(f"{look.place} {look.share:.0%}" for look in each.looks)
-        yield f"{each.operation.value}: {told or 'nowhere in particular'} (average of {each.n} questions)"
+        yield f"{each.operation}: {told or 'nowhere in particular'} (average of {each.n} questions)"
 
 
 def _tried(facts: Sequence[Fact]) -> dict[str, tuple[int, Effect | None]]:
@@ -274,8 +278,8 @@ def _tried(facts: Sequence[Fact]) -> dict[str, tuple[int, Effect | None]]:
 
 
 def _nearest(facts: Sequence[Fact]) -> Effect | None:
-    asked = [fact for fact in facts if fact.effect.n and fact.null.n]  # where nothing was hit, no null was asked
-    if not asked:
+    measured = [fact for fact in facts if fact.effect.n and fact.null.n]  # where nothing was hit, there is no null
+    if not measured:
         return None
-    best = max(asked, key=lambda fact: (fact.effect.value - fact.null.value, fact.effect.n))
-    return Effect(f"{best.about['variable']}", best.effect, best.null, "same value swapped in")
+    best = max(measured, key=lambda fact: (fact.effect.value - fact.null.value, fact.effect.n))
+    return Effect(f"{best.about['variable']}", best.effect, best.null, SAME_VALUE)

@@ -12,13 +12,16 @@ from typing import Any
 
 from carrylens.arithmetic.exam_counts import asked_options
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.report.page.saved import Saved
 
 _QUICK_QUESTIONS = 96
 
 
 def commands(saved: Saved) -> Iterator[str]:
-    """The commands that made what the page shows, in order."""
+    """The commands that made what the page shows, in order; none for a task that no command knows."""
+    if not isinstance(saved.map.task, ArithmeticTask):
+        return
     source, settings = saved.source, _settings(saved)
     if saved.test is not None:
         name = ModelName.parse(str(saved.test["model"]))
@@ -27,14 +30,16 @@ def commands(saved: Saved) -> Iterator[str]:
     seed = f" --seed {settings['seed']}" if settings.get("seed") else ""
     left_out = "".join(f" --no-{name}" for name in ("pairs", "groups") if settings.get(name) is False)
     yield f"carrylens map {source}{quick}{seed}{left_out} --out analysis"
-    yield "carrylens judge analysis"
+    yield "carrylens judge analysis" + ("" if saved.is_usual else " --hypothesis FILE")
     if saved.battery:
         yield f"carrylens battery {source} --out analysis"
     yield f"carrylens report {source} --folder analysis"
 
 
 def all_at_once(saved: Saved) -> str:
-    """The one command that does all of it."""
+    """The one command that does all of it; empty where there is none."""
+    if not (isinstance(saved.map.task, ArithmeticTask) and saved.is_usual):
+        return ""
     settings = _settings(saved)
     quick = " --quick" if settings.get("n_questions") == _QUICK_QUESTIONS else ""
     seed = f" --seed {settings['seed']}" if settings.get("seed") else ""

@@ -16,8 +16,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from carrylens.discovery.stimulus_texts import AskedPairs
+from carrylens.arithmetic.variables import ANSWER_KIND, COLUMN_KIND, DIGIT_KIND, INPUT_KIND, RESOLVED_KIND
+from carrylens.discovery.stimulus_texts import PairTexts
 from carrylens.evidence.rates import Rate
+from carrylens.report.kind_styles import kind_class, kind_rules, kinds_of, variable_kind
 from carrylens.report.page import (
     accuracy,
     circuit,
@@ -32,25 +34,23 @@ from carrylens.report.page import (
 from carrylens.report.page.chart import chart
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.claims import beyond_sentences, confidence_said, grouped
-from carrylens.report.terminal.map import short
-from carrylens.report.terminal.trace_rows import Look
-from carrylens.report.variable_kinds import KINDS
+from carrylens.report.terminal.map import short_name
+from carrylens.report.terminal.trace_rows import CellLook
 
 _LOOKS = {
-    Look.EMPTY: "",
-    Look.DIGIT: "input",
-    Look.ZERO: "digit",
-    Look.ONE: "resolved",
-    Look.UNCERTAIN: "column",
-    Look.ANSWER: "answer",
+    CellLook.DIGIT: INPUT_KIND,
+    CellLook.ZERO: DIGIT_KIND,
+    CellLook.ONE: RESOLVED_KIND,
+    CellLook.UNCERTAIN: COLUMN_KIND,
+    CellLook.ANSWER: ANSWER_KIND,
 }
 _OPERATIONS = {"add": "addition", "sub": "subtraction"}
 
 
-def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[str] = ()) -> str:
+def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[str] = ()) -> str:
     """The page about one model."""
     effects.check_claims([*saved.claims["claims"], *(c for rival in saved.claims["rivals"] for c in rival["refuted"])])
-    drawn = circuit.circuit_of(saved)
+    drawn, kinds, found = circuit.circuit_of(saved), kinds_of(saved.map), saved.map
     context = {
         "head": headline.headline_of(saved),
         "shape": headline.shape_line(saved),
@@ -58,9 +58,10 @@ def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[
         "accuracy": accuracy.accuracy_tables(saved.test),
         "marks": accuracy.scale_marks(),
         "circuit": Markup(circuit.circuit_drawing(drawn, saved.map)),
-        "circuit_lines": circuit.circuit_lines(drawn, saved.map.digits),
+        "circuit_lines": circuit.circuit_lines(drawn, found.task.layout),
         "n_edges": len(drawn.edges),
-        "grid": node_grid.grid_of(saved),
+        "marks_carries": circuit.marks_carries(found),
+        "grid": node_grid.map_grid(saved),
         "roles": node_grid.role_table(saved.map),
         "groups_found": node_grid.group_table(saved.map),
         "groups": grouped(saved.claims["claims"]),
@@ -73,11 +74,12 @@ def page_of(saved: Saved, pairs: Sequence[AskedPairs] = (), questions: Sequence[
         "all_at_once": remake.all_at_once(saved),
         "made_with": list(remake.made_with(saved)),
         "losses": Markup(loss_chart(saved)),
-        "loss_names": [_OPERATIONS[name] for name in _loss_operations(saved)],
+        "loss_names": [_OPERATIONS.get(name, name) for name in _loss_operations(saved)],
         "pairs": pairs,
         "questions": questions,
-        "kinds": KINDS,
-        "used": [kind for kind in KINDS if any(box.kind is kind for box in drawn.boxes)],
+        "kind_rules": Markup(kind_rules(kinds)),
+        "used": [kind for kind in kinds if any(box.kind == kind for box in drawn.boxes)],
+        "output_kind": variable_kind(found, found.task.outputs[-1]),
     }
     return environment().get_template("report.html").render(context)
 
@@ -90,7 +92,7 @@ def loss_chart(saved: Saved) -> str:
         some = [note for note in notes if note["token_losses"].get(operation)]
         losses = [fmean(note["token_losses"][operation]) for note in some]
         steps = [note["step"] for note in some]
-        label = _OPERATIONS[operation]
+        label = _OPERATIONS.get(operation, operation)
         series.append({"label": label, "kind": "loss", "x": steps, "y": losses, "low": losses, "high": losses})
     if not series:
         return ""
@@ -114,15 +116,17 @@ def environment() -> Environment:
     )
     made.filters |= {
         "percent": effects.percent,
-        "chance": effects.chance,
+        "chance": effects.say_chance,
         "confidence": effects.confidence_in,
         "confidence_said": confidence_said,
-        "short": short,
+        "short_name": short_name,
         "share": _share,
         "svg": Markup,
         "family": _family,
+        "kind_class": kind_class,
     }
-    made.globals |= {"text_of": _text_of, "looks": _LOOKS, "rate_of": effects.rate_of_record}
+    looks = {look: kind_class(_LOOKS[look]) if look in _LOOKS else "" for look in CellLook}
+    made.globals |= {"text_of": _text_of, "looks": looks, "rate_of": effects.rate_of_record}
     return made
 
 

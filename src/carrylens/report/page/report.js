@@ -62,7 +62,7 @@
   }
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")].filter((one) => !one.closest("#asked"));
+    closed = [...document.querySelectorAll("details:not([open])")].filter((one) => !one.closest("#evaluated"));
     for (const one of closed) one.open = true;
   });
   addEventListener("afterprint", () => {

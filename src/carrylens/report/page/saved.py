@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
+from carrylens.arithmetic.task import find_task as find_arithmetic_task
 from carrylens.discovery.node_map import MAP, NodeMap, Way
-from carrylens.discovery.saved_map import check_seal
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact
+from carrylens.folders import check_if_sealed
 from carrylens.nodes import print_nodes
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.task import TaskFinder
 
 TEST, HISTORY, CLAIMS, WORKED = "test.json", "training.jsonl", "claims.json", "worked.json"
 
@@ -43,22 +45,44 @@ class Saved:
     hashes: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def is_usual(self) -> bool:
+        """Whether the claims are of the hypothesis that its task comes with, not of a user's own."""
+        return bool(self.claims["hypothesis"] == self.map.task.causal.name)
+
+    @property
     def weights(self) -> str | None:
         """The hash of the weights that were mapped, if the map says."""
         said = self.map.stimuli.get("sha256")
         return None if said is None else str(said)
 
 
-def read_saved(source: str, folder: Path, own: Path | None) -> Saved:
-    """What is in the map's folder, and in the model's own where the first does not have it."""
+def read_saved(
+    source: str,
+    folder: Path,
+    own: Path | None,
+    *,
+    find_task: TaskFinder = find_arithmetic_task,
+    causal: CausalModel | None = None,
+    hypothesis: str | None = None,
+) -> Saved:
+    """What is in the map's folder, and in the model's own where the first does not have it.
+
+    `causal` is needed for a map of variables that its task does not have. `hypothesis` names the one whose claims are
+    read: that of the map's own variables, or else the usual one, if nothing is said.
+    """
     reading = _Reading([folder, *([own] if own is not None else [])])
-    found = reading.need(MAP, f"carrylens map {source}", NodeMap.from_json)
+    found: NodeMap = reading.need(
+        MAP, f"carrylens map {source}", lambda text: NodeMap.from_json(text, find_task, causal)
+    )
+    judged = hypothesis or found.causal.name
+    claims = _claims_file(judged, found)
+    judging = f"carrylens judge {folder if (folder / MAP).is_file() else source}"
     battery = reading.take(BATTERY, battery_record) or {"about": {}, "outcomes": ()}
     saved = Saved(
         source=source,
         map=found,
         facts=reading.take(FACTS, _facts) or _facts_of_roles(found),
-        claims=reading.need(CLAIMS, f"carrylens judge {folder if (folder / MAP).is_file() else source}", _record),
+        claims=reading.need(claims, judging + ("" if claims == CLAIMS else " --hypothesis FILE"), _record),
         test=reading.take(TEST, _record),
         history=reading.take(HISTORY, _lines) or (),
         battery=battery["outcomes"],
@@ -66,8 +90,16 @@ def read_saved(source: str, folder: Path, own: Path | None) -> Saved:
         worked=reading.take(WORKED, _record),
         hashes=reading.hashes,
     )
-    _check_same(saved)
+    _check_same(saved, claims, judged)
     return saved
+
+
+def _claims_file(judged: str, found: NodeMap) -> str:
+    if judged == found.task.causal.name:
+        return CLAIMS
+    from carrylens.claims.judgement import claims_file
+
+    return claims_file(judged)
 
 
 class _Reading:
@@ -83,7 +115,7 @@ class _Reading:
                 content = path.read_bytes()
                 self.hashes[name] = hashlib.sha256(content).hexdigest()
                 if name == MAP:
-                    check_seal(path, content)
+                    check_if_sealed(path, content, must_be_listed=True)
                 try:
                     return read(content.decode())
                 except CarryLensError as error:
@@ -129,15 +161,16 @@ def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
     )
 
 
-def _check_same(saved: Saved) -> None:
+def _check_same(saved: Saved, claims: str, wanted: str) -> None:
     if saved.claims.get("model") != saved.map.model:
         raise CarryLensError(
-            f"claims.json is about {saved.claims.get('model')}, the map about {saved.map.model}. Judge the map again."
+            f"{claims} is about {saved.claims.get('model')}, the map about {saved.map.model}. Judge the map again."
         )
-    usual, judged = algorithm(saved.map.operation, saved.map.digits).name, saved.claims.get("hypothesis")
-    if judged != usual:
+    judged = saved.claims.get("hypothesis")
+    if judged != wanted:
+        how = "without" if claims == CLAIMS else "with its"
         raise CarryLensError(
-            f"{CLAIMS} judges the hypothesis {judged!r}, but a page is about {usual!r}. Judge the map again without "
+            f"{claims} judges the hypothesis {judged!r}, but the page is about {wanted!r}. Judge the map again {how} "
             "--hypothesis."
         )
     for name, record in ((TEST, saved.test), (WORKED, saved.worked), (BATTERY, saved.battery_about)):

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from carrylens.report.page.circuit import Circuit, nodes_of
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.report.page.circuit import Circuit, circuit_nodes
 from carrylens.report.page.saved import Saved
 
 
@@ -18,7 +19,7 @@ def limits(saved: Saved, circuit: Circuit) -> Iterator[str]:
     """What this page cannot tell, a sentence each."""
     settings = saved.map.stimuli.get("settings")
     said: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
-    without = sorted(saved.map.useful - nodes_of(circuit))
+    without = sorted(saved.map.useful - circuit_nodes(circuit))
     if without:
         yield (
             f"{len(without)} of {len(saved.map.useful)} useful nodes are not in the circuit: something fails without "
@@ -33,9 +34,10 @@ def limits(saved: Saved, circuit: Circuit) -> Iterator[str]:
     )
     if all(fact.about.get("split") == "confirm" for fact in saved.facts):
         yield "The map came without its facts, so what was tried and not found is not on this page."
-    if saved.test is None:
+    is_arithmetic = isinstance(saved.map.task, ArithmeticTask)
+    if saved.test is None and is_arithmetic:
         yield "The model's failures were not counted: carrylens test does that."
-    if not saved.battery:
+    if not saved.battery and is_arithmetic:
         yield "The battery of experiments was not run: sufficiency, restoration and steering are not on this page."
     if saved.worked is None:
         yield "No question was worked through the model."

@@ -23,7 +23,7 @@ _KINDS = {
     "order": "carried before what is made from it:",
     "timely": "carried only where it can be known:",
     "room": "nodes one after another for",
-    "apart": "not moved by columns it does not depend on:",
+    "apart": "not moved by inputs it does not depend on:",
 }
 _MOST_REFUTED, _MOST_LISTED, _MOST_EVIDENCE = 3, 2, 2
 
@@ -202,6 +202,6 @@ def _rival(rival: Record) -> Iterator[str]:
         pair = f": {told['interchange_example']}" if told["interchange_example"] else ""
         share = told["interchange"]
         said = "tells nothing" if share is None else f"differs in {share:.1%} of pairs{pair}"
-        yield f"  Swapping {told['swapped']} {said}"
+        yield f"  An interchange of {told['swapped']} {said}"
     if not (told["natural"] or told["enriched"] or told["interchange"]):
         yield "  No question tells them apart: only what is carried where, and in which order, does"

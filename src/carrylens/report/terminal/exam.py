@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
-from carrylens.report.terminal.tables import align, short
+from carrylens.report.terminal.tables import align, few_figures
 
 _MOST_FAILURES = 10
 
 
 def exam_lines(record: Mapping[str, Any]) -> list[str]:
-    """Failures by stream, class and depth with exact intervals, then some of the failures."""
+    """Failures by population, class and depth with exact intervals, then some of the failures."""
     head = ["questions", "operation", "asked", "failed", "per million", "95% interval"]
     body = [_row(part) for part in record["parts"]]
     verdict = {True: "meets the bar", False: "misses the bar", None: "was not asked enough for the bar"}
@@ -49,6 +49,6 @@ def _row(part: Mapping[str, Any]) -> list[str]:
         part["operation"],
         f"{part['asked']:,}",
         f"{part['failed']:,}",
-        short(rate),
-        f"{short(low)} to {short(high)}",
+        few_figures(rate),
+        f"{few_figures(low)} to {few_figures(high)}",
     ]

@@ -4,8 +4,8 @@ Takes  a `NodeMap`.
 Gives  rich text: plain where colour is not wanted.
 Never  prints, and never decides what a role is.
 
-Places run across, layers and their heads and MLPs down. A cell has the variables that a node carries, the digit after
-the name: `ST3` is ST[3]. A wide question is folded into halves, `=` at the end of the first.
+Places run across, layers and their heads and MLPs down. A cell has the variables that a node carries, the index after
+the name: `ST3` is ST[3]. A wide table is folded where the question ends.
 """
 
 from __future__ import annotations
@@ -16,47 +16,22 @@ from typing import Any
 
 from rich.text import Text
 
-from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.layout import equals_position
-from carrylens.arithmetic.tokens import answer_positions, place_names
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Way
 from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.nodes import Node, print_nodes
-from carrylens.tasks.variables import Variable
+from carrylens.report.kind_styles import family_of, kinds_of, variable_kind
+from carrylens.tasks.layout import Layout
+from carrylens.tasks.variables import Family, Variable
 
-_STYLES = {
-    **dict.fromkeys(("D", "D'"), "cyan"),
-    **dict.fromkeys(("SA", "MD", "ND"), "green"),
-    **dict.fromkeys(("ST", "MB", "NB", "SC", "MC", "NC"), "yellow"),
-    **dict.fromkeys(("SV", "MV", "NV"), "bold red"),
-    **dict.fromkeys(("SGN", "OPR"), "magenta"),
-    "A": "bold blue",
-}
-_MEANINGS = {
-    "D": "digit of the first operand",
-    "D'": "digit of the second operand",
-    "SA": "sum digit",
-    "ST": "carry 0, 1, U",
-    "SV": "resolved carry",
-    "MD": "difference digit",
-    "MB": "borrow 0, 1, U",
-    "MV": "resolved borrow",
-    "ND": "digit of D'-D",
-    "NB": "borrow of D'-D",
-    "NV": "resolved borrow of D'-D",
-    "SGN": "sign",
-    "OPR": "operator",
-    "A": "answer digit",
-}
 _WIDTH, _NAME, _CELL = 120, 7, 5
 NO_ROLE = "o"
 
 
-def short(variable: Variable) -> str:
+def short_name(variable: Variable) -> str:
     """The variable as a cell shows it.
 
-    >>> short(Variable("ST", 3)), short(Variable("OPR"))
+    >>> short_name(Variable("ST", 3)), short_name(Variable("OPR"))
     ('ST3', 'OPR')
     """
     return variable.name if variable.index is None else f"{variable.name}{variable.index}"
@@ -69,7 +44,7 @@ def map_text(found: NodeMap) -> Text:
     heading = f"{len(useful)} of {len(found.nodes)} nodes are useful"
     where = f", at {len(places)} of {len(found.places)} places" if found.places else ""
     lines = [Text(f"{found.model}  ({shape})", style="bold"), Text(f"{heading}{where}.", style="dim")]
-    for columns in _folds(found.digits):
+    for columns in _folds(found.task.layout):
         lines += [Text(), *_table(found, columns)]
     lines += [Text(), *_legend(found), Text(), *role_lines(found)]
     if found.groups:
@@ -79,12 +54,18 @@ def map_text(found: NodeMap) -> Text:
 
 def shown_roles(found: NodeMap) -> dict[tuple[Nodes, Variable], list[Role]]:
     """The roles by set and variable. Of variables that no question tells apart, the one computed first is shown."""
-    order = {variable: at for at, variable in enumerate(algorithm(found.operation, found.digits).variables)}
+    order = causal_order(found)
     shown: dict[tuple[Nodes, Variable], list[Role]] = {}
-    for role in sorted(found.roles, key=lambda role: (role.nodes, order.get(role.variable, 0), role.token)):
+    for role in sorted(found.roles, key=lambda role: (role.nodes, order[role.variable], role.token)):
         if all(order[role.variable] < order[other] for other in role.same_as):
             shown.setdefault((role.nodes, role.variable), []).append(role)
     return shown
+
+
+def causal_order(found: NodeMap) -> dict[Variable, int]:
+    """The place of every variable that the map can name: those of its causal model first, each after its parents."""
+    variables = dict.fromkeys((*found.causal.variables, *found.task.causal.variables))
+    return {variable: at for at, variable in enumerate(variables)}
 
 
 def map_record(found: NodeMap) -> dict[str, Any]:
@@ -103,55 +84,54 @@ def confidence_of(role: Role) -> float:
 def role_lines(found: NodeMap) -> Iterator[Text]:
     """A line for each role: the tokens it serves, the rates of the token hit least, the least p and confidence."""
     yield Text("Roles: the answer's token that is hit least often stands for all.", style="italic")
-    names = place_names(found.digits)[answer_positions(found.digits).start + 1 :]
+    names = found.task.layout.output_places
     for (nodes, variable), roles in shown_roles(found).items():
         least = min(roles, key=lambda role: role.hit.value)
         low, high = least.hit.interval
-        others = sorted({short(other) for role in roles for other in role.same_as})
+        others = sorted({short_name(other) for role in roles for other in role.same_as})
         line = Text(f"{print_nodes(nodes):<18} ")
-        line.append(f"{short(variable):<4}", style=_STYLES.get(variable.name, ""))
+        line.append(f"{short_name(variable):<4}", style=_style(found, variable))
         line.append(
             f" for {' '.join(names[role.token] for role in roles):<18} hit {least.hit.value:.2f} "
             f"[{low:.2f}, {high:.2f}] of {least.hit.n}, null {least.null.value:.2f} of {least.null.n}, "
             f"p {max(role.p for role in roles):.0e}, {say_confidence(min(map(confidence_of, roles)))}"
         )
         line.append(f", or {', '.join(others)}" if others else "")
-        line.append(", beside others" if least.way is Way.SHIFT else "")
+        line.append(", superposed with others" if least.way is Way.SHIFT else "")
         yield line
 
 
 def group_lines(found: NodeMap) -> Iterator[Text]:
-    """A line for each group: the tokens it serves, the sets that suffice, and how many of its nodes need no swap."""
+    """A line for each group: the tokens it serves, the sets that suffice, and how many nodes need no interchange."""
     yield Text("Groups: nodes that move a variable together, and none of them alone.", style="italic")
-    names = place_names(found.digits)[answer_positions(found.digits).start + 1 :]
+    names = found.task.layout.output_places
     tokens: dict[tuple[Variable, tuple[Nodes, ...]], list[str]] = {}
     for group in found.groups:
         tokens.setdefault((group.variable, group.sets), []).append(names[group.token])
     for (variable, sets), served in tokens.items():
-        line = Text(f"{short(variable):<4}", style=_STYLES.get(variable.name, ""))
+        line = Text(f"{short_name(variable):<4}", style=_style(found, variable))
         line.append(f" for {' '.join(served):<24} {' or '.join(map(print_nodes, sets))}", style="default")
         group = Group(variable, 0, sets)
-        spare = f", {group.spare} of {len(group.nodes)} need not be swapped" if group.spare else ""
+        spare = f", {group.spare} of {len(group.nodes)} need not be interchanged" if group.spare else ""
         line.append(spare, style="default")
         yield line
 
 
-def _folds(digits: int) -> list[list[int]]:
-    # Positions for each table: one if all fit, else the question and the answer, each folded again if need be.
-    every, most = list(range(len(place_names(digits)))), (_WIDTH - _NAME) // _CELL
+def _folds(layout: Layout) -> list[list[int]]:
+    # Positions for each table: one if all fit, else the question and the outputs, each folded again if need be.
+    every, most = list(range(layout.n_positions)), (_WIDTH - _NAME) // _CELL
     if len(every) <= most:
         return [every]
-    middle = equals_position(digits) + 1
-    halves = (every[:middle], every[middle:])
+    halves = (every[: layout.n_question], every[layout.n_question :])
     return [half[at : at + most] for half in halves for at in range(0, len(half), most)]
 
 
 def _table(found: NodeMap, columns: Sequence[int]) -> Iterator[Text]:
-    names, useful = place_names(found.digits), found.useful
-    cells: dict[Node, list[Variable]] = {}
+    names, useful = found.task.layout.place_names, found.useful
+    cells: dict[Node, list[Text]] = {}
     for nodes, variable in shown_roles(found):
         if len(nodes) == 1:
-            cells.setdefault(nodes[0], []).append(variable)
+            cells.setdefault(nodes[0], []).append(Text(short_name(variable), style=_style(found, variable)))
     yield _row("", [[Text(names[at], style="bold")] for at in columns], 0)
     for layer in range(found.n_layers):
         for head in (*range(found.n_heads), None):
@@ -161,10 +141,12 @@ def _table(found: NodeMap, columns: Sequence[int]) -> Iterator[Text]:
                 yield _row("" if line else name, row, line)
 
 
-def _cell(node: Node, cells: dict[Node, list[Variable]], useful: frozenset[Node]) -> list[Text]:
-    if node in cells:
-        return [Text(short(variable), style=_STYLES.get(variable.name, "")) for variable in cells[node]]
-    return [Text(NO_ROLE, style="dim")] if node in useful else []
+def _cell(node: Node, cells: dict[Node, list[Text]], useful: frozenset[Node]) -> list[Text]:
+    return cells.get(node) or ([Text(NO_ROLE, style="dim")] if node in useful else [])
+
+
+def _style(found: NodeMap, variable: Variable) -> str:
+    return variable_kind(found, variable).terminal
 
 
 def _row(name: str, cells: Sequence[Sequence[Text]], line: int) -> Text:
@@ -178,10 +160,9 @@ def _row(name: str, cells: Sequence[Sequence[Text]], line: int) -> Text:
 
 
 def _legend(found: NodeMap) -> Iterator[Text]:
-    names = dict.fromkeys(variable.name for _, variable in shown_roles(found))
     line = Text("Legend: ", style="italic")
-    for name in sorted(names, key=list(_STYLES).index):
-        entry = Text.assemble((name, _STYLES[name]), f" {_MEANINGS.get(name, '')}; ")
+    for family in _shown_families(found):
+        entry = Text.assemble((family.name, family.kind.terminal), f" {family.title or family.meaning}; ")
         if len(line) + len(entry) > _WIDTH:
             yield line
             line = Text()
@@ -192,6 +173,16 @@ def _legend(found: NodeMap) -> Iterator[Text]:
     )
 
 
+def _shown_families(found: NodeMap) -> list[Family]:
+    # By kind; within a kind in causal order, inputs after what is computed.
+    kinds, order, inputs = kinds_of(found), causal_order(found), frozenset(found.causal.inputs)
+    variables = sorted(
+        {variable for _, variable in shown_roles(found)},
+        key=lambda each: (kinds.index(variable_kind(found, each)), each in inputs, order[each]),
+    )
+    return list({each.name: family_of(found, each) for each in variables}.values())
+
+
 def behaviour_lines(found: NodeMap) -> Iterator[Text]:
     """A line for each useful node: failures without it, where it looks, what its write falls into."""
     behaviours = {each.node: each for each in found.behaviours}
@@ -200,21 +191,21 @@ def behaviour_lines(found: NodeMap) -> Iterator[Text]:
         if each.node in found.useful:
             seen = behaviours.get(each.node, Behaviour(each.node))
             line = f"{each.node!s:<9} {each.mean.value:.2f} {each.resample.value:.2f}"
-            if seen.stand_ins is not None and seen.stand_ins.is_useful:
-                lost = seen.stand_ins.mean_lost
-                line += f"  with {print_nodes(seen.stand_ins.nodes)} away too {lost.value:.2f} more"
+            if seen.backups is not None and seen.backups.is_useful:
+                lost = seen.backups.mean_lost
+                line += f"  with {print_nodes(seen.backups.nodes)} away too {lost.value:.2f} more"
             yield Text(line + _looks(seen) + _clear(seen))
 
 
 def _looks(seen: Behaviour) -> str:
     shown = [
-        f"{each.operation.value} " + " ".join(f"{look.place} {look.share:.0%}" for look in each.looks)
+        f"{each.operation} " + " ".join(f"{look.place} {look.share:.0%}" for look in each.looks)
         for each in seen.attention
     ]
     return f"  looks at: {'; '.join(shown)}" if shown else ""
 
 
 def _clear(seen: Behaviour) -> str:
-    clear = [f"{short(each.variable)} ({each.quality:.2f}, shuffled {each.null:.2f})" for each in seen.clusters]
+    clear = [f"{short_name(each.variable)} ({each.quality:.2f}, shuffled {each.null:.2f})" for each in seen.clusters]
     chosen = [text for text, each in zip(clear, seen.clusters, strict=True) if each.are_clear]
     return f"  clusters: {', '.join(chosen)}" if chosen else ""

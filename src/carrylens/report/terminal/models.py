@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from carrylens.report.terminal.tables import align, markdown_table, short
+from carrylens.report.terminal.tables import align, few_figures, markdown_table
 
 Record = Mapping[str, Any]
 _STREAMS = ("natural", "paper", "enriched")
@@ -27,7 +27,7 @@ questions; their intervals are ours. Seconds are of one core that often did othe
 
 
 def model_lines(records: Iterable[Record]) -> list[str]:
-    """One line for each model and operation: failures per million on each stream, and the paper's."""
+    """One line for each model and operation: failures per million on each population, and the paper's."""
     head = ["model", "operation", *_STREAMS, "bar", "seconds", "the paper"]
     body = []
     for record in records:
@@ -121,12 +121,12 @@ def _paper_range(figures: Record) -> str:
 def _cell(count: Record | None) -> str:
     if count is None:
         return "not asked"
-    low, high = (short(1e6 * bound) for bound in count["interval"])
+    low, high = (few_figures(1e6 * bound) for bound in count["interval"])
     return f"{_rate(count)} ({low} to {high})"
 
 
 def _rate(count: Record | None) -> str:
-    return "?" if count is None else short(1e6 * count["failed"] / count["asked"])
+    return "?" if count is None else few_figures(1e6 * count["failed"] / count["asked"])
 
 
 def _whole(number: float | None) -> str:

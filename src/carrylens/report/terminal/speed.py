@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from carrylens.report.terminal.tables import short
+from carrylens.report.terminal.tables import few_figures
 
 Record = Mapping[str, Any]
 
@@ -41,6 +41,6 @@ def training_summary(records: Sequence[Record]) -> str:
 
 
 def _failures(result: Record) -> str:
-    low, high = (short(1e6 * bound) for bound in result["interval"])
+    low, high = (few_figures(1e6 * bound) for bound in result["interval"])
     counts = f"{result['failed']:,} of {result['asked']:,}"
     return f"{result['name']} {result['operation']} {counts} ({low} to {high} per million)"

@@ -61,10 +61,10 @@ def align(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
 
 
-def short(number: float) -> str:
+def few_figures(number: float) -> str:
     """A number of which only the size matters, in three figures or as a whole number.
 
-    >>> short(0.0), short(3.6888), short(12621.4)
+    >>> few_figures(0.0), few_figures(3.6888), few_figures(12621.4)
     ('0', '3.69', '12,621')
     """
     return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"

@@ -12,16 +12,16 @@ from rich.text import Text
 from carrylens.arithmetic.tokens import place_names
 from carrylens.arithmetic.traces import Trace
 from carrylens.arithmetic.variables import label
-from carrylens.report.terminal.trace_rows import Block, Cell, Look, Row, trace_blocks, trace_summary
+from carrylens.report.terminal.trace_rows import CellLook, TraceBlock, TraceCell, TraceRow, trace_blocks, trace_summary
 from carrylens.tasks.variables import UNKNOWN, Variable
 
 _STYLES = {
-    Look.EMPTY: "",
-    Look.DIGIT: "",
-    Look.ZERO: "blue",
-    Look.ONE: "bold red",
-    Look.UNCERTAIN: "yellow",
-    Look.ANSWER: "bold green",
+    CellLook.EMPTY: "",
+    CellLook.DIGIT: "",
+    CellLook.ZERO: "blue",
+    CellLook.ONE: "bold red",
+    CellLook.UNCERTAIN: "yellow",
+    CellLook.ANSWER: "bold green",
 }
 _NAME_WIDTH = 12
 _RESOLVED = ("SV", "MV", "NV", "SGN")
@@ -65,13 +65,13 @@ def _column_width(trace: Trace) -> int:
     return 4 if trace.digits <= 10 else 3  # wide questions drop the D' of the heading to fit a terminal
 
 
-def _block_lines(block: Block, width: int) -> list[Text]:
+def _block_lines(block: TraceBlock, width: int) -> list[Text]:
     columns = [name if width == 4 else name.removeprefix("D'").removeprefix("A") for name in block.columns]
     heading = "".join(name.rjust(width) for name in columns)
     return [Text(" " * _NAME_WIDTH + heading, style="dim"), *(_row_line(row, width) for row in block.rows)]
 
 
-def _row_line(row: Row, width: int) -> Text:
+def _row_line(row: TraceRow, width: int) -> Text:
     line = Text(row.name.ljust(_NAME_WIDTH))
     for cell in row.cells:
         line.append(" " * (width - len(cell.text)))
@@ -80,5 +80,5 @@ def _row_line(row: Row, width: int) -> Text:
     return line
 
 
-def _style(cell: Cell) -> str:
+def _style(cell: TraceCell) -> str:
     return _STYLES[cell.look] + (" reverse" if cell.fresh else "")

@@ -20,7 +20,7 @@ from carrylens.arithmetic.variables import D_PRIME, SGN, D, label
 from carrylens.tasks.variables import UNKNOWN
 
 
-class Look(Enum):
+class CellLook(Enum):
     """What a cell shows, for the artist to give a look to."""
 
     EMPTY = "empty"
@@ -32,32 +32,32 @@ class Look(Enum):
 
 
 @dataclass(frozen=True)
-class Cell:
+class TraceCell:
     """One entry of the table. `fresh` marks where a resolved carry or borrow is first settled."""
 
     text: str = ""
-    look: Look = Look.EMPTY
+    look: CellLook = CellLook.EMPTY
     fresh: bool = False
 
 
 @dataclass(frozen=True)
-class Row:
+class TraceRow:
     """A name and one cell per column."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[TraceCell, ...]
 
 
 @dataclass(frozen=True)
-class Block:
+class TraceBlock:
     """Rows under one heading."""
 
     heading: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TraceRow, ...]
 
 
-def trace_blocks(trace: Trace) -> list[Block]:
+def trace_blocks(trace: Trace) -> list[TraceBlock]:
     """The table of a trace: one block per chain, then the answer."""
     return [*(_chain_block(trace, chain) for chain in trace.chains), _answer_block(trace)]
 
@@ -69,57 +69,61 @@ def trace_summary(trace: Trace) -> str:
     return ", ".join([digits, f"class {trace.question_class.value}", *depths])
 
 
-def _chain_block(trace: Trace, chain: TraceChain) -> Block:
+def _chain_block(trace: Trace, chain: TraceChain) -> TraceBlock:
     down = range(trace.digits - 1, -1, -1)
     columns = ("", "", *(f"D'{k}" for k in down))
-    ahead = (Cell(), Cell())  # the answer has a sign and one more digit
+    ahead = (TraceCell(), TraceCell())  # the answer has a sign and one more digit
     rows = [
-        Row("D", (*ahead, *(_digit(trace.values[D[k]]) for k in down))),
-        Row("D'", (*ahead, *(_digit(trace.values[D_PRIME[k]]) for k in down))),
-        Row(chain.base.name, (*ahead, *(_digit(trace.values[chain.base[k]]) for k in down))),
-        Row(chain.tri.name, (*ahead, *(_state(trace.values[chain.tri[k]]) for k in down))),
-        *(Row(f"{chain.resolved.name}{k}", (*ahead, *_resolved_cells(trace, chain, k))) for k in down),
+        TraceRow("D", (*ahead, *(_digit(trace.values[D[k]]) for k in down))),
+        TraceRow("D'", (*ahead, *(_digit(trace.values[D_PRIME[k]]) for k in down))),
+        TraceRow(chain.base.name, (*ahead, *(_digit(trace.values[chain.base[k]]) for k in down))),
+        TraceRow(chain.tri.name, (*ahead, *(_state(trace.values[chain.tri[k]]) for k in down))),
+        *(TraceRow(f"{chain.resolved.name}{k}", (*ahead, *_resolved_cells(trace, chain, k))) for k in down),
     ]
     if chain.resolved.name == "MV":
         n_blank = trace.digits - 1
-        sign = Cell(label(SGN, trace.values[SGN]), Look.ANSWER)
-        rows.append(Row("SGN", (*ahead, *[Cell()] * n_blank, sign)))
+        sign = TraceCell(label(SGN, trace.values[SGN]), CellLook.ANSWER)
+        rows.append(TraceRow("SGN", (*ahead, *[TraceCell()] * n_blank, sign)))
     what = "carry" if trace.model.operation is Operation.ADD else "borrow"
     subject = {"SV": "D+D'", "MV": "D-D'", "NV": "D'-D"}[chain.resolved.name]
-    return Block(f"The {what} of {subject} as the tokens arrive: decides {chain.decides}", columns, tuple(rows))
+    return TraceBlock(f"The {what} of {subject} as the tokens arrive: decides {chain.decides}", columns, tuple(rows))
 
 
-def _resolved_cells(trace: Trace, chain: TraceChain, k: int) -> list[Cell]:
+def _resolved_cells(trace: Trace, chain: TraceChain, k: int) -> list[TraceCell]:
     # Nothing is drawn before the column's own digits are there; then U until a lower column settles it.
     variable, cells, before = chain.resolved[k], [], UNKNOWN
     for column in range(trace.digits - 1, -1, -1):
         now = trace.known[variable][position_of(D_PRIME[column], trace.digits)]
         fresh = now != UNKNOWN and before == UNKNOWN
-        cells.append(Cell() if column > k else Cell("U", Look.UNCERTAIN) if now == UNKNOWN else _state(now, fresh))
+        cells.append(
+            TraceCell() if column > k else TraceCell("U", CellLook.UNCERTAIN) if now == UNKNOWN else _state(now, fresh)
+        )
         before = now
     return cells
 
 
-def _answer_block(trace: Trace) -> Block:
+def _answer_block(trace: Trace) -> TraceBlock:
     n, chain = trace.digits, trace.chains[-1]
     down = range(n, -1, -1)
     parts = [answer_parts(trace, k) for k in down]
     below = "+ " if trace.model.operation is Operation.ADD else "- "
     rows = (
-        Row(chain.base.name, (Cell(), *(_digit(trace.values[base]) if base else Cell() for base, _ in parts))),
-        Row(
-            f"{below}{chain.resolved.name} below",
-            (Cell(), *(_state(trace.values[carry]) if carry else Cell() for _, carry in parts)),
+        TraceRow(
+            chain.base.name, (TraceCell(), *(_digit(trace.values[base]) if base else TraceCell() for base, _ in parts))
         ),
-        Row("answer", tuple(Cell(token, Look.ANSWER) for token in trace.answer)),
+        TraceRow(
+            f"{below}{chain.resolved.name} below",
+            (TraceCell(), *(_state(trace.values[carry]) if carry else TraceCell() for _, carry in parts)),
+        ),
+        TraceRow("answer", tuple(TraceCell(token, CellLook.ANSWER) for token in trace.answer)),
     )
-    return Block("The answer, from = on", tuple(f"A{k}" for k in range(n + 1, -1, -1)), rows)
+    return TraceBlock("The answer, from = on", tuple(f"A{k}" for k in range(n + 1, -1, -1)), rows)
 
 
-def _digit(value: int) -> Cell:
-    return Cell(str(value), Look.DIGIT)
+def _digit(value: int) -> TraceCell:
+    return TraceCell(str(value), CellLook.DIGIT)
 
 
-def _state(value: int, fresh: bool = False) -> Cell:
-    look = (Look.ZERO, Look.ONE, Look.UNCERTAIN)[value]
-    return Cell("01U"[value], look, fresh)
+def _state(value: int, fresh: bool = False) -> TraceCell:
+    look = (CellLook.ZERO, CellLook.ONE, CellLook.UNCERTAIN)[value]
+    return TraceCell("01U"[value], look, fresh)
