@@ -24,10 +24,10 @@ from typing import TypeVar
 
 import numpy as np
 import torch
-from carrylens.training.identity import hash_of
 
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.files import write_whole
+from carrylens.model.weights import hash_of
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "src" / "carrylens"

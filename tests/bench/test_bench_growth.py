@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.training_plans import plan_for
 from carrylens.bench import growth
 from carrylens.bench.growth import MIDDLE, Size, bench_growth, sizes
 from carrylens.bench.peak import answer_pass_flops, training_step_flops
-from carrylens.training.run import Plan
 
 
 def test_one_thing_is_changed_at_a_time_and_no_size_comes_twice() -> None:
@@ -22,7 +22,7 @@ def test_shares_of_peak_belong_to_the_times_measured(monkeypatch: pytest.MonkeyP
     small, large = (each.record() for each in bench_growth([Size(1, 12, 8), Size(8, 96, 64)], rounds=2))
     assert (small["digits"], small["width"], small["batch"]) == (1, 12, 8)
     for record, name in ((small, "add_d1_l2_h3_w12_t1K_s1"), (large, "add_d8_l2_h3_w96_t1K_s1")):
-        plan = Plan(ModelName.parse(name))
+        plan = plan_for(ModelName.parse(name))
         step = training_step_flops(plan.config, replace(plan.recipe, batch=int(record["batch"])))
         assert record["step_share_of_peak"] == pytest.approx(step / record["step_seconds"] / 1e12)
         # Of 256 questions, those of one digit all begin with one of ten digits, an operator and one of ten more.

@@ -10,15 +10,16 @@ from torch.utils.flop_counter import FlopCounterMode
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.training_plans import plan_for
 from carrylens.bench import training
 from carrylens.bench.exam import ExamBench, bench_exam
 from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_flops
 from carrylens.bench.training import PublishedStep, TrainingBench, bench_training
 from carrylens.model import Transformer
 from carrylens.model.answer_pass import answer_logits
-from carrylens.training.exam import Result, sit
+from carrylens.training.exam import PartResult, sit
 from carrylens.training.optimiser import Optimiser
-from carrylens.training.run import Plan, train
+from carrylens.training.run import train
 
 
 @pytest.mark.parametrize(("n_layers", "n_heads"), [(1, 3), (2, 3), (3, 4)])
@@ -67,7 +68,7 @@ def test_the_training_benchmark_trains_and_tests_with_published_steps_around_it(
     assert seen == ["published", "train", "published", "test"] * 2
     assert (first.published_before, first.published_after, first.name) == (3.0, 5.0, str(names[0]))
     assert first.ratio == pytest.approx(15_000 * 3.0 / first.seconds)
-    assert [(result.name, result.operation) for result in second.results] == [
+    assert [(result.name, result.label) for result in second.results] == [
         ("natural", "add"),
         ("enriched", "add"),
         ("natural", "sub"),
@@ -79,12 +80,12 @@ def test_the_training_benchmark_trains_and_tests_with_published_steps_around_it(
 
 
 def test_steps_to_the_bar_are_all_steps_of_a_run_that_meets_it() -> None:
-    million = tuple(Result(stream, "add", 1_000_000, 9) for stream in ("natural", "enriched"))
+    million = tuple(PartResult(stream, "add", 1_000_000, 9) for stream in ("natural", "enriched"))
     met = TrainingBench("n", 3000, 60.0, 0.5, million, 1.0, 0.9, through_lens=True)
     assert met.meets_bar
     assert met.ratio == pytest.approx(225)
     assert (met.record()["steps_to_bar"], met.record()["seconds_to_bar"]) == (3000, 60.0)
-    few = TrainingBench("n", 3000, 60.0, 0.5, (Result("natural", "add", 1000, 0),), 1.0, 0.9, through_lens=True)
+    few = TrainingBench("n", 3000, 60.0, 0.5, (PartResult("natural", "add", 1000, 0),), 1.0, 0.9, through_lens=True)
     assert (few.meets_bar, few.record()["steps_to_bar"]) == (None, None)
 
 
@@ -94,7 +95,7 @@ def test_a_published_step_takes_time() -> None:
 
 def test_a_training_step_is_counted_as_pytorch_counts_it() -> None:
     name = ModelName.parse("add_d2_l2_h3_w24_t40_s1")
-    plan = Plan(name)
+    plan = plan_for(name)
     model = Transformer(plan.config)
     optimiser = Optimiser(model, plan.recipe)
     for parameter in model.parameters():

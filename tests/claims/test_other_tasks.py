@@ -18,11 +18,13 @@ from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import Judgement, judge
 from carrylens.claims.rival_contrast import contrast_rivals
 from carrylens.claims.rules import wrong_share
+from carrylens.claims.search_record import SearchRecord
 from carrylens.claims.verdicts import ModelVerdict, Verdict
 from carrylens.discovery.node_map import NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
+from carrylens.tasks.samplers import Uniform
 from carrylens.tasks.variables import Variable
 from claims.walks import (
     DBL,
@@ -168,8 +170,25 @@ def test_a_hypothesis_about_other_inputs_outputs_or_questions_is_refused(found: 
     with pytest.raises(CarryLensError, match="POS"):
         judge(found, walk_hypothesis(fewer))
     never_flipped = replace(walk(), fixed=((FLIP, 0),))
-    with pytest.raises(CarryLensError, match="FLIP"):
+    with pytest.raises(CarryLensError, match=found.task.name):
         judge(found, walk_hypothesis(never_flipped))
+
+
+def test_variables_are_matched_on_the_same_questions_whatever_population_a_hypothesis_has(found: NodeMap) -> None:
+    other = Uniform(tuple((each, walk().values_of(each)[::-1]) for each in walk().inputs))
+    judgement = judge(found, walk_hypothesis(replace(walk(), population=other)))
+    assert judgement.verdict is ModelVerdict.RUNS
+    assert not judgement.unexplained
+
+
+def test_an_earlier_output_hides_a_later_one_only_where_it_is_fed_back(found: NodeMap) -> None:
+    counts = []
+    for fed_back in (True, False):
+        model = walk(fed_back=fed_back)
+        search = SearchRecord(replace(found, task=walk_task(model), causal=model))
+        counts.append([search.n_visible(model, S[2], output) or 0 for output in model.outputs])
+    assert counts[0][0] == counts[1][0]
+    assert 0 < counts[0][1] < counts[1][1] == 48, "every pair shows in POS, some in SIDE before it"
 
 
 def test_a_map_of_a_users_own_variables_is_judged_by_them(found: NodeMap) -> None:

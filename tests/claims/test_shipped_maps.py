@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from carrylens.arithmetic.task import find_task
-from carrylens.arithmetic.zoo.exams import hash_of
 from carrylens.arithmetic.zoo.shipped import SHIPPED, load, shipped_names
 from carrylens.cli import app
 from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.model.weights import hash_of
 
 BASELINE = "add_d5_l1_h3_w96_t5K_s1"
 MAPPED = [name for name in shipped_names() if (SHIPPED / name / MAP).exists()]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from carrylens.arithmetic.zoo.exams import hash_of
 from carrylens.arithmetic.zoo.shipped import SHIPPED, load, shipped_names
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import hash_of_weights, read_map
 from carrylens.errors import CarryLensError
+from carrylens.model.weights import hash_of
 
 LOOK = {"place": "D7", "share": 0.5}
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 INSTRUMENT = (
-    *("errors", "files", "nodes", "tasks", "model", "training"),
+    *("errors", "files", "folders", "steps", "progress", "nodes", "tasks", "model", "training"),
     *("interventions", "evidence", "discovery", "claims", "benchmark"),
 )
 """The rooms that know no arithmetic: each may import only those before it."""
 STUDY = ("arithmetic", "arithmetic.zoo", "arithmetic.planted", "arithmetic.battery", "arithmetic.family")
 """Arithmetic, the first study: each room may import the instrument, and those of the study before it."""
-PEOPLE = ("report", "explore", "bench", "pipeline", "explain", "terminal", "cli", "__main__")
+PEOPLE = ("report", "explore", "bench", "workflow", "terminal", "cli", "__main__")
 """What people touch: each may import everything before it."""
 ROOMS = (*INSTRUMENT, *STUDY, *PEOPLE)
 

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from carrylens.arithmetic.battery.patching.card import CARD
+from carrylens.arithmetic.battery.patching.findings import AT_ANSWER
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
@@ -161,6 +163,7 @@ def test_a_comparison_says_what_is_the_same_and_what_differs(saved: Saved) -> No
     assert [what for what in verdicts if what in titles] == titles
     said = {verdicts[f"experiment: {each['card']['title']}"][1] for each in saved.battery if applies_to_sums(each)}
     assert said == {"refuted"}
+    assert verdicts[f"experiment: {CARD.title}: {AT_ANSWER.asked}"] == ("most", "most")
     behind = {what: cells for what, cells in verdicts.items() if what not in titles}
     assert ("most", "most") in behind.values()
     assert all(any(what.startswith(f"{title}: ") for title in titles) for what in behind)

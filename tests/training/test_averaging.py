@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from carrylens.training.recipes import RecipeKind, recipe_for
 
-from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.errors import CarryLensError
 from carrylens.model.transformer import Transformer
@@ -62,9 +60,3 @@ def test_an_average_goes_on_to_the_same_bits(stopped: int) -> None:
 def test_a_checkpoint_without_its_averages_is_refused() -> None:
     with pytest.raises(CarryLensError, match="--restart"):
         TailAverage(0.3, 10).load_state({}, a_model(), 9)
-
-
-def test_the_published_recipe_averages_nothing() -> None:
-    name = ModelName.parse("add_d6_l2_h3_t15K_s1")
-    assert recipe_for(name, RecipeKind.PAPER).tail == 0
-    assert recipe_for(name).tail == 0.2

@@ -21,15 +21,15 @@ def test_auto_is_the_fastest_there_is() -> None:
 
 
 def test_a_device_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(CarryLensError, match="There is no device 'abacus' here. Write one of cpu"):
+    with pytest.raises(CarryLensError, match="'abacus' .* cpu"):
         device_called("abacus")
 
 
 def test_losses_are_in_float64_but_on_mps_which_has_none() -> None:
     assert losses.precision_on(torch.device("mps")) is torch.float32
     assert losses.precision_on(torch.device("cpu")) is losses.precision_on(torch.device("cuda")) is torch.float64
-    logits, tokens = torch.zeros(2, 3, 15), torch.zeros(2, 5, dtype=torch.long)
-    assert losses.token_losses(logits, tokens).dtype is torch.float64
+    logits, wanted = torch.zeros(2, 3, 15), torch.zeros(2, 3, dtype=torch.long)
+    assert losses.token_losses(logits, wanted).dtype is torch.float64
 
 
 def test_nothing_else_in_training_asks_a_device_for_float64() -> None:

@@ -10,42 +10,29 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from carrylens.pipeline import train_model
-from carrylens.training.recipes import RecipeKind
 
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.zoo.exams import hash_of
+from carrylens.arithmetic.recipes import RecipeKind
+from carrylens.arithmetic.training_plans import plan_for
 from carrylens.errors import CarryLensError
 from carrylens.model import load_model
+from carrylens.model.weights import hash_of
 from carrylens.training import run as runs
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.losses import token_losses
-from carrylens.training.run import HISTORY, Plan, prepare_folder, resume, start, train
+from carrylens.training.run import HISTORY, prepare_folder, resume, start, train
+from carrylens.workflow.training import train_model
+from training.quiet import Quiet
 
 CPU = torch.device("cpu")
 TINY, SEED_2 = "mix_d2_l1_h2_w12_t60_s1", "mix_d2_l1_h2_w12_t60_s2"
 
 
-class Quiet:
-    """Watches nothing, and may stop a run at a step."""
-
-    def __init__(self, stop_at: int = -1) -> None:
-        self.stop_at, self.n_asked, self.lines = stop_at, 0, list[dict[str, object]]()
-
-    def note(self, _step: int, _n_steps: int, line: dict[str, object], /) -> None:
-        self.lines.append(line)
-
-    def stop_wanted(self) -> bool:
-        self.n_asked += 1
-        return self.n_asked == self.stop_at
-
-
 def trained(folder: Path, name: str = TINY, kind: RecipeKind = RecipeKind.COMPACT) -> str:
-    run = start(Plan(ModelName.parse(name), kind), folder, CPU)
+    run = start(plan_for(ModelName.parse(name), kind), folder, CPU)
     assert train(run, Quiet(), checkpoint_seconds=1e9)
     return hash_of(load_model(folder))
 
@@ -60,7 +47,7 @@ def test_the_same_name_gives_the_same_bits(tmp_path: Path, kind: RecipeKind) -> 
 @pytest.mark.parametrize("stop_at", [1, 19, 20, 21, 59])
 def test_a_run_stopped_and_resumed_gives_the_same_bits_and_history(tmp_path: Path, stop_at: int) -> None:
     expected = trained(tmp_path / "straight")
-    plan, folder = Plan(ModelName.parse(TINY)), tmp_path / "stopped"
+    plan, folder = plan_for(ModelName.parse(TINY)), tmp_path / "stopped"
     assert not train(start(plan, folder, CPU), Quiet(stop_at), checkpoint_seconds=1e9)
     assert (folder / CHECKPOINT).exists()
     assert train(resume(plan, folder, CPU), Quiet(), checkpoint_seconds=1e9)
@@ -119,24 +106,24 @@ def test_ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on(tmp_path: Path) -> None
 
 def test_resuming_with_another_recipe_or_name_is_refused(tmp_path: Path) -> None:
     name = ModelName.parse(TINY)
-    train(start(Plan(name), tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
-    with pytest.raises(CarryLensError, match="was trained with adam_rate = 0.002, not 8e-05"):
-        resume(Plan(name, RecipeKind.PAPER), tmp_path, CPU)
-    with pytest.raises(CarryLensError, match="was trained with name = 'mix_d2_l1_h2_w12_t60_s1'"):
-        resume(Plan(ModelName.parse("mix_d2_l1_h2_w12_t90_s1")), tmp_path, CPU)
+    train(start(plan_for(name), tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
+    with pytest.raises(CarryLensError, match="adam_rate = 0.002, .*8e-05"):
+        resume(plan_for(name, RecipeKind.PAPER), tmp_path, CPU)
+    with pytest.raises(CarryLensError, match="name = 'mix_d2_l1_h2_w12_t60_s1'"):
+        resume(plan_for(ModelName.parse("mix_d2_l1_h2_w12_t90_s1")), tmp_path, CPU)
 
 
 def test_resuming_with_another_number_of_threads_is_refused_with_what_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = Plan(ModelName.parse(TINY))
+    plan = plan_for(ModelName.parse(TINY))
     before = torch.get_num_threads()
     try:
         train_model(plan, tmp_path, "cpu", 1, Quiet(5), 1e9, resume=False, restart=False)
-        with pytest.raises(CarryLensError, match=r"threads = 1, not 2, .* Resume with --threads 1, or train anew"):
+        with pytest.raises(CarryLensError, match="threads = 1, .* --threads 1.* --restart"):
             train_model(plan, tmp_path, "cpu", 2, Quiet(), 1e9, resume=True, restart=False)
         monkeypatch.setattr("carrylens.training.run.machine_of", lambda _device: {"device": "cuda"})
-        with pytest.raises(CarryLensError, match="device = 'cpu', not 'cuda', .* Resume with --device cpu, or train"):
+        with pytest.raises(CarryLensError, match="device = 'cpu', .*'cuda'.* --device cpu.* --restart"):
             train_model(plan, tmp_path, "cpu", 1, Quiet(), 1e9, resume=True, restart=False)
         monkeypatch.undo()
         assert train_model(plan, tmp_path, "cpu", 1, Quiet(), 1e9, resume=True, restart=False).done
@@ -146,30 +133,25 @@ def test_resuming_with_another_number_of_threads_is_refused_with_what_to_write(
 
 
 def test_a_checkpoint_that_does_not_say_how_many_threads_it_had_is_resumed(tmp_path: Path) -> None:
-    plan = Plan(ModelName.parse(TINY))
+    plan = plan_for(ModelName.parse(TINY))
     run = start(plan, tmp_path, CPU)
     run.machine = {}
     assert not train(run, Quiet(5), checkpoint_seconds=1e9)
     assert resume(plan, tmp_path, CPU).step == 5
 
 
-def test_a_name_with_grokfast_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="_t60_gf_s1 asks for grokfast .* Leave it out: mix_d2_l1_h2_w12_t60_s1"):
-        Plan(ModelName.parse("mix_d2_l1_h2_w12_t60_gf_s1"))
-
-
 def test_resuming_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CarryLensError, match="has no checkpoint to resume from"):
-        resume(Plan(ModelName.parse(TINY)), tmp_path, CPU)
+    with pytest.raises(CarryLensError, match="--resume"):
+        resume(plan_for(ModelName.parse(TINY)), tmp_path, CPU)
 
 
 def test_a_truncated_checkpoint_is_one_clear_line(tmp_path: Path) -> None:
-    plan = Plan(ModelName.parse(TINY))
+    plan = plan_for(ModelName.parse(TINY))
     train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
     whole = (tmp_path / CHECKPOINT).read_bytes()
     for size in (0, 4, 100, len(whole) // 2, len(whole) - 1):
         (tmp_path / CHECKPOINT).write_bytes(whole[:size])
-        with pytest.raises(CarryLensError, match="is no whole checkpoint") as caught:
+        with pytest.raises(CarryLensError, match=CHECKPOINT) as caught:
             resume(plan, tmp_path, CPU)
         assert "\n" not in str(caught.value)
 
@@ -177,7 +159,7 @@ def test_a_truncated_checkpoint_is_one_clear_line(tmp_path: Path) -> None:
 def test_a_full_disk_is_a_clear_error_and_the_last_checkpoint_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = Plan(ModelName.parse(TINY))
+    plan = plan_for(ModelName.parse(TINY))
     train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
     before = (tmp_path / CHECKPOINT).read_bytes()
 
@@ -185,7 +167,7 @@ def test_a_full_disk_is_a_clear_error_and_the_last_checkpoint_stays(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("carrylens.files.os.fsync", full)
-    with pytest.raises(CarryLensError, match="cannot be written: No space left on device"):
+    with pytest.raises(CarryLensError, match=os.strerror(errno.ENOSPC)):
         train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=0.0)
     monkeypatch.undo()
     assert (tmp_path / CHECKPOINT).read_bytes() == before
@@ -196,58 +178,33 @@ def test_a_full_disk_is_a_clear_error_and_the_last_checkpoint_stays(
 def test_a_loss_that_is_not_a_number_stops_the_run_and_spares_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = Plan(ModelName.parse(TINY))
+    plan = plan_for(ModelName.parse(TINY))
     train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
     before = (tmp_path / CHECKPOINT).read_bytes()
     monkeypatch.setattr(runs, "token_losses", lambda *given: token_losses(*given) * float("nan"))
-    left = f"after step 5. The last checkpoint in {tmp_path} is unharmed. Train another seed, such as {SEED_2}."
-    with pytest.raises(CarryLensError, match=re.escape(left)):
+    with pytest.raises(CarryLensError, match=f"step 5.*{re.escape(str(tmp_path))}.*{SEED_2}"):
         train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=0.0)
     assert (tmp_path / CHECKPOINT).read_bytes() == before
-    with pytest.raises(CarryLensError, match=f"after step 0. There was no checkpoint yet. Train .* {SEED_2}"):
+    with pytest.raises(CarryLensError, match=f"step 0.*{SEED_2}"):
         train(start(plan, tmp_path / "anew", CPU), Quiet(), checkpoint_seconds=0.0)
 
 
 def test_a_finished_or_stopped_folder_is_not_overwritten_by_mistake(tmp_path: Path) -> None:
-    plan = Plan(ModelName.parse(TINY))
+    plan = plan_for(ModelName.parse(TINY))
     train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
-    with pytest.raises(CarryLensError, match="holds a stopped run. Add --resume"):
+    with pytest.raises(CarryLensError, match="--resume"):
         prepare_folder(tmp_path, resume=False, restart=False)
     train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=1e9)
     for wanted in ({"resume": False, "restart": False}, {"resume": True, "restart": False}):
-        with pytest.raises(CarryLensError, match="holds a finished model"):
+        with pytest.raises(CarryLensError, match="--restart"):
             prepare_folder(tmp_path, **wanted)
     prepare_folder(tmp_path, resume=False, restart=True)
     assert not (tmp_path / "manifest.json").exists()
-    with pytest.raises(CarryLensError, match="Write one of them"):
+    with pytest.raises(CarryLensError, match="--resume .*--restart"):
         prepare_folder(tmp_path, resume=True, restart=True)
-
-
-def test_the_history_has_losses_by_operation_and_token_and_the_hard_questions(tmp_path: Path) -> None:
-    watcher = Quiet()
-    assert train(start(Plan(ModelName.parse(TINY)), tmp_path, CPU), watcher, checkpoint_seconds=1e9)
-    lines: list[Any] = [json.loads(line) for line in (tmp_path / HISTORY).read_text().splitlines()]
-    assert lines[0]["run"]["name"] == TINY
-    assert [line["step"] for line in lines[1:]] == [20, 40, 60]
-    assert lines[1:] == watcher.lines
-    for line in lines[1:]:
-        assert {name: len(row) for name, row in line["token_losses"].items()} == {"add": 4, "sub": 4}
-        assert min(min(row) for row in line["token_losses"].values()) <= line["loss"]
-        assert max(max(row) for row in line["token_losses"].values()) >= line["loss"]
-    assert 0 <= lines[-1]["hard"] <= 1
 
 
 def test_training_makes_the_loss_fall(tmp_path: Path) -> None:
     trained(tmp_path, "add_d1_l1_h3_w24_t400_s1")
     fall = losses(tmp_path)
     assert float(str(fall[-1])) < 0.5 * float(str(fall[0]))
-
-
-@pytest.mark.parametrize(("name", "silent"), [("sub_d2_l2_h2_w12_t60_s1", True), (TINY, False)])
-def test_with_a_silent_start_no_node_writes_at_first(tmp_path: Path, name: str, silent: bool) -> None:
-    model = start(Plan(ModelName.parse(name)), tmp_path, CPU).model
-    tokens = torch.zeros(1, model.config.n_ctx, dtype=torch.long)
-    _, cache = model.run_with_cache(tokens, lambda hook: hook.endswith(("hook_embed", "hook_pos_embed", "resid_post")))
-    read = cache["hook_embed"] + cache["hook_pos_embed"]
-    written = cache[f"blocks.{model.config.n_layers - 1}.hook_resid_post"] - read
-    assert bool((written == 0).all()) is silent

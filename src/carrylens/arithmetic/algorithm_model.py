@@ -75,7 +75,7 @@ def state_algorithm(
         outputs,
         some,
         _FIXED[operation],
-        Population(StreamKind.ENRICHED, operation, digits),
+        population=Population(StreamKind.ENRICHED, operation, digits),
         operation=operation,
         digits=digits,
     )

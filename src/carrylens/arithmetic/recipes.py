@@ -29,6 +29,10 @@ from carrylens.arithmetic.streams import Population, StreamKind
 from carrylens.training.recipe import TrainingRecipe
 
 _INSERTED_MINUS_SHARE = 0.8
+_RECORDED = (
+    *("kind", "stream", "batch", "adam_rate", "muon_rate", "betas", "weight_decay", "warm_up", "cosine", "clip"),
+    *("minus_share", "tail", "silent_start", "steady"),
+)  # what files have said from the first; whether weight decay leaves norms and biases out, the kind says
 
 
 class RecipeKind(Enum):
@@ -58,14 +62,13 @@ def training_population(name: ModelName, kind: RecipeKind = RecipeKind.COMPACT) 
 
 def recipe_record(name: ModelName, kind: RecipeKind = RecipeKind.COMPACT) -> dict[str, object]:
     """What files say of how the model called `name` is trained: the recipe, and the population of questions."""
-    recipe, population = asdict(recipe_for(name, kind)), training_population(name, kind)
-    del recipe["decays_all"]  # the kind says it
-    return {
+    population = training_population(name, kind)
+    said = asdict(recipe_for(name, kind)) | {
         "kind": kind.value,
         "stream": population.kind.value,
-        **recipe,
         "minus_share": population.minus_share,
     }
+    return {field: said[field] for field in _RECORDED}
 
 
 def _compact(name: ModelName) -> TrainingRecipe:

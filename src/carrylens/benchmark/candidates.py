@@ -7,7 +7,8 @@ Never  looks at the model.
 Two sorts of variable have a place of their own to be looked at:
 1. A token by itself: an input without an index (a switch), and an output that is fed back and has no index or is read
    by later outputs.
-2. The inputs of one index, for a variable whose rule reads just those, in the order in which they stand.
+2. The inputs of one index, for a variable whose rule reads just those, in the order in which they stand. A rule that
+   reads them in another order has none: so it was when the published figures were made.
 """
 
 from __future__ import annotations

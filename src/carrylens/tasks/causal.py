@@ -22,120 +22,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Batch, Column, Columns
-from carrylens.tasks.variables import Family, Variable
+from carrylens.tasks.causal_graph import CausalGraph, Mechanism, Rule
+from carrylens.tasks.variables import Variable
 
 if TYPE_CHECKING:
     from carrylens.tasks.samplers import Sampler
 
-Rule = Callable[..., ArrayLike]
-"""Takes one array per parent, all of one shape, and gives an array of that shape or a single number."""
+__all__ = ["CausalModel", "Do", "Mechanism", "Rule", "Values"]
+
 Do = Mapping[Variable, ArrayLike] | Mapping[str, ArrayLike]
 """Values to force: one number for all rows or one per row."""
 
 
-@dataclass(frozen=True)
-class Mechanism:
-    """How one variable comes by its value: `rule` applied to its parents' values."""
-
-    variable: Variable
-    parents: tuple[Variable, ...]
-    rule: Rule
-
-
 @dataclass(frozen=True, eq=False)
-class CausalModel:
-    """An algorithm: each mechanism stands after those it needs, `outputs` are in the order they are put out.
+class CausalModel(CausalGraph):
+    """An algorithm: a causal graph that runs.
 
     `fixed` inputs have one value in every question that the algorithm is for. `population` is how inputs are drawn
-    where questions are sought that show something: uniformly, if nothing is said. Outputs that are `fed_back` are read
-    by what follows them. `domain` says which questions the algorithm is for, where that is not all of them.
+    where questions are sought that show something: uniformly, if nothing is said. `domain` says which questions the
+    algorithm is for, where that is not all of them.
     """
 
-    name: str
-    families: tuple[Family, ...]
-    inputs: tuple[Variable, ...]
-    outputs: tuple[Variable, ...]
-    mechanisms: tuple[Mechanism, ...]
-    fixed: tuple[tuple[Variable, int], ...] = ()
     population: Sampler | None = None
-    fed_back: bool = True
     domain: Callable[[Batch], NDArray[np.bool_]] | None = None
-
-    def __post_init__(self) -> None:
-        known = set(self.inputs)
-        for mechanism in self.mechanisms:
-            missing = [str(parent) for parent in mechanism.parents if parent not in known]
-            if missing:
-                raise CarryLensError(
-                    f"{mechanism.variable} of {self.name!r} needs {', '.join(missing)}, which nothing before it gives. "
-                    "Put every mechanism after those of its parents."
-                )
-            if mechanism.variable in known:
-                raise CarryLensError(f"{mechanism.variable} of {self.name!r} is stated twice. State it once.")
-            known.add(mechanism.variable)
-        for variable in (*self.variables, *self.outputs):
-            if variable.name not in self.family_called:
-                raise CarryLensError(
-                    f"{variable} of {self.name!r} is of no family. Declare the family {variable.name}."
-                )
-            if variable not in known:
-                raise CarryLensError(f"{self.name!r} puts out {variable}, which nothing gives. Give it a mechanism.")
-
-    @cached_property
-    def family_called(self) -> Mapping[str, Family]:
-        """The families by name."""
-        return {family.name: family for family in self.families}
-
-    def family(self, variable: Variable) -> Family:
-        """The family of a variable."""
-        return self.family_called[variable.name]
-
-    def values_of(self, variable: Variable) -> tuple[int, ...]:
-        """Every value that a variable can take."""
-        return self.family(variable).values_at(variable.index)
-
-    @cached_property
-    def by_variable(self) -> Mapping[Variable, Mechanism]:
-        """The mechanism of each variable that is not an input."""
-        return {mechanism.variable: mechanism for mechanism in self.mechanisms}
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        """Every variable, inputs first, each after its parents."""
-        return (*self.inputs, *self.by_variable)
-
-    def ancestors(self, variable: Variable) -> frozenset[Variable]:
-        """All that `variable` depends on, itself left out."""
-        self.check(variable)
-        return self._ancestors.get(variable, frozenset())
-
-    def inputs_of(self, variable: Variable) -> frozenset[Variable]:
-        """The inputs that `variable` depends on; an input depends on itself."""
-        self.check(variable)
-        return self._inputs_of[variable]
-
-    @cached_property
-    def _inputs_of(self) -> Mapping[Variable, frozenset[Variable]]:
-        inputs = frozenset(self.inputs)
-        return {variable: inputs & {variable, *self.ancestors(variable)} for variable in self.variables}
-
-    @cached_property
-    def _ancestors(self) -> Mapping[Variable, frozenset[Variable]]:
-        found: dict[Variable, frozenset[Variable]] = {}
-        for mechanism in self.mechanisms:
-            found[mechanism.variable] = frozenset(mechanism.parents).union(
-                *(found.get(parent, frozenset()) for parent in mechanism.parents)
-            )
-        return found
-
-    @cached_property
-    def steering(self) -> tuple[Variable, ...]:
-        """The outputs that later outputs depend on: once put out, they are read as they stand."""
-        return tuple(
-            output
-            for at, output in enumerate(self.outputs)
-            if self.fed_back and any(output in self.ancestors(later) for later in self.outputs[at + 1 :])
-        )
 
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is type(self) and self._key == other._key)
@@ -168,19 +77,6 @@ class CausalModel:
     def output_values(self, batch: Batch, do: Do | None = None) -> Columns:
         """The outputs, under `do` if given: the exact counterfactual ones. Axes [batch, output]."""
         return self.run(batch, do, read=self.outputs).outputs()
-
-    def check(self, variable: Variable) -> None:
-        """Raise a clear error unless this algorithm has `variable`."""
-        if variable not in self._known:
-            names = " ".join(dict.fromkeys(known.name for known in self.variables))
-            raise CarryLensError(
-                f"{self.name!r} has no variable {variable}. It has {names}, each for the indices it needs, such as "
-                f"{self.mechanisms[0].variable}."
-            )
-
-    @cached_property
-    def _known(self) -> frozenset[Variable]:
-        return frozenset(self.variables)
 
     def check_batch(self, batch: Batch) -> None:
         """Raise a clear error unless the batch has this algorithm's inputs, and questions that it is for."""

@@ -26,7 +26,7 @@ Cells = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
-class InputGrid:
+class GridCells:
     """The indexed inputs of a causal model, family by family, and its switches."""
 
     model: CausalModel
@@ -85,50 +85,55 @@ class InputGrid:
         """The indices at which one of the inputs is among `variables`."""
         return [int(k) for k in np.flatnonzero(self.holds(variables).any(axis=0))]
 
-    def draw_anew(self, random: np.random.Generator, count: int) -> Cells:
-        """New values for all cells, family after family."""
-        shape = (count, self.size)
-        return np.stack([each[random.integers(0, len(each), shape, dtype=np.int8)] for each in self._values])
-
-    def draw_together(self, random: np.random.Generator, count: int) -> Cells:
-        """New values for all cells, drawn in one go where families have as many values."""
-        places = self._draw_places(random, count, 0)
-        return np.stack([values[place] for values, place in zip(self._values, places, strict=True)])
-
-    def draw_some(self, random: np.random.Generator, count: int) -> NDArray[np.int8]:
-        """New values for `count` cells of each family: [family, cell]."""
-        drawn = np.zeros((len(self.families), count), dtype=np.int8)
-        sizes = [len(values) for values in self._values]
-        for n_values in dict.fromkeys(sizes):
-            mine = [at for at, each in enumerate(sizes) if each == n_values]
-            drawn[mine] = random.integers(0, n_values, (len(mine), count))
-        return np.stack([values[place] for values, place in zip(self._values, drawn, strict=True)])
-
-    def draw_steps(self, random: np.random.Generator, count: int) -> Cells:
-        """How far to step each cell so that it gets another value: from 1 to one less than its family has values."""
-        return self._draw_places(random, count, 1)
-
     def stepped(self, cells: Cells, steps: Cells) -> Cells:
         """The cells, each as many steps on among its family's values."""
         found = np.empty_like(cells)
-        for at, values in enumerate(self._values):
+        for at, values in enumerate(self.family_values):
             place = np.zeros(int(values.max()) + 1, dtype=np.int8)
             place[values] = np.arange(len(values), dtype=np.int8)
             found[at] = values[(place[cells[at]] + steps[at]) % np.int8(len(values))]
         return found
 
+    @cached_property
+    def family_values(self) -> list[NDArray[np.int8]]:
+        """The values of each family."""
+        return [np.array(family.values, dtype=np.int8) for family in self.families]
+
+
+class InputGrid(GridCells):
+    """The grid, and new values drawn for its cells."""
+
+    def draw_anew(self, random: np.random.Generator, count: int) -> Cells:
+        """New values for all cells, family after family."""
+        shape = (count, self.size)
+        return np.stack([each[random.integers(0, len(each), shape, dtype=np.int8)] for each in self.family_values])
+
+    def draw_together(self, random: np.random.Generator, count: int) -> Cells:
+        """New values for all cells, drawn in one go where families have as many values."""
+        places = self._draw_places(random, count, 0)
+        return np.stack([values[place] for values, place in zip(self.family_values, places, strict=True)])
+
+    def draw_some(self, random: np.random.Generator, count: int) -> NDArray[np.int8]:
+        """New values for `count` cells of each family: [family, cell]."""
+        drawn = np.zeros((len(self.families), count), dtype=np.int8)
+        sizes = [len(values) for values in self.family_values]
+        for n_values in dict.fromkeys(sizes):
+            mine = [at for at, each in enumerate(sizes) if each == n_values]
+            drawn[mine] = random.integers(0, n_values, (len(mine), count))
+        return np.stack([values[place] for values, place in zip(self.family_values, drawn, strict=True)])
+
+    def draw_steps(self, random: np.random.Generator, count: int) -> Cells:
+        """How far to step each cell so that it gets another value: from 1 to one less than its family has values."""
+        return self._draw_places(random, count, 1)
+
     def _draw_places(self, random: np.random.Generator, count: int, least: int) -> Cells:
         drawn = np.zeros((len(self.families), count, self.size), dtype=np.int8)
-        sizes = [len(values) for values in self._values]
+        sizes = [len(values) for values in self.family_values]
         for n_values in dict.fromkeys(sizes):
             mine = [at for at, each in enumerate(sizes) if each == n_values]
             if n_values > least:
                 drawn[mine] = random.integers(least, n_values, (len(mine), count, self.size), dtype=np.int8)
         return drawn
-
-    @cached_property
-    def _values(self) -> list[NDArray[np.int8]]:
-        return [np.array(family.values, dtype=np.int8) for family in self.families]
 
 
 @lru_cache(maxsize=256)

@@ -89,7 +89,7 @@ class Muon:
         self._means = {name: torch.zeros_like(parameter) for name, parameter in self._matrices}
         stacks: dict[tuple[int, ...], list[str]] = {}
         for name, parameter in self._matrices:
-            stacks.setdefault(tuple(_tall(name, parameter).shape), []).append(name)
+            stacks.setdefault(tuple(tall_matrix(name, parameter).shape), []).append(name)
         self._stacks = list(stacks.values())
 
     @property
@@ -107,11 +107,11 @@ class Muon:
                 gradient = parameters[name].grad
                 assert gradient is not None
                 mean = self._means[name].lerp_(gradient, 1 - _MOMENTUM)
-                ahead.append(_tall(name, gradient.lerp(mean, _MOMENTUM)))
-            for name, update in zip(stack, _orthogonal(torch.stack(ahead)), strict=True):
+                ahead.append(tall_matrix(name, gradient.lerp(mean, _MOMENTUM)))
+            for name, update in zip(stack, orthogonalised(torch.stack(ahead)), strict=True):
                 parameter = parameters[name]
                 parameter.mul_(1 - rate * _MUON_DECAY)
-                parameter.add_(_as_weight(name, update, parameter), alpha=-rate * _scale(name, update))
+                parameter.add_(as_weight(name, update, parameter), alpha=-rate * _scale(name, update))
 
     def state(self) -> dict[str, Tensor]:
         """The running means."""
@@ -131,8 +131,8 @@ def _plain_decay(recipe: TrainingRecipe) -> float:
     return recipe.weight_decay if recipe.decays_all else 0.0
 
 
-def _tall(name: str, weight: Tensor) -> Tensor:
-    # Each weight as one matrix at least as tall as wide: heads side by side, the smaller side last.
+def tall_matrix(name: str, weight: Tensor) -> Tensor:
+    """A weight as one matrix at least as tall as wide: heads side by side, the smaller side last."""
     if name.endswith("W_O"):
         return weight.flatten(0, 1)
     if weight.dim() == 3:
@@ -140,8 +140,8 @@ def _tall(name: str, weight: Tensor) -> Tensor:
     return weight.T if name.endswith("W_in") else weight
 
 
-def _as_weight(name: str, matrix: Tensor, weight: Tensor) -> Tensor:
-    # The inverse of `_tall`.
+def as_weight(name: str, matrix: Tensor, weight: Tensor) -> Tensor:
+    """The inverse of `tall_matrix`: the matrix in the form that the weight has."""
     if name.endswith("W_O"):
         return matrix.view_as(weight)
     if weight.dim() == 3:
@@ -156,7 +156,8 @@ def _scale(name: str, matrix: Tensor) -> float:
     return 1.0 if name.endswith(("W_out", "W_O")) else sqrt(max(1.0, rows / columns))
 
 
-def _orthogonal(stack: Tensor) -> Tensor:
+def orthogonalised(stack: Tensor) -> Tensor:
+    """Matrices of one shape, each made nearly orthogonal by five Newton-Schulz steps."""
     a, b, c = _NEWTON_SCHULZ
     x = stack / (stack.flatten(1).norm(dim=1).view(-1, 1, 1) + 1e-7)
     for _ in range(5):

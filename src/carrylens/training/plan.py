@@ -67,8 +67,9 @@ class TrainingPlan:
         return {"name": self.name, **said, **(self.insertion.identity if self.insertion else {})}
 
     def _described(self) -> dict[str, object]:
-        # The first questions tell populations, seeds and layouts apart, and the right outputs those of two tasks.
-        examples = draw_examples(self.task, self.population, self.seed, 0, _FINGERPRINTED)
+        # Some questions tell populations and layouts apart, their right outputs tasks. All are drawn with one seed: the
+        # plan's own is said by itself.
+        examples = draw_examples(self.task, self.population, 0, 0, _FINGERPRINTED)
         digest = hashlib.sha256(examples.tokens.numpy().tobytes() + examples.wanted.numpy().tobytes())
         insertion = {"restored": self.insertion.restored.value} if self.insertion else {}
         return {

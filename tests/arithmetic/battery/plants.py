@@ -10,7 +10,7 @@ from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.planted.description import CircuitDescription, Role
+from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
@@ -36,7 +36,7 @@ def combined_a_layer_later(operation: Operation, digits: int) -> CircuitDescript
     """A circuit whose heads bring the carry in one layer, while the next one's MLP makes the digit."""
     plain = describe(operation, digits)
 
-    def moved(role: Role) -> Role:
+    def moved(role: PlantedRole) -> PlantedRole:
         later = frozenset(Node(node.position, 2, None) for node in role.nodes)
         return replace(role, nodes=later) if role.variable.name == "A" else role
 

@@ -20,12 +20,12 @@ from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import Carry, Dials, describe, one_layer
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.zoo.exams import hash_of
 from carrylens.arithmetic.zoo.shipped import load
 from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.cli import app
 from carrylens.discovery.node_map import MAP
 from carrylens.folders import check_sealed, write_sealed
+from carrylens.model.weights import hash_of
 from claims.maps import SEARCHED, left_to_right_map
 
 PLAIN, BINARY = describe(Operation.ADD, 3), describe(Operation.ADD, 3, Dials(carry=Carry.BINARY))

@@ -9,7 +9,7 @@ import pytest
 
 from arithmetic.planted.swaps import answer_tokens, answered, questions_of
 from carrylens.arithmetic.algorithms import answers
-from carrylens.arithmetic.planted.description import CircuitDescription, Role
+from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
 from carrylens.arithmetic.planted.dials import Carry, Dials, Timing, describe, one_layer, place_value, right_to_left
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
@@ -22,7 +22,7 @@ ADDITION = describe(Operation.ADD, 3)
 def with_role(variable: str, nodes: str, description: CircuitDescription = ADDITION) -> CircuitDescription:
     """The description with a variable's roles replaced by one at other nodes."""
     kept = [role for role in description.roles if role.variable != Variable.parse(variable)]
-    return replace(description, roles=(*kept, Role.of(variable, nodes)))
+    return replace(description, roles=(*kept, PlantedRole.of(variable, nodes)))
 
 
 @pytest.mark.parametrize("operation", Operation)
@@ -70,7 +70,7 @@ def test_ones_own_description_is_planted_where_it_says() -> None:
         (with_role("A[1]", "P10L0MLP"), "A[1] is made at P10L0MLP, before it is there"),
         (with_role("A[1]", "P11L1MLP"), "A[1] cannot be made: no MLP at P10 makes it"),
         (replace(ADDITION, roles=tuple(r for r in ADDITION.roles if str(r.variable) != "SV[1]")), "it needs SV[1]"),
-        (replace(ADDITION, roles=(*ADDITION.roles, Role.of("MD[1]", "P10L0H0"))), "has no variable MD[1]"),
+        (replace(ADDITION, roles=(*ADDITION.roles, PlantedRole.of("MD[1]", "P10L0H0"))), "has no variable MD[1]"),
         (replace(ADDITION, roles=(*ADDITION.roles, *ADDITION.of("ST[1]"))), "2 copies of ST[1] are computed"),
         (describe(Operation.SUB, 3, Dials(delay=2)), "cannot work"),
         (right_to_left(Operation.ADD, 3), "C[1] at P10L0H0 cannot work: it needs C[0], which is computed only at P11"),

@@ -9,13 +9,15 @@ import torch
 from arithmetic.planted.swaps import answer_tokens, tokens_of
 from carrylens.arithmetic import rivals
 from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.planted.dials import Carry, Copies, Dials, Timing, describe, one_layer, place_value
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.transformer import Transformer
-from carrylens.training.exam import blank_results, exam_parts, sit
+from carrylens.training.exam import blank_results, sit
 
 DIALS = {
     "none": Dials(),
@@ -65,9 +67,10 @@ def test_every_two_digit_subtraction_is_right(operation: Operation) -> None:
 @pytest.mark.parametrize("name", DIALS)
 def test_no_class_and_no_depth_fails_in_a_mixed_model(name: str) -> None:
     model = plant(describe(Operation.MIX, 5, DIALS[name])).model
-    parts = exam_parts(Operation.MIX, 5, per_stream=40, per_class=10)
+    task = arithmetic_task(Operation.MIX, 5)
+    parts = exam_parts(task, per_population=40, per_class=10)
     results = blank_results(parts)
-    for _ in sit(model, parts, results):
+    for _ in sit(model, task, parts, results):
         pass
     assert {result.name for result in results if result.failed} == set()
     assert len(results) > 30

@@ -15,7 +15,7 @@ from carrylens.arithmetic.planted import permuted_twin
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.dials import Carry, Copies, Dials, Timing, describe, one_layer, place_value
 from carrylens.arithmetic.planted.planting import Planted, plant
-from carrylens.arithmetic.planted.truth import Edge, Group, Truth
+from carrylens.arithmetic.planted.truth import PlantedEdge, PlantedGroup, Truth
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.tokens import encode
 from carrylens.arithmetic.variables import SGN, ST
@@ -201,7 +201,7 @@ def answered_by(truth: Truth, base: Questions, source: Questions, nodes: Iterabl
     return answer_tokens(base, truth.prediction(base, source, list(nodes)))
 
 
-def can_be_predicted(truth: Truth, group: Group) -> bool:
+def can_be_predicted(truth: Truth, group: PlantedGroup) -> bool:
     # An MLP with copies of two columns in it moves both at once.
     try:
         for copy in (*group.copies, tuple(group.nodes)):
@@ -211,13 +211,13 @@ def can_be_predicted(truth: Truth, group: Group) -> bool:
     return True
 
 
-def edges_by_ends(edges: Iterable[Edge]) -> Iterable[tuple[tuple[Node, Node | None], list[Edge]]]:
+def edges_by_ends(edges: Iterable[PlantedEdge]) -> Iterable[tuple[tuple[Node, Node | None], list[PlantedEdge]]]:
     ordered = sorted(edges, key=lambda edge: (str(edge.sender), str(edge.receiver)))
     for ends, found in groupby(ordered, key=lambda edge: (edge.sender, edge.receiver)):
         yield ends, list(found)
 
 
-def inputs_of(edges: Iterable[Edge]) -> str:
+def inputs_of(edges: Iterable[PlantedEdge]) -> str:
     return "".join(sorted({edge.input for edge in edges if edge.input in ("q", "k", "v")}))
 
 

@@ -23,8 +23,8 @@ def parts_asked_by(command: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[
     """What the command line itself makes of the command, up to the first question."""
     found: list[Exam] = []
 
-    def start(source: str, per_stream: int, per_class: int, device: str, threads: int, of: list[str]) -> Exam:
-        found.append(Exam.start(source, per_stream, per_class, device, of))
+    def start(source: str, per_population: int, per_class: int, device: str, threads: int, of: list[str]) -> Exam:
+        found.append(Exam.start(source, per_population, per_class, device, of))
         raise Asked
 
     monkeypatch.setattr(pipeline, "start_exam", start)
@@ -32,7 +32,7 @@ def parts_asked_by(command: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[
     assert program == "carrylens"
     with pytest.raises(Asked):
         get_command(cli.app).main(arguments, standalone_mode=False)
-    return [(part.name, part.operation.value, part.count) for part in found[0].parts]
+    return [(part.name, part.label, part.count) for part in found[0].parts]
 
 
 @pytest.mark.parametrize("name", shipped_names())

@@ -8,11 +8,11 @@ import pytest
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.failure_table import folder_figures, published_figures, shipped_figures, tried_figures
 from carrylens.arithmetic.zoo.shipped import shipped_names
-from carrylens.training.exam import Result
+from carrylens.training.exam import PartResult
 
 
 def a_folder(place: Path, parts: list[tuple[str, str, int, int]]) -> Path:
-    results = [Result(name, operation, asked, failed).record() for name, operation, asked, failed in parts]
+    results = [PartResult(name, operation, asked, failed).record() for name, operation, asked, failed in parts]
     (place / "test.json").write_text(json.dumps({"meets_bar": False, "parts": results}))
     run = {"run": {"name": "mix_d6_l3_h4_w96_t40_s1", "batch": 64}}
     lines = [run, {"step": 20, "loss": 1.0, "seconds": 1.5}, {"step": 40, "loss": 0.5, "seconds": 3.0}]

@@ -12,6 +12,7 @@ import carrylens as cl
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width, digits_of
+from carrylens.arithmetic.training_plans import plan_for
 from carrylens.arithmetic.zoo.cards import model_card
 from carrylens.arithmetic.zoo.exams import Exam, hash_of, meets_bar
 from carrylens.arithmetic.zoo.model_facts import model_name, saved_test
@@ -19,8 +20,8 @@ from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.errors import CarryLensError
 from carrylens.folders import check_sealed
 from carrylens.model import Transformer, save_model
-from carrylens.training.exam import Result
-from carrylens.training.run import Plan, start, train
+from carrylens.training.exam import PartResult
+from carrylens.training.run import start, train
 
 NAME = "mix_d2_l1_h3_w24_t40_s1"
 
@@ -37,7 +38,7 @@ class Quiet:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     place = tmp_path / "anything"
-    train(start(Plan(ModelName.parse(NAME)), place, torch.device("cpu")), Quiet(), 1e9)
+    train(start(plan_for(ModelName.parse(NAME)), place, torch.device("cpu")), Quiet(), 1e9)
     return place
 
 
@@ -95,7 +96,7 @@ def test_a_saved_exam_is_sealed_with_the_model_and_shown_on_its_card(folder: Pat
     assert saved_test(folder) == json.loads(json.dumps(exam.record()))
     card = (folder / "README.md").read_text()
     assert f"carrylens train {NAME}" in card
-    natural = next(result for result in exam.results if result.name == "natural" and result.operation == "sub")
+    natural = next(result for result in exam.results if result.name == "natural" and result.label == "sub")
     assert f"| natural | sub | 200 | {natural.failed} |" in card
     assert hash_of(cl.load(str(folder))) == before
 
@@ -119,7 +120,7 @@ def test_a_saved_exam_is_sealed_with_the_model_and_shown_on_its_card(folder: Pat
 def test_the_bar_is_fewer_than_ten_per_million_natural_and_enriched(
     results: list[tuple[str, int, int]], verdict: bool | None
 ) -> None:
-    assert meets_bar([Result(name, "add", asked, failed) for name, asked, failed in results]) is verdict
+    assert meets_bar([PartResult(name, "add", asked, failed) for name, asked, failed in results]) is verdict
 
 
 @pytest.mark.parametrize("name", shipped_names())

@@ -55,7 +55,7 @@ def verdict_value(verdict: Verdict, words: tuple[str, str]) -> FindingValue:
     """The first word if it is supported, the second if refuted.
 
     >>> verdict_value(Verdict.REFUTED, YES_NO), verdict_value(Verdict.INCONCLUSIVE, YES_NO)
-    (Choice(word='no'), <Unsettled.OPEN: 'open'>)
+    (ChosenWord(word='no'), <Unsettled.OPEN: 'open'>)
     """
     unsettled = {Verdict.UNTESTED: Unsettled.UNTESTED, Verdict.INCONCLUSIVE: Unsettled.OPEN}
     return unsettled.get(verdict) or ChosenWord(words[verdict is Verdict.REFUTED])
@@ -88,7 +88,7 @@ def units_answer(kinds: Sequence[str], untold: Collection[str] = ()) -> FindingA
     """What nine tenths of the units that could be told are; else how they are mixed. Open if most could not be told.
 
     >>> units_answer(["a", "a", "?"], untold=["?"]).value, units_answer(["b", "a", "b"]).value
-    (Choice(word='a'), Mixture(words=('a', 'b')))
+    (ChosenWord(word='a'), Mixture(words=('a', 'b')))
     """
     if not kinds:
         return NOT_TESTED

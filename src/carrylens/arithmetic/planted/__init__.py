@@ -6,7 +6,7 @@ Never  guesses, and never trains.
 """
 
 from carrylens.arithmetic.planted.comparison import compare
-from carrylens.arithmetic.planted.description import CircuitDescription, Role
+from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import load_truth, plant
 from carrylens.arithmetic.planted.truth import Truth
@@ -15,7 +15,7 @@ from carrylens.benchmark.known_models import permuted_twin
 __all__ = [
     "CircuitDescription",
     "Dials",
-    "Role",
+    "PlantedRole",
     "Truth",
     "compare",
     "describe",

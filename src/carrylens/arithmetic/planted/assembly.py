@@ -130,7 +130,7 @@ def _embed(state: dict[str, Tensor], basis: Basis, sketch: Sketch, config: Model
 
 
 def _even(value: float) -> float:
-    # How much of a direction that nobody reads makes a token as long as the longest, so that LayerNorm treats all
+    # How much of a direction that no component reads makes a token as long as the longest, so that LayerNorm treats all
     # alike: with a position's 1 and the balancing coordinate, value**2 + x**2 + (1 + value + x)**2 is to be 5.
     half = (1.0 + value) / 2.0
     return float((half**2 - (value**2 + (1.0 + value) ** 2 - 5.0) / 2.0) ** 0.5 - half)
@@ -177,7 +177,7 @@ def _add_noise(
     n_used: list[int],
     generator: torch.Generator,
 ) -> None:
-    # Heads and neurons with random weights, and tokens and places with random parts, all in directions nobody reads.
+    # Heads and neurons with random weights, and tokens and places with random parts, all in unread directions.
     written = torch.stack([basis.write({name: 1.0}) for name in noise])
 
     def random(*shape: int) -> Tensor:

@@ -24,7 +24,7 @@ import numpy as np
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.layout import position_of, sequence_length
 from carrylens.arithmetic.planted.algorithm_of import BINARY, DIGITS, TRI_STATE
-from carrylens.arithmetic.planted.description import Role
+from carrylens.arithmetic.planted.description import PlantedRole
 from carrylens.arithmetic.planted.sketch import (
     DIGIT,
     MINUS,
@@ -76,7 +76,7 @@ def sketch_circuit(wiring: Wiring) -> Sketch:
     return sketch
 
 
-def fetch(sketch: Sketch, wiring: Wiring, role: Role) -> None:
+def fetch(sketch: Sketch, wiring: Wiring, role: PlantedRole) -> None:
     """Let the role's heads fetch its column."""
     k, digits = role.variable.index or 0, wiring.digits
     code = code_of(role, wiring)
@@ -103,7 +103,7 @@ def minus_seen(node: Node) -> str:
     return f"minus {node.layer}.{node.head}"
 
 
-def code_of(role: Role, wiring: Wiring) -> range:
+def code_of(role: PlantedRole, wiring: Wiring) -> range:
     """What the role's heads bring: a sum or a difference where all their roles need no more, else both digits."""
     same = [other for other in wiring.description.roles if set(other.heads) & set(role.heads)]
     adds = {other.variable.name[0] == "S" for other in (*same, role)}
@@ -112,7 +112,7 @@ def code_of(role: Role, wiring: Wiring) -> range:
     return _SUMS if adds == {True} else _PAIRS
 
 
-def level(role: Role, code: range) -> tuple[dict[str, float], dict[str, float]]:
+def level(role: PlantedRole, code: range) -> tuple[dict[str, float], dict[str, float]]:
     """How to read what the heads brought as a whole number, and as 1 if it is there."""
     brought, present = [_brought(node) for node in role.heads], [_present(node) for node in role.heads]
     if len(brought) == 1:
@@ -180,9 +180,9 @@ def _fetching_head(sketch: Sketch, node: Node, digits: int) -> HeadSketch:
     return head
 
 
-def _tables(sketch: Sketch, wiring: Wiring, roles: Iterable[tuple[Role, Node, Sequence[Reading]]]) -> None:
+def _tables(sketch: Sketch, wiring: Wiring, roles: Iterable[tuple[PlantedRole, Node, Sequence[Reading]]]) -> None:
     # What one place makes of the same heads is one table; places that make the same of them share it.
-    by_place: dict[tuple[Node, tuple[Node, ...]], tuple[Role, list[Reading]]] = {}
+    by_place: dict[tuple[Node, tuple[Node, ...]], tuple[PlantedRole, list[Reading]]] = {}
     for role, mlp, values in roles:
         _, so_far = by_place.get((mlp, role.heads), (role, [{} for _ in values]))
         by_place[mlp, role.heads] = (role, [add(old, new) for old, new in zip(so_far, values, strict=True)])

@@ -29,10 +29,10 @@ class Method(Enum):
 
 
 @dataclass(frozen=True)
-class Role:
+class PlantedRole:
     """One variable and the nodes that compute it together. Several roles with one variable are copies of it.
 
-    >>> str(Role.of("ST[3]", "P9L0H1 + P9L0MLP"))
+    >>> str(PlantedRole.of("ST[3]", "P9L0H1 + P9L0MLP"))
     'ST[3] at P9L0H1 + P9L0MLP'
     """
 
@@ -40,7 +40,7 @@ class Role:
     nodes: frozenset[Node]
 
     @classmethod
-    def of(cls, variable: str | Variable, nodes: str) -> Role:
+    def of(cls, variable: str | Variable, nodes: str) -> PlantedRole:
         """The role of the nodes that `nodes` names."""
         return cls(Variable.of(variable), parse_nodes(nodes))
 
@@ -75,8 +75,8 @@ class CircuitDescription:
     digits: int
     n_layers: int
     n_heads: int
-    roles: tuple[Role, ...]
-    decoys: tuple[Role, ...] = ()
+    roles: tuple[PlantedRole, ...]
+    decoys: tuple[PlantedRole, ...] = ()
     method: Method = Method.LEFT_TO_RIGHT
     noise: int = 0
     rotated: bool = False
@@ -90,7 +90,7 @@ class CircuitDescription:
             if type(value) is not int or value < least:
                 raise CarryLensError(f"{name} is {value!r}. Give a whole number of at least {least}.")
 
-    def of(self, variable: Variable | str) -> tuple[Role, ...]:
+    def of(self, variable: Variable | str) -> tuple[PlantedRole, ...]:
         """The roles of one variable: its copies, and the places it is brought to."""
         wanted = Variable.of(variable)
         return tuple(role for role in self.roles if role.variable == wanted)
@@ -134,14 +134,14 @@ def _printed(value: Any) -> str:
     return "[\n    " + ",\n    ".join(rows) + "\n  ]" if rows else "[]"
 
 
-def _roles(rows: Any, source: str) -> Iterator[Role]:
+def _roles(rows: Any, source: str) -> Iterator[PlantedRole]:
     for row in rows if isinstance(rows, list) else [rows]:
         if not isinstance(row, dict) or row.keys() != {"variable", "nodes"} or not all(map(_is_text, row.values())):
             raise CarryLensError(
                 f"{source} has the role {quote(json.dumps(row))}. Write it as "
                 '{"variable": "ST[3]", "nodes": "P9L0H1 + P9L0MLP"}.'
             )
-        role = Role.of(row["variable"], row["nodes"])
+        role = PlantedRole.of(row["variable"], row["nodes"])
         if not role.nodes:
             raise CarryLensError(f"{source} gives {role.variable} no node. Name at least one, such as P9L0H1.")
         yield role
@@ -151,7 +151,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _shape(given: dict[str, Any], roles: Sequence[Role]) -> dict[str, int]:
+def _shape(given: dict[str, Any], roles: Sequence[PlantedRole]) -> dict[str, int]:
     nodes = [node for role in roles for node in role.nodes]
     layers = 1 + max((node.layer for node in nodes), default=0)
     heads = 1 + max((node.head or 0 for node in nodes), default=0)

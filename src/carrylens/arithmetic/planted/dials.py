@@ -22,7 +22,7 @@ from enum import Enum
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.layout import equals_position, position_of
 from carrylens.arithmetic.planted.algorithm_of import causal_model, uses_binary_carry
-from carrylens.arithmetic.planted.description import CircuitDescription, Method, Role
+from carrylens.arithmetic.planted.description import CircuitDescription, Method, PlantedRole
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, A
 from carrylens.errors import CarryLensError
@@ -57,7 +57,7 @@ class Dials:
 
     `redundancy` is how many copies the digits, tri-state values and carries have. `sharing` splits each fetching head
     in two, one for D and one for D'. `polysemy` gives all families one fetching head. `decoys` is how many variables
-    of each column are also computed where nobody reads them. `noise` is how many heads of each layer are random.
+    of each column are also computed where no component reads them. `noise` is how many heads of each layer are random.
     `delay` is how many places after D'[k] its tri-state value is computed.
     """
 
@@ -108,12 +108,13 @@ def right_to_left(operation: Operation, digits: int) -> CircuitDescription:
     """The schoolbook circuit: each carry where its digit is written, from the carry of the digit before. Refused."""
     letters = {Operation.ADD: "C", Operation.SUB: "B", Operation.MIX: "CB"}[operation]
     roles = [
-        Role(Variable(letter, k), frozenset({Node(predicting_place(A[k], digits), 0, 0)}))
+        PlantedRole(Variable(letter, k), frozenset({Node(predicting_place(A[k], digits), 0, 0)}))
         for letter in letters
         for k in range(digits)
     ]
     roles += [
-        Role(A[k], frozenset({Node(predicting_place(A[k], digits), digits, None)})) for k in range(digits, -1, -1)
+        PlantedRole(A[k], frozenset({Node(predicting_place(A[k], digits), digits, None)}))
+        for k in range(digits, -1, -1)
     ]
     return CircuitDescription(operation, digits, digits + 1, 1, tuple(roles), method=Method.RIGHT_TO_LEFT)
 
@@ -124,10 +125,10 @@ def one_layer(digits: int, dials: Dials | None = None) -> CircuitDescription:
     for k in range(digits, -1, -1):
         place = predicting_place(A[k], digits)
         if k < digits:
-            roles.append(Role(Variable("SA", k), frozenset({Node(place, 0, 0)})))
+            roles.append(PlantedRole(Variable("SA", k), frozenset({Node(place, 0, 0)})))
         if k:
-            roles.append(Role(Variable("SC", k - 1), frozenset({Node(place, 0, 1)})))
-        roles.append(Role(A[k], frozenset({Node(place, 0, None)})))
+            roles.append(PlantedRole(Variable("SC", k - 1), frozenset({Node(place, 0, 1)})))
+        roles.append(PlantedRole(A[k], frozenset({Node(place, 0, None)})))
     return _rival(Method.ONE_LAYER, digits, 2, tuple(roles), dials)
 
 
@@ -135,7 +136,7 @@ def place_value(digits: int, dials: Dials | None = None) -> CircuitDescription:
     """Addition by one head that weighs columns by powers of ten, and the place value of their sum."""
     dials = dials or Dials()
     roles = [
-        Role(A[k], frozenset({Node(predicting_place(A[k], digits), 0, head) for head in (0, None)}))
+        PlantedRole(A[k], frozenset({Node(predicting_place(A[k], digits), 0, head) for head in (0, None)}))
         for k in range(digits, -1, -1)
     ]
     return _rival(Method.PLACE_VALUE, digits, 1, tuple(roles), dials)
@@ -150,7 +151,9 @@ def predicting_place(token: Variable, digits: int) -> int:
     return position_of(token, digits) - 1
 
 
-def _rival(method: Method, digits: int, n_heads: int, roles: tuple[Role, ...], dials: Dials) -> CircuitDescription:
+def _rival(
+    method: Method, digits: int, n_heads: int, roles: tuple[PlantedRole, ...], dials: Dials
+) -> CircuitDescription:
     kept = Dials(noise=dials.noise, rotated=dials.rotated, seed=dials.seed)
     if dials != kept:
         raise CarryLensError(
@@ -182,19 +185,21 @@ class _Draft:
     def last(self) -> int:
         return 3 if self.tail else 1
 
-    def roles(self) -> Iterator[Role]:
+    def roles(self) -> Iterator[PlantedRole]:
         for k in range(self.model.digits - 1, -1, -1):
             yield from self._tri_states(k)
         if self.tail:
             resolved = [variable for variable in self.model.by_variable if variable.name in ("SV", "MV", "NV")]
             place = equals_position(self.model.digits)
             yield from (
-                Role(v, frozenset({Node(place, 2, 0), Node(place, 2, None)})) for v in resolved if self._is_read(v)
+                PlantedRole(v, frozenset({Node(place, 2, 0), Node(place, 2, None)}))
+                for v in resolved
+                if self._is_read(v)
             )
         for token in self.model.outputs:
             yield from self._answer(token)
 
-    def decoys(self) -> Iterator[Role]:
+    def decoys(self) -> Iterator[PlantedRole]:
         base = [name for name in ("ST", "SA", "MB", "MD", "NB", "ND") if Variable(name, 0) in self.model.by_variable]
         if uses_binary_carry(self.model):
             base = [
@@ -204,7 +209,7 @@ class _Draft:
         for k in range(self.model.digits - 1, -1, -1):
             place = position_of(D_PRIME[k], self.model.digits)
             for head, name in enumerate(base[: self.dials.decoys]):
-                yield Role(Variable(name, k), frozenset({Node(place, layer, head), Node(place, layer, None)}))
+                yield PlantedRole(Variable(name, k), frozenset({Node(place, layer, head), Node(place, layer, None)}))
 
     def _is_read(self, variable: Variable) -> bool:
         return any(variable in self.model.by_variable[token].parents for token in self.model.outputs)
@@ -223,7 +228,7 @@ class _Draft:
         n_roles = 1 if self.dials.polysemy else max(families, 2 if binary else 1)
         return n_roles * self.dials.redundancy * (1 + self.dials.sharing)
 
-    def _tri_states(self, k: int) -> Iterator[Role]:
+    def _tri_states(self, k: int) -> Iterator[PlantedRole]:
         # The variables that resolved carries are made of, if any that is read is made of this column's.
         needed = {
             parent
@@ -241,9 +246,9 @@ class _Draft:
                 together = self.dials.polysemy or variable.name in ("MC", "NC")
                 first = (0 if together else order) * self.dials.redundancy + copy
                 slot = {Node(place, 1, None)} if self.tail else set()
-                yield Role(variable, self._fetch(place, first) | slot)
+                yield PlantedRole(variable, self._fetch(place, first) | slot)
 
-    def _answer(self, token: Variable) -> Iterator[Role]:
+    def _answer(self, token: Variable) -> Iterator[PlantedRole]:
         place = predicting_place(token, self.model.digits)
         parents = self.model.by_variable[token].parents
         if not parents:
@@ -252,14 +257,14 @@ class _Draft:
         for order, variable in enumerate(digits):
             for copy in range(self.dials.redundancy):
                 first = (0 if self.dials.polysemy else order) * self.dials.redundancy + copy
-                yield Role(variable, self._fetch(place, first))
+                yield PlantedRole(variable, self._fetch(place, first))
         for order, variable in enumerate(parent for parent in parents if parent in (OPR, SGN)):
-            yield Role(variable, frozenset({Node(place, 0, self._n_fetching + order)}))
+            yield PlantedRole(variable, frozenset({Node(place, 0, self._n_fetching + order)}))
         carries = [parent for parent in parents if parent.name in ("SV", "MV", "NV")]
         for order, variable in enumerate(carries):
             for copy in range(self.dials.redundancy):
-                yield Role(variable, frozenset({Node(place, self.last, order * self.dials.redundancy + copy)}))
-        yield Role(token, frozenset({Node(place, self.last, None)}))
+                yield PlantedRole(variable, frozenset({Node(place, self.last, order * self.dials.redundancy + copy)}))
+        yield PlantedRole(token, frozenset({Node(place, self.last, None)}))
 
     def _fetch(self, place: int, number: int) -> frozenset[Node]:
         heads = (2 * number, 2 * number + 1) if self.dials.sharing else (number,)

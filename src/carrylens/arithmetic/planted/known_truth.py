@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from carrylens.arithmetic.planted.truth import Group, Truth
+from carrylens.arithmetic.planted.truth import PlantedGroup, Truth
 from carrylens.arithmetic.variables import D_PRIME, D
 from carrylens.benchmark.known_truth import HeldVariable, KnownTruth, TrueEdge, TrueGroup
 
@@ -23,7 +23,7 @@ def known_truth(truth: Truth) -> KnownTruth:
     return KnownTruth(groups, edges, truth.decoys, _single_digits(truth.groups))
 
 
-def _single_digits(groups: Iterable[Group]) -> frozenset[HeldVariable]:
+def _single_digits(groups: Iterable[PlantedGroup]) -> frozenset[HeldVariable]:
     # The heads that bring one digit of a column, and which: of two that share a column the first brings D.
     return frozenset(
         (node, family[group.variable.index])

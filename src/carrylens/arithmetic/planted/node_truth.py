@@ -1,4 +1,4 @@
-"""The account: the truth about a wiring, node by node and edge by edge.
+"""Node truth: the truth about a wiring, node by node and edge by edge.
 
 Takes  a `Wiring`.
 Gives  the groups and the edges of its `Truth`.
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from carrylens.arithmetic.planted.algorithm_of import DIGITS, RESOLVED
-from carrylens.arithmetic.planted.description import Role
-from carrylens.arithmetic.planted.truth import Edge, Group
+from carrylens.arithmetic.planted.description import PlantedRole
+from carrylens.arithmetic.planted.truth import PlantedEdge, PlantedGroup
 from carrylens.arithmetic.planted.wiring import Wiring
 from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
 
 
-def account_of(wiring: Wiring) -> tuple[tuple[Group, ...], tuple[Edge, ...]]:
+def truth_of_nodes(wiring: Wiring) -> tuple[tuple[PlantedGroup, ...], tuple[PlantedEdge, ...]]:
     """Every group and every edge."""
     groups = [*_column_groups(wiring), *_resolver_groups(wiring)]
     edges = [*_column_edges(wiring), *_tail_edges(wiring)]
@@ -28,9 +28,9 @@ def account_of(wiring: Wiring) -> tuple[tuple[Group, ...], tuple[Edge, ...]]:
     return tuple(dict.fromkeys(groups)), tuple(dict.fromkeys(edges))
 
 
-def group(variable: Variable, stage: str, serves: Sequence[Variable], copies: Sequence[Sequence[Node]]) -> Group:
+def group(variable: Variable, stage: str, serves: Sequence[Variable], copies: Sequence[Sequence[Node]]) -> PlantedGroup:
     """A group with every copy once, in order."""
-    return Group(variable, stage, tuple(serves), tuple(sorted({tuple(sorted(copy)) for copy in copies})))
+    return PlantedGroup(variable, stage, tuple(serves), tuple(sorted({tuple(sorted(copy)) for copy in copies})))
 
 
 def _served(wiring: Wiring, letter: str, k: int) -> list[Variable]:
@@ -42,7 +42,7 @@ def _served(wiring: Wiring, letter: str, k: int) -> list[Variable]:
     ]
 
 
-def _columns(wiring: Wiring) -> Iterator[tuple[Variable, list[Variable], list[Role]]]:
+def _columns(wiring: Wiring) -> Iterator[tuple[Variable, list[Variable], list[PlantedRole]]]:
     # Each variable a column holds its carry in, the tokens it serves, and its copies.
     serves: dict[Variable, set[Variable]] = {}
     for letter, columns in wiring.columns.items():
@@ -53,7 +53,7 @@ def _columns(wiring: Wiring) -> Iterator[tuple[Variable, list[Variable], list[Ro
         yield variable, [token for token in wiring.tokens if token in tokens], list(wiring.description.of(variable))
 
 
-def _column_groups(wiring: Wiring) -> Iterator[Group]:
+def _column_groups(wiring: Wiring) -> Iterator[PlantedGroup]:
     for variable, serves, roles in _columns(wiring):
         yield group(variable, "fetch", serves, [role.heads for role in roles])
         yield group(variable, "table", serves, [role.mlps[:1] for role in roles])
@@ -61,7 +61,7 @@ def _column_groups(wiring: Wiring) -> Iterator[Group]:
             yield group(variable, "sort", serves, [role.mlps[1:] for role in roles])
 
 
-def _resolver_groups(wiring: Wiring) -> Iterator[Group]:
+def _resolver_groups(wiring: Wiring) -> Iterator[PlantedGroup]:
     for role in wiring.description.roles:
         if wiring.resolver and role.variable.name in RESOLVED and role.mlps:
             serves = [token for token in wiring.tokens if role.variable in wiring.parents(token, RESOLVED)]
@@ -69,7 +69,7 @@ def _resolver_groups(wiring: Wiring) -> Iterator[Group]:
             yield group(role.variable, "resolve", serves, [role.mlps])
 
 
-def _token_groups(wiring: Wiring, token: Variable) -> Iterator[Group]:
+def _token_groups(wiring: Wiring, token: Variable) -> Iterator[PlantedGroup]:
     for variable in wiring.parents(token, DIGITS):
         roles = wiring.description.of(variable)
         yield group(variable, "fetch", [token], [role.heads for role in roles])
@@ -82,17 +82,17 @@ def _token_groups(wiring: Wiring, token: Variable) -> Iterator[Group]:
     yield group(token, "combine", [token], [[_known(wiring.combiner(token))]])
 
 
-def _column_edges(wiring: Wiring) -> Iterator[Edge]:
+def _column_edges(wiring: Wiring) -> Iterator[PlantedEdge]:
     for variable, _, roles in _columns(wiring):
         for role in roles:
-            yield from (Edge(head, role.mlps[0], "mlp", variable) for head in role.heads)
+            yield from (PlantedEdge(head, role.mlps[0], "mlp", variable) for head in role.heads)
     for token in wiring.tokens if wiring.resolver is None else ():
         for resolved in wiring.parents(token, RESOLVED):
             for lane, carrier in enumerate(wiring.carriers(token, resolved)):
                 for k in range((resolved.index or 0) + 1):
                     for role in wiring.lanes(resolved.name[0], k)[lane].values():
                         for side in _sides(role.variable, resolved):
-                            yield Edge(role.mlps[0], carrier.heads[0], side, role.variable)
+                            yield PlantedEdge(role.mlps[0], carrier.heads[0], side, role.variable)
 
 
 def _sides(variable: Variable, resolved: Variable) -> str:
@@ -104,34 +104,36 @@ def _sides(variable: Variable, resolved: Variable) -> str:
     return "v" if variable.index == 0 or variable.name == "SC" else "kv"
 
 
-def _tail_edges(wiring: Wiring) -> Iterator[Edge]:
+def _tail_edges(wiring: Wiring) -> Iterator[PlantedEdge]:
     resolver = wiring.resolver
     if resolver is None:
         return
     for variable, _, roles in _columns(wiring):
         for role in roles:
-            yield Edge(role.mlps[0], role.mlps[1], "mlp", variable)
-            yield Edge(role.mlps[1], resolver.heads[0], "v", variable)
+            yield PlantedEdge(role.mlps[0], role.mlps[1], "mlp", variable)
+            yield PlantedEdge(role.mlps[1], resolver.heads[0], "v", variable)
     for role in wiring.description.roles:
         if role.variable.name in RESOLVED and role.mlps:
-            yield Edge(resolver.heads[0], resolver.mlps[0], "mlp", role.variable)
+            yield PlantedEdge(resolver.heads[0], resolver.mlps[0], "mlp", role.variable)
     for token in wiring.tokens:
         for resolved in wiring.parents(token, RESOLVED):
             for carrier in wiring.carriers(token, resolved):
-                yield Edge(resolver.mlps[0], carrier.heads[0], "k", resolved)
+                yield PlantedEdge(resolver.mlps[0], carrier.heads[0], "k", resolved)
 
 
-def _token_edges(wiring: Wiring, token: Variable) -> Iterator[Edge]:
+def _token_edges(wiring: Wiring, token: Variable) -> Iterator[PlantedEdge]:
     combiner = _known(wiring.combiner(token))
     for variable in wiring.parents(token, DIGITS):
         for role in wiring.description.of(variable):
-            yield from (Edge(head, role.mlps[0] if role.mlps else combiner, "mlp", variable) for head in role.heads)
-            yield from (Edge(mlp, combiner, "mlp", variable) for mlp in role.mlps)
+            yield from (
+                PlantedEdge(head, role.mlps[0] if role.mlps else combiner, "mlp", variable) for head in role.heads
+            )
+            yield from (PlantedEdge(mlp, combiner, "mlp", variable) for mlp in role.mlps)
     for variable in wiring.parents(token, (str(OPR), str(SGN))):
-        yield Edge(_known(wiring.selector(token, variable)), combiner, "mlp", variable)
+        yield PlantedEdge(_known(wiring.selector(token, variable)), combiner, "mlp", variable)
     for variable in wiring.parents(token, RESOLVED):
-        yield from (Edge(r.heads[0], combiner, "mlp", variable) for r in wiring.carriers(token, variable))
-    yield Edge(combiner, None, "logits", token)
+        yield from (PlantedEdge(r.heads[0], combiner, "mlp", variable) for r in wiring.carriers(token, variable))
+    yield PlantedEdge(combiner, None, "logits", token)
 
 
 def _known(node: Node | None) -> Node:

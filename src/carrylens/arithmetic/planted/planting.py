@@ -15,15 +15,15 @@ from carrylens.arithmetic.planted.answer_mlps import add_combiners
 from carrylens.arithmetic.planted.assembly import Finish, assemble
 from carrylens.arithmetic.planted.circuit import sketch_circuit
 from carrylens.arithmetic.planted.description import CircuitDescription, Method
-from carrylens.arithmetic.planted.node_truth import account_of
+from carrylens.arithmetic.planted.node_truth import truth_of_nodes
 from carrylens.arithmetic.planted.rivals import (
-    one_layer_account,
-    place_value_account,
+    one_layer_truth,
+    place_value_truth,
     sketch_one_layer,
     sketch_place_value,
 )
 from carrylens.arithmetic.planted.sketch import Sketch
-from carrylens.arithmetic.planted.truth import Edge, Group, Truth
+from carrylens.arithmetic.planted.truth import PlantedEdge, PlantedGroup, Truth
 from carrylens.arithmetic.planted.wiring import wire
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.model_facts import TRUTH
@@ -87,12 +87,12 @@ def load_truth(folder: str | Path) -> Truth:
     return Truth.from_json(read_sealed(Path(folder), TRUTH), source=str(Path(folder) / TRUTH))
 
 
-def _sketch(description: CircuitDescription) -> tuple[Sketch, tuple[Group, ...], tuple[Edge, ...]]:
+def _sketch(description: CircuitDescription) -> tuple[Sketch, tuple[PlantedGroup, ...], tuple[PlantedEdge, ...]]:
     if description.method is Method.ONE_LAYER:
-        return sketch_one_layer(description), *one_layer_account(description)
+        return sketch_one_layer(description), *one_layer_truth(description)
     if description.method is Method.PLACE_VALUE:
-        return sketch_place_value(description), *place_value_account(description)
+        return sketch_place_value(description), *place_value_truth(description)
     wiring = wire(description)
     sketch = sketch_circuit(wiring)
     add_combiners(sketch, wiring)
-    return sketch, *account_of(wiring)
+    return sketch, *truth_of_nodes(wiring)

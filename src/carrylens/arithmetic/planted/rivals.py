@@ -1,8 +1,8 @@
-"""Rival plants: models that add by another account, so that a method can be asked which one it sees.
+"""Rival plants: models that add by another algorithm, so that it can be tested which one a method reports.
 
 Takes  a description of the one-layer or of the place-value method.
 Gives  its sketch, and its groups and edges.
-Never  claims that a rival is exact: the one-layer account fails on cascades, place values fail past float32.
+Never  claims that a rival is exact: the one-layer algorithm fails on cascades, place values fail past float32.
 
 - One layer: at the place of A[k] one head brings the sum of column k, another that of column k-1; the MLP adds 1 where
   the latter is 10 or more. A carry that must pass a column that sums to 9 is lost.
@@ -20,7 +20,7 @@ from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import predicting_place
 from carrylens.arithmetic.planted.node_truth import group
 from carrylens.arithmetic.planted.sketch import DIGIT, ONE, Neuron, Reading, Sketch, add, out, pos, table, times
-from carrylens.arithmetic.planted.truth import Edge, Group
+from carrylens.arithmetic.planted.truth import PlantedEdge, PlantedGroup
 from carrylens.arithmetic.planted.wiring import check_nodes, check_order
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.tokens import PLUS
@@ -33,7 +33,7 @@ _SHARP = 25.0
 _ANCHOR = 4.0  # before the first layer all vectors are equally long, and no layer comes after
 _MEASURE = 2.5  # the weights of all columns and the operator together; those of the columns come to at most 2.23
 _LOUD = 4.0  # how large the weighed sum is written, to stand out from rounding
-Account = tuple[tuple[Group, ...], tuple[Edge, ...]]
+NodeTruth = tuple[tuple[PlantedGroup, ...], tuple[PlantedEdge, ...]]
 
 
 def sketch_one_layer(description: CircuitDescription) -> Sketch:
@@ -55,7 +55,7 @@ def sketch_one_layer(description: CircuitDescription) -> Sketch:
     return sketch
 
 
-def one_layer_account(description: CircuitDescription) -> Account:
+def one_layer_truth(description: CircuitDescription) -> NodeTruth:
     """What is true of a one-layer plant."""
     groups, edges, n = [], [], description.digits
     for k in range(n, -1, -1):
@@ -64,9 +64,9 @@ def one_layer_account(description: CircuitDescription) -> Account:
         for variable in (*([SA[k]] if k < n else []), *([SC[k - 1]] if k else [])):
             head = _node(description, variable, place)
             groups.append(group(variable, "fetch", [A[k]], [[head]]))
-            edges.append(Edge(head, mlp, "mlp", variable))
+            edges.append(PlantedEdge(head, mlp, "mlp", variable))
         groups.append(group(A[k], "combine", [A[k]], [[mlp]]))
-        edges.append(Edge(mlp, None, "logits", A[k]))
+        edges.append(PlantedEdge(mlp, None, "logits", A[k]))
     return tuple(groups), tuple(edges)
 
 
@@ -96,14 +96,14 @@ def sketch_place_value(description: CircuitDescription) -> Sketch:
     return sketch
 
 
-def place_value_account(description: CircuitDescription) -> Account:
+def place_value_truth(description: CircuitDescription) -> NodeTruth:
     """What is true of a place-value plant: each answer digit is made by one head and one MLP."""
     groups, edges, n = [], [], description.digits
     for k in range(n, -1, -1):
         place = predicting_place(A[k], n)
         head, mlp = _node(description, A[k], place), _node(description, A[k], place, mlp=True)
         groups += [group(A[k], "fetch", [A[k]], [[head]]), group(A[k], "combine", [A[k]], [[mlp]])]
-        edges += [Edge(head, mlp, "mlp", A[k]), Edge(mlp, None, "logits", A[k])]
+        edges += [PlantedEdge(head, mlp, "mlp", A[k]), PlantedEdge(mlp, None, "logits", A[k])]
     return tuple(groups), tuple(edges)
 
 

@@ -32,7 +32,7 @@ Moved = tuple[Variable, tuple[Variable, ...]]
 
 
 @dataclass(frozen=True)
-class Group:
+class PlantedGroup:
     """One step of one variable's making. Each copy suffices; the nodes of a copy are partners, and only together do.
 
     `serves` names the tokens of the answer that depend on it, `stage` what is done: fetch, table, sort, resolve,
@@ -51,7 +51,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Edge:
+class PlantedEdge:
     """What `sender` writes is read by `receiver`, at one of its inputs (k, v, mlp), or by the logits if it is None."""
 
     sender: Node
@@ -66,8 +66,8 @@ class Truth:
 
     name: str
     description: CircuitDescription
-    groups: tuple[Group, ...]
-    edges: tuple[Edge, ...]
+    groups: tuple[PlantedGroup, ...]
+    edges: tuple[PlantedEdge, ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", tuple(sorted(set(self.groups), key=_order)))
@@ -83,14 +83,14 @@ class Truth:
 
     @cached_property
     def decoys(self) -> Mapping[Node, frozenset[Variable]]:
-        """The nodes that hold a right value which nobody reads."""
+        """The nodes that hold a right value which no later component reads."""
         found: dict[Node, set[Variable]] = {}
         for role in self.description.decoys:
             for node in role.nodes:
                 found.setdefault(node, set()).add(role.variable)
         return {node: frozenset(found[node]) for node in sorted(found)}
 
-    def groups_of(self, node: Node) -> tuple[Group, ...]:
+    def groups_of(self, node: Node) -> tuple[PlantedGroup, ...]:
         """The groups a node is in."""
         return tuple(group for group in self.groups if node in group.nodes)
 
@@ -124,7 +124,7 @@ class Truth:
     def moved(self, nodes: Collection[Node]) -> list[Moved]:
         """The variables that move with `nodes`, and the tokens for which they do."""
         chosen, found = frozenset(nodes), []
-        touched: dict[tuple[str, str], dict[Group, bool]] = {}
+        touched: dict[tuple[str, str], dict[PlantedGroup, bool]] = {}
         for group in self.groups:
             whole = [copy for copy in group.copies if chosen.issuperset(copy)]
             if any(chosen.intersection(copy) for copy in group.copies if copy not in whole):
@@ -173,7 +173,7 @@ class Truth:
             raise CarryLensError(f"{source} states no truth ({error!r}). Plant the model again.") from error
 
 
-def _check_votes(touched: Mapping[Group, bool]) -> None:
+def _check_votes(touched: Mapping[PlantedGroup, bool]) -> None:
     # Copies vote on the carry that comes of all columns together, so copies of two columns cannot be judged apart.
     columns = {group.variable for group in touched}
     served = [set(group.serves) for group in touched]
@@ -182,11 +182,11 @@ def _check_votes(touched: Mapping[Group, bool]) -> None:
         raise CarryLensError(f"Some copies of {names} were named, and they vote together. Name copies of one only.")
 
 
-def _order(group: Group) -> tuple[object, ...]:
+def _order(group: PlantedGroup) -> tuple[object, ...]:
     return (min(group.nodes), group.variable.name, group.variable.index or 0, group.stage, group.copies)
 
 
-def _entry(node: Node, group: Group) -> dict[str, Any]:
+def _entry(node: Node, group: PlantedGroup) -> dict[str, Any]:
     own = next(copy for copy in group.copies if node in copy)
     return {
         "variable": str(group.variable),
@@ -197,15 +197,15 @@ def _entry(node: Node, group: Group) -> dict[str, Any]:
     }
 
 
-def _groups(nodes: Mapping[str, list[dict[str, Any]]]) -> Iterator[Group]:
+def _groups(nodes: Mapping[str, list[dict[str, Any]]]) -> Iterator[PlantedGroup]:
     for name, entries in nodes.items():
         for entry in entries:
             own = tuple(sorted(map(Node.parse, (name, *entry["partners"]))))
             others = [tuple(map(Node.parse, copy)) for copy in entry["copies"]]
             serves = tuple(map(Variable.parse, entry["serves"]))
-            yield Group(Variable.parse(entry["variable"]), entry["stage"], serves, tuple(sorted([own, *others])))
+            yield PlantedGroup(Variable.parse(entry["variable"]), entry["stage"], serves, tuple(sorted([own, *others])))
 
 
-def _edge(row: Mapping[str, str]) -> Edge:
+def _edge(row: Mapping[str, str]) -> PlantedEdge:
     receiver = None if row["to"] == LOGITS else Node.parse(row["to"])
-    return Edge(Node.parse(row["from"]), receiver, row["input"], Variable.parse(row["variable"]))
+    return PlantedEdge(Node.parse(row["from"]), receiver, row["input"], Variable.parse(row["variable"]))

@@ -22,7 +22,7 @@ from typing import NoReturn
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.layout import equals_position, position_of, sequence_length
 from carrylens.arithmetic.planted.algorithm_of import BINARY, DIGITS, RESOLVED, TRI_STATE, model_of
-from carrylens.arithmetic.planted.description import CircuitDescription, Method, Role
+from carrylens.arithmetic.planted.description import CircuitDescription, Method, PlantedRole
 from carrylens.arithmetic.planted.dials import predicting_place
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D
 from carrylens.errors import CarryLensError
@@ -30,7 +30,7 @@ from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
 
 COLUMN = (*TRI_STATE, *BINARY)
-Lane = Mapping[str, Role]
+Lane = Mapping[str, PlantedRole]
 """One copy of what a column says about its carry: a role for each variable it is held in."""
 
 
@@ -76,7 +76,7 @@ class Wiring:
         copies = [self.description.of(variable) for variable in self.column_variables(letter, k)]
         return [{role.variable.name: role for role in lane} for lane in zip(*copies, strict=False)]
 
-    def carriers(self, token: Variable, resolved: Variable) -> list[Role]:
+    def carriers(self, token: Variable, resolved: Variable) -> list[PlantedRole]:
         """The heads that bring a resolved carry to where a token is predicted, one for each lane."""
         place = self.tokens[token]
         return [role for role in self.description.of(resolved) if role.position == place and not role.mlps]
@@ -93,7 +93,7 @@ class Wiring:
         return found[0].mlps[-1] if found else None
 
     @cached_property
-    def resolver(self) -> Role | None:
+    def resolver(self) -> PlantedRole | None:
         """The head and MLP that resolve all carries at once, if they are not resolved lazily."""
         found = [role for role in self.description.roles if role.variable.name in RESOLVED and role.mlps]
         return found[0] if found else None
@@ -170,7 +170,7 @@ def _places_of(variable: Variable, description: CircuitDescription, model: Algor
     return [role.position for role in description.of(variable)]
 
 
-def _check_place(role: Role, wiring: Wiring) -> None:
+def _check_place(role: PlantedRole, wiring: Wiring) -> None:
     if len({node.position for node in role.nodes}) > 1:
         _refuse(role, "its nodes are at different places", "Write one role for each place.")
     name, digit = role.variable.name, role.variable.index or 0
@@ -200,14 +200,14 @@ def _check_place(role: Role, wiring: Wiring) -> None:
 
 def _check_busy(wiring: Wiring) -> None:
     # A head does one thing at one place: it fetches one column, one token, or one carry.
-    jobs: dict[Node, tuple[str, Role]] = {}
+    jobs: dict[Node, tuple[str, PlantedRole]] = {}
     for role in (*wiring.description.roles, *wiring.description.decoys):
         for head in role.heads:
             job = _job(role, wiring)
             other_job, other = jobs.setdefault(head, (job, role))
             if other_job != job:
                 _refuse(role, f"{head} already has a job there: {other}", "Name another head.")
-    held: dict[tuple[str, int, int], Role] = {}
+    held: dict[tuple[str, int, int], PlantedRole] = {}
     for letter, columns in wiring.columns.items():
         for k in columns:
             for lane, roles in enumerate(wiring.lanes(letter, k)):
@@ -221,7 +221,7 @@ def _check_busy(wiring: Wiring) -> None:
                         )
 
 
-def _job(role: Role, wiring: Wiring) -> str:
+def _job(role: PlantedRole, wiring: Wiring) -> str:
     if role.variable.name in (*DIGITS, *COLUMN):
         return f"column {role.variable.index} with {' '.join(map(str, role.heads))}"
     if role is not wiring.resolver and role.variable.name in RESOLVED and role.mlps:
@@ -246,7 +246,7 @@ def _check_token(token: Variable, wiring: Wiring) -> None:
             head = wiring.selector(token, variable)
             if head is None:
                 _missing(token, f"it needs {variable}", f"{variable} at P{place}L0H1")
-            _check_before(Role(variable, frozenset({head})), head, combiner, token)
+            _check_before(PlantedRole(variable, frozenset({head})), head, combiner, token)
     for resolved in wiring.parents(token, RESOLVED):
         _check_carry(token, resolved, combiner, wiring)
 
@@ -271,7 +271,7 @@ def _check_carry(token: Variable, resolved: Variable, combiner: Node, wiring: Wi
         _check_before(carrier, carrier.heads[0], combiner, token)
 
 
-def _check_lane(lane: Lane, carrier: Role, wiring: Wiring) -> None:
+def _check_lane(lane: Lane, carrier: PlantedRole, wiring: Wiring) -> None:
     if len({role.position for role in lane.values()}) > 1:
         _refuse(next(iter(lane.values())), "its other half is elsewhere", "Put both at one place.")
     resolver = wiring.resolver
@@ -295,7 +295,7 @@ def _check_lane(lane: Lane, carrier: Role, wiring: Wiring) -> None:
         _refuse(resolver, "the last column is not known there", f"Resolve at P{equals_position(wiring.digits)}.")
 
 
-def _check_before(role: Role, node: Node, combiner: Node, token: Variable) -> None:
+def _check_before(role: PlantedRole, node: Node, combiner: Node, token: Variable) -> None:
     if node.layer > combiner.layer or (node.is_mlp and node.layer == combiner.layer):
         _refuse(role, f"{token} is made at {combiner}, before it is there", f"Make {token} in a later layer.")
 
@@ -304,7 +304,7 @@ def _depth(node: Node) -> tuple[int, bool]:
     return (node.layer, node.is_mlp)
 
 
-def _refuse(role: Role, reason: str, advice: str) -> NoReturn:
+def _refuse(role: PlantedRole, reason: str, advice: str) -> NoReturn:
     raise CarryLensError(f"{role} cannot work: {reason}. {advice}")
 
 
@@ -312,7 +312,7 @@ def _missing(variable: Variable, reason: str, role: str) -> NoReturn:
     raise CarryLensError(f"{variable} cannot be made: {reason}. Add a role such as {role}.")
 
 
-def inputs_of(role: Role, digits: int) -> tuple[int, ...]:
+def inputs_of(role: PlantedRole, digits: int) -> tuple[int, ...]:
     """The places of the tokens that a role's heads fetch."""
     variable = role.variable
     if variable in (OPR, SGN):

@@ -43,7 +43,7 @@ from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.answer_mlps import add_combiners
 from carrylens.arithmetic.planted.assembly import Finish, assemble
 from carrylens.arithmetic.planted.circuit import bit, sketch_circuit
-from carrylens.arithmetic.planted.description import Role
+from carrylens.arithmetic.planted.description import PlantedRole
 from carrylens.arithmetic.planted.dials import Carry, Dials, describe, one_layer
 from carrylens.arithmetic.planted.sketch import Neuron, pos
 from carrylens.arithmetic.planted.wiring import Wiring
@@ -69,7 +69,7 @@ def nines_elsewhere(digits: int) -> Subject:
     plain = describe(Operation.ADD, digits, Dials(carry=Carry.BINARY))
     later = {"SC": 0, "S9": 1}
     roles = tuple(
-        Role(role.variable, frozenset(moved(node, later.get(role.variable.name, 0)) for node in role.nodes))
+        PlantedRole(role.variable, frozenset(moved(node, later.get(role.variable.name, 0)) for node in role.nodes))
         for role in plain.roles
     )
     description = replace(plain, roles=roles, n_layers=3)

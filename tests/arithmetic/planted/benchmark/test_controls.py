@@ -64,6 +64,7 @@ def test_a_verdict_is_right_if_it_names_what_the_circuit_runs() -> None:
     assert verdict_on(ModelVerdict.NOT_SETTLED, is_own=False) == OPEN
 
 
+@pytest.mark.slow
 def test_a_light_run_judges_hypotheses_on_full_maps_and_a_small_one_does_not() -> None:
     """That carries do not ripple up is seen in no component's holding one of them, which only a full search may say."""
     runs = (BenchmarkRun(quick=True), BenchmarkRun(quick=True, small=True))
@@ -79,6 +80,7 @@ def weak() -> list[RoleCase]:
     return cases_of(BenchmarkRun(quick=True), [next(iter(training_circuits(quick=True)))])
 
 
+@pytest.mark.slow
 def test_cases_come_on_few_pairs_too_and_some_of_those_are_false(weak: list[RoleCase]) -> None:
     right = [each for each in weak if not each.is_of_twin]
     for n in FEW:
@@ -88,6 +90,7 @@ def test_cases_come_on_few_pairs_too_and_some_of_those_are_false(weak: list[Role
     assert len(few) > len(weak) // 4
 
 
+@pytest.mark.slow
 def test_false_cases_have_their_null_measured_and_some_look_like_true_ones(weak: list[RoleCase]) -> None:
     assert all(each.null[1] and each.hit[0] for each in weak)
     assert not any(each.true for each in weak if each.is_of_twin)

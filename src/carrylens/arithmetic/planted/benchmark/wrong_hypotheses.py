@@ -41,7 +41,7 @@ def hypothesis_records(run: BenchmarkRun, digits: int, n_seeds: int) -> Iterator
     """A record for each planted circuit and hypothesis."""
     circuits = [*_circuits(digits, n_seeds)]
     for at, (name, runs, description) in enumerate(circuits):
-        run.progress(f"accounts of {name}", at, len(circuits))
+        run.progress(f"hypotheses on {name}", at, len(circuits))
         compute = partial(_verdicts, run, runs, description)
         saved = run.results.once(f"accounts/{name}", _about(run, circuit=name), compute)
         for verdict in saved["verdicts"]:
