@@ -180,29 +180,28 @@ def wired(task: Task, n: int) -> tuple[Transformer, KnownTruth]:
     return model.eval(), KnownTruth((*checks, *brought, *total, TrueGroup.of("ANY", f"P{n}L1H0")))
 
 
-def scored(task: Task, n: int, settings: MapSettings) -> CircuitScore:
+def scored(task: Task, n: int) -> CircuitScore:
     """How much of the wired circuit our map finds, and how much of what it finds is there."""
     model, truth = wired(task, n)
-    given = MethodInput(model, task, task.causal, settings=settings)
+    given = MethodInput(model, task, task.causal, quick=True)
     return score_report(truth, task.causal, map_by_interchange(given))
 
 
 def main(folder: Path, small: bool = False) -> None:
-    """The whole example; the small form takes seconds and says less."""
+    """The whole example. Four brackets, the small form, make too few different questions to confirm any role."""
     n, n_steps, count = (4, 200, 500) if small else (8, 1500, 20_000)
     task = brackets(n)
     model = trained(task, folder, n_steps)
     for result in tested(model, task, count):
         print(f"{result.name}: {result.failed} of {result.asked} wrong")
     print(f"'{'(' * (n // 2)}{')' * (n // 2)}?' is answered {model.answer('(' * (n // 2) + ')' * (n // 2) + '?')!r}")
-    settings = MapSettings.chosen(quick=True)
-    found = map_model(model, "brackets", task, settings).map
+    found = map_model(model, "brackets", task, MapSettings.chosen(quick=True)).map
     verdict = judged(found, n)
     print(f"{len(found.useful)} of {len(found.nodes)} nodes are useful; {len(found.roles)} roles")
     for each in (verdict, *(rival.judgement for rival in verdict.rivals)):
         print(f"{each.hypothesis.name}: {each.verdict.name.replace('_', ' ').lower()}")
-    score = scored(task, n, settings).roles
-    print(f"the wired circuit: precision {score.precision:.2f}, recall {score.recall:.2f}")
+    score = scored(task, n).roles
+    print(f"the wired circuit: {score.n_true} roles, {score.n_found} reported, {score.n_both} of those true")
 
 
 if __name__ == "__main__":
