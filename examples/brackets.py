@@ -183,28 +183,28 @@ def wired(task: Task, n: int) -> tuple[Transformer, KnownTruth]:
 def scored(task: Task, n: int) -> CircuitScore:
     """How much of the wired circuit our map finds, and how much of what it finds is there."""
     model, truth = wired(task, n)
-    given = MethodInput(model, task, task.causal, quick=True)
-    return score_report(truth, task.causal, map_by_interchange(given))
+    return score_report(truth, task.causal, map_by_interchange(MethodInput(model, task, task.causal, quick=True)))
 
 
-def main(folder: Path, small: bool = False) -> None:
-    """The whole example. Four brackets, the small form, make too few different questions to confirm any role."""
-    n, n_steps, count = (4, 200, 500) if small else (8, 1500, 20_000)
+def main(folder: Path, small: bool = False) -> list[str]:
+    """The lines that are printed; the small form takes seconds and says less."""
+    n, n_steps, count = (6, 300, 500) if small else (8, 1500, 20_000)
     task = brackets(n)
     model = trained(task, folder, n_steps)
-    for result in tested(model, task, count):
-        print(f"{result.name}: {result.failed} of {result.asked} wrong")
-    print(f"'{'(' * (n // 2)}{')' * (n // 2)}?' is answered {model.answer('(' * (n // 2) + ')' * (n // 2) + '?')!r}")
+    lines = [f"{result.name}: {result.failed} of {result.asked} wrong" for result in tested(model, task, count)]
+    row = "(" * (n // 2) + ")" * (n // 2)
+    lines.append(f"is {row} balanced? {model.answer(row + '?')}")
     found = map_model(model, "brackets", task, MapSettings.chosen(quick=True)).map
+    lines.append(f"{len(found.useful)} of {len(found.nodes)} nodes are useful; {len(found.roles)} roles")
     verdict = judged(found, n)
-    print(f"{len(found.useful)} of {len(found.nodes)} nodes are useful; {len(found.roles)} roles")
     for each in (verdict, *(rival.judgement for rival in verdict.rivals)):
-        print(f"{each.hypothesis.name}: {each.verdict.name.replace('_', ' ').lower()}")
+        lines.append(f"{each.hypothesis.name}: {each.verdict.name.replace('_', ' ').lower()}")
     score = scored(task, n).roles
-    print(f"the wired circuit: {score.n_true} roles, {score.n_found} reported, {score.n_both} of those true")
+    lines.append(f"wired circuit: {score.n_both} of {score.n_true} true roles found, {score.n_found} reported")
+    return lines
 
 
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if word != "--small"]
     with tempfile.TemporaryDirectory() as scratch:
-        main(Path(words[0] if words else scratch), small="--small" in sys.argv)
+        sys.stdout.write("\n".join(main(Path(words[0] if words else scratch), "--small" in sys.argv)) + "\n")

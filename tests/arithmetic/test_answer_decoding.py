@@ -3,8 +3,9 @@
 import torch
 
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
-from carrylens.arithmetic.decoding import Decoder, decode_answers
+from carrylens.arithmetic.decoding import decode_answers
 from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.tokens import decode, encode
 from carrylens.model import Transformer
 from carrylens.model.answer_pass import answer_logits
@@ -42,5 +43,5 @@ def test_every_token_right_when_taught_is_an_answer_right_when_alone() -> None:
 
 def test_a_model_answers_a_question_in_words() -> None:
     model = Transformer(config_of_width(3, 1, 3, width=24, seed=1))
-    model.task = Decoder()
+    model.task = arithmetic_task(Operation.MIX, 3)
     assert model.answer("45+7") == decode_answers(model, Questions.parse(["045+007"]))[0]

@@ -8,17 +8,18 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from arithmetic.slow_route import PROPERTY, inputs_behind, random_sums, slow_answer, slow_run
-from carrylens.arithmetic import Operation, Questions, algorithm, one_layer, ripple
+from carrylens.arithmetic import Answers, Operation, Questions, algorithm, one_layer, ripple
+from carrylens.arithmetic.algorithm_model import Algorithm, state_algorithm
 from carrylens.arithmetic.subtasks import same, zero
 from carrylens.arithmetic.variables import D_PRIME, MB, MD, MV, NB, ND, NV, OPR, SA, SC, SGN, ST, SV, A, D, U
 from carrylens.errors import CarryLensError
-from carrylens.tasks.causal import CausalModel, Mechanism
+from carrylens.tasks.causal import Mechanism
 from carrylens.tasks.variables import Variable
 
 ADD, SUB, MIX = (algorithm(operation, 3) for operation in (Operation.ADD, Operation.SUB, Operation.MIX))
 
 
-def asked(model: CausalModel, question: str, do: Mapping[Variable, ArrayLike] | None = None) -> str:
+def asked(model: Algorithm, question: str, do: Mapping[Variable, ArrayLike] | None = None) -> str:
     return model.answers(Questions.parse([question], model.digits), do).text()[0]
 
 
@@ -105,7 +106,7 @@ def test_a_cascade_cut_in_the_middle_gives_the_counterfactual_answer() -> None:
 
 
 @pytest.mark.parametrize("model", [ADD, SUB, MIX, ripple(Operation.MIX, 3), one_layer(3, sum_nine=True)])
-def test_setting_a_variable_to_its_own_value_changes_nothing(model: CausalModel) -> None:
+def test_setting_a_variable_to_its_own_value_changes_nothing(model: Algorithm) -> None:
     minus = {Operation.ADD: False, Operation.SUB: True, Operation.MIX: None}[model.operation]
     questions = random_sums(seed=3, count=300, digits=3, minus=minus).questions()
     values = model.run(questions)
@@ -127,7 +128,9 @@ def test_any_variables_set_to_any_values_give_what_the_slow_route_gives(
     forced = data.draw(st.sets(st.sampled_from(model.variables), max_size=4))
     do: dict[Variable, list[int]] = {}
     for variable in sorted(forced, key=str):
-        do[variable] = data.draw(st.lists(st.sampled_from(variable.values), min_size=len(texts), max_size=len(texts)))
+        do[variable] = data.draw(
+            st.lists(st.sampled_from(model.values_of(variable)), min_size=len(texts), max_size=len(texts))
+        )
     found = model.run(Questions.parse(texts), do)
     for at, text in enumerate(texts):
         expected = slow_run(text, operation, {str(variable): values[at] for variable, values in do.items()})
@@ -146,17 +149,17 @@ def test_values_of_another_batch_are_set_row_by_row() -> None:
 
 
 @pytest.mark.parametrize("model", [MIX, ripple(Operation.MIX, 3)])
-def test_setting_all_inputs_is_asking_the_other_question(model: CausalModel) -> None:
+def test_setting_all_inputs_is_asking_the_other_question(model: Algorithm) -> None:
     base = random_sums(seed=6, count=500, digits=3).questions()
     source = random_sums(seed=7, count=500, digits=3).questions()
     theirs = model.run(source)
     found = model.run(base, do=theirs.pick(*model.inputs))
     assert all((found[variable] == theirs[variable]).all() for variable in model.variables)
-    assert found.answers().text() != model.answers(base).text()
+    assert Answers.of_outputs(found.outputs()).text() != model.answers(base).text()
 
 
 @pytest.mark.parametrize("model", [ADD, SUB, MIX, ripple(Operation.SUB, 3), one_layer(3)])
-def test_setting_every_answer_token_gives_exactly_those_answers(model: CausalModel) -> None:
+def test_setting_every_answer_token_gives_exactly_those_answers(model: Algorithm) -> None:
     question = "123+456" if model.operation is Operation.ADD else "123-456"
     questions = Questions.parse([question] * 50)
     wanted = np.random.default_rng(8).integers(0, 10, (50, 4))
@@ -175,7 +178,7 @@ def test_one_number_is_set_for_all_questions() -> None:
 @pytest.mark.parametrize("variable", [ST[3], A[4], D[3], MD[0]])
 def test_a_variable_the_algorithm_does_not_have_is_refused(variable: Variable) -> None:
     questions = Questions.parse(["123+456"])
-    with pytest.raises(CarryLensError, match=r"^'left-to-right add' with 3 digits has no variable "):
+    with pytest.raises(CarryLensError, match=r"^'left-to-right add' has no variable "):
         ADD.run(questions, do={variable: 0})
     with pytest.raises(CarryLensError, match="has no variable"):
         ADD.run(questions, read=[variable])
@@ -205,7 +208,7 @@ def test_a_value_outside_the_domain_is_refused(variable: Variable, value: ArrayL
 
 @pytest.mark.parametrize(("model", "variable"), [(ADD, ST[0]), (SUB, MB[0]), (SUB, NB[0]), (MIX, ST[0])])
 def test_the_units_cannot_be_set_to_uncertain_for_nothing_would_resolve_them(
-    model: CausalModel, variable: Variable
+    model: Algorithm, variable: Variable
 ) -> None:
     question = "555+448" if model.operation is Operation.ADD else "555-448"
     with pytest.raises(CarryLensError, match="never takes"):
@@ -220,7 +223,7 @@ def test_only_what_was_read_can_be_looked_at() -> None:
         with pytest.raises(CarryLensError, match="was not read in this run. Name it in `read`"):
             values[variable]
     with pytest.raises(CarryLensError, match="was not read"):
-        values.answers()
+        values.outputs()
     with pytest.raises(CarryLensError, match="was not read"):
         values.pick(SV[2])
 
@@ -249,7 +252,7 @@ def test_a_run_is_a_mapping_that_cannot_be_written_to() -> None:
 
 
 @pytest.mark.parametrize(("model", "question"), [(ADD, "5-3"), (SUB, "5+3")])
-def test_a_question_of_the_other_operation_is_refused(model: CausalModel, question: str) -> None:
+def test_a_question_of_the_other_operation_is_refused(model: Algorithm, question: str) -> None:
     mine = "1+1" if model is ADD else "1-1"
     with pytest.raises(CarryLensError, match=r"was given '005[+-]003=' and 1 more such questions .* mix"):
         model.run(Questions.parse([mine, question, question], 3))
@@ -266,7 +269,7 @@ def test_inputs_come_in_the_order_they_are_read() -> None:
 
 
 @pytest.mark.parametrize("model", [ADD, SUB, MIX])
-def test_every_variable_depends_on_just_the_inputs_it_should(model: CausalModel) -> None:
+def test_every_variable_depends_on_just_the_inputs_it_should(model: Algorithm) -> None:
     for variable in model.variables:
         inputs = {str(parent) for parent in model.ancestors(variable) | {variable} if parent in model.inputs}
         assert inputs == inputs_behind(str(variable), 3, model.operation.value), variable
@@ -279,14 +282,14 @@ def test_ancestors_leave_out_the_variable_itself_and_reach_all_the_way_up() -> N
 
 def test_a_mechanism_before_its_parents_is_refused() -> None:
     with pytest.raises(CarryLensError, match=r"SV\[0\] of 'hasty' needs ST\[0\], which nothing before it gives"):
-        CausalModel("hasty", Operation.ADD, 1, (Mechanism(SV[0], (ST[0],), same),))
+        state_algorithm("hasty", Operation.ADD, 1, (Mechanism(SV[0], (ST[0],), same),))
 
 
 def test_a_mechanism_stated_twice_or_for_an_input_is_refused() -> None:
     with pytest.raises(CarryLensError, match="SGN of 'twice' is stated twice"):
-        CausalModel("twice", Operation.ADD, 1, (Mechanism(SGN, (), zero), Mechanism(SGN, (), zero)))
+        state_algorithm("twice", Operation.ADD, 1, (Mechanism(SGN, (), zero), Mechanism(SGN, (), zero)))
     with pytest.raises(CarryLensError, match=r"D\[0\] of 'input' is stated twice"):
-        CausalModel("input", Operation.ADD, 1, (Mechanism(D[0], (), zero),))
+        state_algorithm("input", Operation.ADD, 1, (Mechanism(D[0], (), zero),))
 
 
 def test_a_model_cannot_be_changed() -> None:

@@ -10,9 +10,10 @@ from arithmetic.slow_route import every_sum, mended
 from carrylens.arithmetic import Operation, algorithm
 from carrylens.arithmetic import proof as proof_room
 from carrylens.arithmetic.proof import Lemma, ProofError, prove, prove_model
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.variables import D_PRIME, MB, MD, MV, NB, ND, NV, OPR, SA, SC, SGN, ST, SV, A, D, U
 from carrylens.tasks.batches import Column
-from carrylens.tasks.causal import CausalModel, Rule
+from carrylens.tasks.causal import Rule
 from carrylens.tasks.variables import Variable
 
 ADD, SUB, MIX = Operation.ADD, Operation.SUB, Operation.MIX
@@ -115,12 +116,12 @@ PEEKING_LIES: dict[str, Lie] = {
 }
 
 
-def lying(lie: Lie) -> CausalModel:
+def lying(lie: Lie) -> Algorithm:
     operation, variable, parents, rule = lie
     return mended(algorithm(operation, 2), variable, parents, rule)
 
 
-def is_wrong_somewhere(model: CausalModel) -> bool:
+def is_wrong_somewhere(model: Algorithm) -> bool:
     wrong = False
     for minus in {ADD: [False], SUB: [True], MIX: [False, True]}[model.operation]:
         sums = every_sum(2, minus)
@@ -177,15 +178,15 @@ def test_a_rule_that_looks_where_no_lemma_looks_breaks_the_proof(name: str) -> N
 
 
 @pytest.mark.parametrize("model", [algorithm(operation, 2) for operation in Operation], ids=lambda model: model.name)
-def test_the_true_algorithms_break_none(model: CausalModel) -> None:
+def test_the_true_algorithms_break_none(model: Algorithm) -> None:
     assert not is_wrong_somewhere(model)
     assert len(list(prove_model(model))) == {ADD: 3, SUB: 3, MIX: 5}[model.operation]
 
 
-def lying_at(width: int, lie: Callable[[CausalModel], CausalModel]) -> Callable[[Operation, int], CausalModel]:
+def lying_at(width: int, lie: Callable[[Algorithm], Algorithm]) -> Callable[[Operation, int], Algorithm]:
     """Tells the truth at every width but one."""
 
-    def state(operation: Operation, digits: int) -> CausalModel:
+    def state(operation: Operation, digits: int) -> Algorithm:
         model = algorithm(operation, digits)
         return lie(model) if digits == width else model
 
@@ -199,8 +200,8 @@ def lying_at(width: int, lie: Callable[[CausalModel], CausalModel]) -> Callable[
 def test_one_rule_that_differs_at_one_width_breaks_the_proof(
     monkeypatch: pytest.MonkeyPatch, width: int, variable: Variable
 ) -> None:
-    def lie(model: CausalModel) -> CausalModel:
-        top = variable if variable.digit is None else Variable(variable.name, width - 1)
+    def lie(model: Algorithm) -> Algorithm:
+        top = variable if variable.index is None else Variable(variable.name, width - 1)
         if top not in model.by_variable:
             return model
         return mended(model, top, model.by_variable[top].parents, lambda *_: 0)
@@ -211,7 +212,7 @@ def test_one_rule_that_differs_at_one_width_breaks_the_proof(
 
 
 def test_one_parent_that_differs_at_one_width_breaks_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lie(model: CausalModel) -> CausalModel:
+    def lie(model: Algorithm) -> Algorithm:
         if model.operation is not ADD:
             return model
         return mended(model, A[5], (SA[5], SV[3]), model.by_variable[A[5]].rule)
@@ -222,7 +223,7 @@ def test_one_parent_that_differs_at_one_width_breaks_the_proof(monkeypatch: pyte
 
 
 def test_a_top_taken_from_the_wrong_column_at_one_width_breaks_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lie(model: CausalModel) -> CausalModel:
+    def lie(model: Algorithm) -> Algorithm:
         if model.operation is not MIX:
             return model
         return mended(model, SGN, (OPR, MV[5]), model.by_variable[SGN].rule)
@@ -233,7 +234,7 @@ def test_a_top_taken_from_the_wrong_column_at_one_width_breaks_the_proof(monkeyp
 
 
 def test_the_whole_proof_breaks_with_a_lie_told_at_every_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    def state(operation: Operation, digits: int) -> CausalModel:
+    def state(operation: Operation, digits: int) -> Algorithm:
         model = algorithm(operation, digits)
         return mended(model, ST[0], (D[0], D_PRIME[0]), printed_st) if operation is not SUB else model
 
@@ -243,7 +244,7 @@ def test_the_whole_proof_breaks_with_a_lie_told_at_every_width(monkeypatch: pyte
 
 
 def test_the_whole_proof_breaks_where_the_sign_is_taken_from_both_chains(monkeypatch: pytest.MonkeyPatch) -> None:
-    def state(operation: Operation, digits: int) -> CausalModel:
+    def state(operation: Operation, digits: int) -> Algorithm:
         model = algorithm(operation, digits)
         return mended(model, SGN, (MV[digits - 1], NV[digits - 1]), either) if operation is SUB else model
 
@@ -254,9 +255,10 @@ def test_the_whole_proof_breaks_where_the_sign_is_taken_from_both_chains(monkeyp
 
 
 def test_a_digit_left_out_at_one_width_breaks_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lie(model: CausalModel) -> CausalModel:
+    def lie(model: Algorithm) -> Algorithm:
         kept = tuple(mechanism for mechanism in model.mechanisms if mechanism.variable != A[3])
-        return replace(model, mechanisms=kept)
+        outputs = tuple(output for output in model.outputs if output != A[3])
+        return replace(model, mechanisms=kept, outputs=outputs)
 
     monkeypatch.setattr(proof_room, "algorithm", lying_at(7, lie))
     with pytest.raises(ProofError):

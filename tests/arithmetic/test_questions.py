@@ -1,5 +1,4 @@
 import time
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
@@ -244,7 +243,7 @@ def test_questions_cannot_be_changed(name: str) -> None:
     questions = questions_of("12+34")
     with pytest.raises(ValueError, match="read-only"):
         getattr(questions, name)[0] = 0
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         setattr(questions, name, getattr(questions, name))
 
 

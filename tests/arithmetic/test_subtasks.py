@@ -22,7 +22,7 @@ from carrylens.arithmetic.subtasks import (
     tri_carry,
     zero,
 )
-from carrylens.arithmetic.variables import U
+from carrylens.arithmetic.variables import FAMILIES, U
 from carrylens.tasks.variables import Variable
 
 PAIRS = list(product(range(10), repeat=2))
@@ -108,9 +108,10 @@ def assert_all_exact(sums: Sums) -> None:
     values = subtasks(sums.questions())
     assert sorted(map(str, values)) == sorted(names_at(sums.digits))
     for name in names_at(sums.digits):
-        found = values[Variable.parse(name)]
+        variable = Variable.parse(name)
+        found = values[variable]
         np.testing.assert_array_equal(found, exact(name, sums), err_msg=name)
-        assert set(found.tolist()) <= set(Variable.parse(name).values)
+        assert set(found.tolist()) <= set(FAMILIES[variable.name].values_at(variable.index))
 
 
 @PROPERTY

@@ -1,12 +1,14 @@
+import sys
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from arithmetic.slow_route import Numbers, Sums, exact, random_sums
 from carrylens.arithmetic import Operation, Questions, algorithm, first_computable, one_layer, ripple, timeline
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.variables import D_PRIME, MB, MV, NV, OPR, SA, SGN, ST, SV, A, D, U
 from carrylens.errors import CarryLensError
-from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.variables import UNKNOWN, Variable
 
 LEFT_TO_RIGHT = [algorithm(operation, digits) for operation in Operation for digits in (1, 2)]
@@ -17,7 +19,7 @@ RIVALS = [
 MODELS = LEFT_TO_RIGHT + RIVALS
 
 
-def model_id(model: CausalModel) -> str:
+def model_id(model: Algorithm) -> str:
     return f"{model.name} d{model.digits}"
 
 
@@ -29,7 +31,7 @@ def every_sequence(digits: int) -> Sums:
     return Sums(first, second, minus, digits)
 
 
-def value_of(model: CausalModel, name: str, sums: Sums) -> NDArray[np.int8]:
+def value_of(model: Algorithm, name: str, sums: Sums) -> NDArray[np.int8]:
     """The variable by whole numbers; the one-layer rival's answers are its own."""
     family, _, rest = name.partition("[")
     if not model.name.startswith("one-layer") or family not in ("A", "SGN"):
@@ -60,18 +62,18 @@ def settled(values: NDArray[np.int8], digits: int, half_read: bool = True) -> ND
     return np.stack(known, axis=1)
 
 
-def taken_by(model: CausalModel, sums: Sums) -> NDArray[np.bool_]:
+def taken_by(model: Algorithm, sums: Sums) -> NDArray[np.bool_]:
     return {Operation.ADD: ~sums.minus, Operation.SUB: sums.minus, Operation.MIX: sums.minus | True}[model.operation]
 
 
-def may_be_late(model: CausalModel, variable: Variable) -> bool:
+def may_be_late(model: Algorithm, variable: Variable) -> bool:
     """Answer digits of a subtraction may be called unknown too long; nothing else may."""
-    return variable.name == "A" and variable.digit != model.digits and model.operation is not Operation.ADD
+    return variable.name == "A" and variable.index != model.digits and model.operation is not Operation.ADD
 
 
 @pytest.mark.parametrize("half_read", [False, True])
 @pytest.mark.parametrize("model", LEFT_TO_RIGHT, ids=model_id)
-def test_all_but_the_digits_of_a_difference_is_known_as_soon_as_it_can_be(model: CausalModel, half_read: bool) -> None:
+def test_all_but_the_digits_of_a_difference_is_known_as_soon_as_it_can_be(model: Algorithm, half_read: bool) -> None:
     everything = every_sequence(model.digits)
     rows = taken_by(model, everything)
     variables = [variable for variable in model.variables if not may_be_late(model, variable)]
@@ -84,7 +86,7 @@ def test_all_but_the_digits_of_a_difference_is_known_as_soon_as_it_can_be(model:
 
 @pytest.mark.parametrize("half_read", [False, True])
 @pytest.mark.parametrize("model", MODELS, ids=model_id)
-def test_nothing_is_ever_known_too_soon_and_all_is_known_in_the_end(model: CausalModel, half_read: bool) -> None:
+def test_nothing_is_ever_known_too_soon_and_all_is_known_in_the_end(model: Algorithm, half_read: bool) -> None:
     everything = every_sequence(model.digits)
     rows = np.random.default_rng(0).permutation(np.flatnonzero(taken_by(model, everything)))[:150]
     known = timeline(model, everything.questions()[rows], half_read=half_read)
@@ -125,7 +127,7 @@ def test_samples_of_three_digits_are_known_just_when_all_completions_agree(opera
 
 
 @pytest.mark.parametrize("model", MODELS, ids=model_id)
-def test_a_variable_is_first_computable_where_it_is_settled_for_every_question(model: CausalModel) -> None:
+def test_a_variable_is_first_computable_where_it_is_settled_for_every_question(model: Algorithm) -> None:
     everything = every_sequence(model.digits)
     for variable in model.variables:
         unknown = (settled(value_of(model, str(variable), everything), model.digits) == UNKNOWN).any(axis=0)
@@ -233,7 +235,7 @@ def test_only_what_was_read_is_in_the_timeline() -> None:
 def test_a_timeline_worked_out_in_small_portions_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     model, questions = algorithm(Operation.SUB, 2), random_sums(seed=3, count=40, digits=2, minus=True).questions()
     whole = timeline(model, questions)
-    monkeypatch.setitem(timeline.__globals__, "_MOST_CELLS", 5000)
+    monkeypatch.setattr(sys.modules["carrylens.tasks.timeline"], "_MOST_CELLS", 5000)
     portions = timeline(model, questions)
     assert all((whole.settled(variable) == portions.settled(variable)).all() for variable in model.variables)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from carrylens.explain import read_source
 from carrylens.report.page.comparison import comparison_page
+from carrylens.report.page.saved import read_saved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
@@ -174,7 +174,7 @@ def test_printed_it_is_light_and_shows_every_claim(browser: Browser, address: st
 def test_a_comparison_loads_alone_too(
     browser: Browser, explained: tuple[Path, str], tmp_path: Path, size: ViewportSize
 ) -> None:
-    saved = read_source(str(explained[0]), None)[1]
+    saved = read_saved(str(explained[0]), explained[0], None)
     (tmp_path / "comparison.html").write_text(comparison_page([saved, saved]))
     page = browser.new_page(viewport=size)
     said: list[str] = []

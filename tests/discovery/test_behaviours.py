@@ -9,20 +9,31 @@ from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
-from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.tokens import place_position
-from carrylens.discovery.ablations import likely_stand_ins, measure_places, measure_stand_ins, measure_usefulness
+from carrylens.discovery.ablations import likely_backups, measure_backups, measure_places, measure_usefulness
 from carrylens.discovery.attention import average_pattern, overlap, top_places
-from carrylens.discovery.behaviours import Clusters, StandIns
-from carrylens.discovery.clusters import balanced_questions, measure_clusters, principal_components, silhouettes
+from carrylens.discovery.behaviours import BackupUse, Clusters
+from carrylens.discovery.clusters import (
+    balanced_questions,
+    cluster_points,
+    clustered_variables,
+    measure_clusters,
+    principal_components,
+    silhouettes,
+)
+from carrylens.discovery.node_search import nodes_of
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
+from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
 DIGITS = 2
+TASK, MIXED = arithmetic_task(Operation.ADD, DIGITS), arithmetic_task(Operation.MIX, DIGITS)
 STREAM = Stream(StreamKind.ENRICHED, Operation.ADD, DIGITS, seed=1)
 
 
@@ -31,17 +42,18 @@ def planted() -> Planted:
     return plant(describe(Operation.ADD, DIGITS, Dials(sharing=True)))
 
 
-def clusters_of(model: Transformer, nodes: list[Node], k: int = 1) -> dict[Node, Clusters]:
-    return measure_clusters(model, Variable("ST", k), nodes, per_class=24, n_shuffles=199, seed=0)
+def clusters_of(model: Transformer, nodes: list[Node], k: int = 1, task: Task = TASK) -> dict[Node, Clusters]:
+    watched = next(each for each in clustered_variables(task) if each[1] == Variable("ST", k))
+    return measure_clusters(model, task, watched, nodes, per_class=24, n_shuffles=199, seed=0)
 
 
 def test_a_head_looks_where_it_was_planted_to_look(planted: Planted) -> None:
     """Half of a shared head fetches D[1], the other half D'[1]."""
-    pattern = average_pattern(planted.model, STREAM.take(0, 16))
+    pattern = average_pattern(planted.model, TASK, STREAM.take(0, 16))
     assert pattern.sum(-1) == pytest.approx(1.0)
     at = place_position("D'1", DIGITS)
     for head, place in ((0, "D1"), (1, "D'1")):
-        (look,) = top_places(pattern, Node(at, 0, head), Operation.ADD, DIGITS, 16).looks
+        (look,) = top_places(pattern, Node(at, 0, head), "add", TASK.layout.place_names, 16).looks
         assert look.place == place
         assert look.share == pytest.approx(1.0, abs=0.01)
     assert overlap(pattern, Node(at, 0, 0), Node(at, 0, 1)) < 0.01
@@ -49,8 +61,11 @@ def test_a_head_looks_where_it_was_planted_to_look(planted: Planted) -> None:
 
 
 def test_questions_are_balanced_over_the_classes() -> None:
-    for variable in (Variable("ST", 1), Variable("MB", 1), Variable("ST", 0)):
-        questions, labels = balanced_questions(variable, DIGITS, 20, seed=3)
+    assert [str(variable) for _, variable in clustered_variables(MIXED)] == ["ST[0]", "ST[1]", "MB[0]", "MB[1]"]
+    for condition, variable in clustered_variables(MIXED):
+        drawn, labels = balanced_questions(MIXED, condition, variable, 20, seed=3)
+        questions = Questions.of_batch(drawn)
+        assert condition.name == ("sub" if variable.name == "MB" else "add")
         assert (subtasks(questions)[variable] == labels).all()
         assert set(np.bincount(labels)) == {20}
         assert questions.minus.all() == (variable.name == "MB")
@@ -109,15 +124,14 @@ def test_untrained_weights_have_no_clear_clusters() -> None:
     """Not in one of all nodes and digits, though random weights do hold something of the column's sum."""
     model = Transformer(config_of_width(3, n_layers=2, n_heads=3, width=24, seed=5))
     nodes = all_nodes(model.config.n_ctx - 1, 2, 3)
-    found = [each for k in (1, 2) for each in clusters_of(model, nodes, k).values()]
+    task = arithmetic_task(Operation.ADD, 3)
+    found = [each for k in (1, 2) for each in clusters_of(model, nodes, k, task).values()]
     assert len(found) > 50
     assert not [each for each in found if each.are_clear]
 
 
 def test_a_place_is_useful_where_a_node_is(planted: Planted) -> None:
-    config = planted.model.config
-    shape = (config.n_ctx - 1, config.n_layers, config.n_heads)
-    uses = measure_places(Engine(planted.model), shape, STREAM.take(0, 64), STREAM.take(64, 64))
+    uses = measure_places(Engine(planted.model), nodes_of(planted.model), STREAM.take(0, 64), STREAM.take(64, 64))
     assert {use.position for use in uses if use.is_useful} == {node.position for node in planted.truth.roles}
     assert [use.place for use in uses[:3]] == ["D1", "D0", "+"]
 
@@ -134,22 +148,21 @@ def test_a_useful_node_says_what_fails_without_it_even_if_only_another_questions
 
 def test_questions_that_fail_anyway_count_for_no_token_and_no_class() -> None:
     model = Transformer(config_of_width(DIGITS, n_layers=1, n_heads=2, width=24, seed=3)).eval()
-    measured = measure_usefulness(Engine(model), [Node(3, 0, 0)], STREAM.take(0, 48), STREAM.take(48, 48))
+    measured = measure_usefulness(Engine(model, TASK), [Node(3, 0, 0)], STREAM.take(0, 48), STREAM.take(48, 48))
     assert measured[0].clean.value > 0.9
     assert sum(rate.hits for rate in measured[0].classes.values()) <= 48 - measured[0].clean.hits
 
 
 def test_what_a_copy_hides_shows_when_the_copy_is_away_too() -> None:
-    """Of three copies of ST[1] one is outvoted; the heads look alike, so each stands in for the others."""
+    """Of three copies of ST[1] one is outvoted; the heads look alike, so each backs up the others."""
     planted = plant(describe(Operation.ADD, DIGITS, Dials(redundancy=3)))
-    config, at = planted.model.config, place_position("D'1", DIGITS)
-    shape = (config.n_ctx - 1, config.n_layers, config.n_heads)
-    pattern = average_pattern(planted.model, STREAM.take(0, 16))
+    every, at = nodes_of(planted.model), place_position("D'1", DIGITS)
+    pattern = average_pattern(planted.model, TASK, STREAM.take(0, 16))
     copies = [Node(at, 0, head) for head in range(3)]
-    stand_ins = {node: likely_stand_ins(node, shape, [pattern]) for node in copies}
-    assert set(stand_ins[copies[0]]) >= set(copies[1:])
+    backups = {node: likely_backups(node, every, [pattern]) for node in copies}
+    assert set(backups[copies[0]]) >= set(copies[1:])
     pair = {copies[0]: copies[1:2]}
-    found = measure_stand_ins(
+    found = measure_backups(
         Engine(planted.model),
         {node: tuple(some) for node, some in pair.items()},
         STREAM.take(0, 64),
@@ -160,6 +173,12 @@ def test_what_a_copy_hides_shows_when_the_copy_is_away_too() -> None:
     assert found.is_useful
 
 
-def test_a_node_that_adds_nothing_to_its_stand_ins_is_not_called_useful() -> None:
+def test_a_node_that_adds_nothing_to_its_backups_is_not_called_useful() -> None:
     rates = [Rate(30, 64), Rate(30, 64), Rate(2, 64)] * 2
-    assert not StandIns((Node(3, 0, 1),), *rates).is_useful
+    assert not BackupUse((Node(3, 0, 1),), *rates).is_useful
+
+
+def test_the_points_that_are_drawn_are_those_that_were_measured(planted: Planted) -> None:
+    mlp = Node(place_position("D'1", DIGITS), 0, None)
+    points, labels = cluster_points(planted.model, TASK, Variable("ST", 1), [mlp], per_class=24, seed=0)[mlp]
+    assert silhouettes(points, labels[None])[0] == pytest.approx(clusters_of(planted.model, [mlp])[mlp].quality)

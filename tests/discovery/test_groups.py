@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import pytest
 
-from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.dials import Copies, Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.variables import A
-from carrylens.discovery.groups import GroupSettings, _climbed, _writers, find_groups, proven_groups
+from carrylens.discovery.groups import GroupSettings, climbed_set, find_groups, find_writers, proven_groups
 from carrylens.discovery.interchange import draw_stimuli
-from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role
-from carrylens.discovery.node_search import MapSettings, asked_questions, find_carried, map_model
+from carrylens.discovery.node_map import Group, Nodes, Role
+from carrylens.discovery.node_search import MapSettings, evaluation_questions, find_carried, map_model
+from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes
 from carrylens.report.terminal.map import map_text
 from carrylens.tasks.variables import Variable
+from discovery.same_maps import assert_same, read_again
 from heavy_outcomes import once
 
 DIGITS = 2
+TASK = arithmetic_task(Operation.ADD, DIGITS)
+
+
+def search_of(model: Transformer, settings: RoleSettings | None = None) -> SearchContext:
+    return SearchContext(Engine(model, TASK), TASK.causal, settings or RoleSettings())
 
 
 def groups_of(model: Transformer, variable: str) -> list[Group]:
     nodes = all_nodes(model.config.n_ctx - 1, model.config.n_layers, model.config.n_heads)
-    addition = algorithm(Operation.ADD, DIGITS)
-    return find_groups(Engine(model), addition, Variable.parse(variable), nodes, GroupSettings())
+    return find_groups(search_of(model), Variable.parse(variable), nodes, GroupSettings())
 
 
 def planted(**dials: object) -> Transformer:
@@ -68,9 +74,9 @@ def test_a_set_grows_from_the_best_pair_as_long_as_it_gains() -> None:
         in_the_way = {nodes: len(set(nodes) & set(others)) for nodes in sets}
         return {(nodes, 1): len(set(nodes) & set(needed)) / 3 - 0.5 * in_the_way[nodes] for nodes in sets}
 
-    assert _climbed([*needed, *others], 1, hits, value=1 / 3) == (tuple(needed), 1.0)
-    assert _climbed([*needed, *others], 1, hits, value=1.0) == ((), 1.0)
-    assert _climbed([], 1, hits, value=0.0) == ((), 0.0)
+    assert climbed_set([*needed, *others], 1, hits, value=1 / 3) == (tuple(needed), 1.0)
+    assert climbed_set([*needed, *others], 1, hits, value=1.0) == ((), 1.0)
+    assert climbed_set([], 1, hits, value=0.0) == ((), 0.0)
 
 
 def test_a_token_of_the_answer_has_its_writer_among_the_nodes_of_its_place() -> None:
@@ -78,12 +84,11 @@ def test_a_token_of_the_answer_has_its_writer_among_the_nodes_of_its_place() -> 
     assert groups[-1].sets == (tuple(parse_nodes("P7L1MLP")),)
 
 
-def test_the_writers_of_a_token_may_be_of_several_layers() -> None:
+def test_thefind_writers_of_a_token_may_be_of_several_layers() -> None:
     """Without the MLP that writes it, those of its place that bring the digit and the carry stand for the token."""
-    engine, addition = Engine(planted()), algorithm(Operation.ADD, DIGITS)
-    stimuli = draw_stimuli(addition, A[1], 32, seed=0)
+    stimuli = draw_stimuli(TASK, TASK.causal, A[1], 32, seed=0)
     pool = sorted(parse_nodes("P4L0MLP P7L0H0 P7L0MLP P7L1H0"))
-    (group,) = _writers(engine, addition, A[1], pool, stimuli, GroupSettings(), None)
+    (group,) = find_writers(search_of(planted()), A[1], pool, stimuli, GroupSettings())
     assert {node.layer for node in group.nodes} == {0, 1}
     assert {node.position for node in group.nodes} == {7}
     alone = Group(A[1], 2, (tuple(parse_nodes("P7L1MLP")),))
@@ -109,30 +114,30 @@ def test_a_variable_that_no_question_shows_has_none() -> None:
 @pytest.mark.slow
 def test_a_map_has_the_groups_that_stand_the_test_and_their_sets_as_roles() -> None:
     quick = MapSettings.chosen(quick=True)
-    found = once(lambda: map_model(planted(redundancy=3), "planted", Operation.ADD, quick).map, "map with copies")
+    found = once(lambda: map_model(planted(redundancy=3), "planted", TASK, quick).map, "map with copies")
     fetching = [group for group in found.groups if str(group.variable) == "ST[0]" and group.nodes[0].layer == 0]
     assert parse_nodes("P4L0H0 P4L0H1 P4L0H2") in [set(group.nodes) for group in fetching]
     carried = {(role.nodes, role.variable, role.token) for role in found.roles}
     assert all((nodes, group.variable, group.token) in carried for group in found.groups for nodes in group.sets)
     assert all(len(nodes) > 1 for group in found.groups for nodes in group.sets)
-    assert NodeMap.from_json(found.to_json()).groups == found.groups
-    assert "1 of 3 need not be swapped" in map_text(found).plain
+    assert_same(read_again(found), found)
+    assert "1 of 3" in map_text(found).plain
 
 
 @pytest.mark.slow
 def test_a_map_of_a_plant_without_copies_has_no_groups() -> None:
     quick = MapSettings.chosen(quick=True)
-    found = once(lambda: map_model(planted(), "planted", Operation.ADD, quick).map, "map without copies")
+    found = once(lambda: map_model(planted(), "planted", TASK, quick).map, "map without copies")
     assert found.groups == ()
     parts = [role for role in found.roles if role.variable.name == "A" and len(role.nodes) > 1]
     assert parts == [], "those who have a token's parts hit together, and yet none of them has the token"
-    assert {str(each.variable) for each in found.fallen} == {"D[0]", "D'[0]"}, "which ST[0] accounts for"
+    assert {str(each.variable) for each in found.near_misses} == {"D[0]", "D'[0]"}, "which ST[0] accounts for"
 
 
 def test_a_node_that_does_alone_gets_its_role_even_where_answers_stand_without_it() -> None:
-    addition, settings = algorithm(Operation.ADD, DIGITS), MapSettings.chosen(quick=True)
-    asked = asked_questions(Operation.ADD, DIGITS, settings)
-    roles, _ = find_carried(Engine(planted()), addition, [], asked, settings)
+    settings = MapSettings.chosen(quick=True)
+    search = search_of(planted(), settings.roles)
+    roles, _ = find_carried(search, [], evaluation_questions(TASK, settings), settings)
     assert (tuple(parse_nodes("P4L0H0")), "ST[0]") in {(role.nodes, str(role.variable)) for role in roles}
 
 

@@ -5,39 +5,41 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from carrylens.discovery.settings import Settings
 
-from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.model_shapes import config_of_width, digits_of
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.task import arithmetic_task, find_task
 from carrylens.discovery.ablations import measure_usefulness
-from carrylens.discovery.interchange import draw_stimuli, swap_rates
+from carrylens.discovery.interchange import draw_stimuli, interchange_rates
 from carrylens.discovery.joint_roles import without_misfits
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
 from carrylens.discovery.roles import able_sets, find_roles, readable_variables
+from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
 from carrylens.tasks.variables import Variable
+from discovery.same_maps import assert_same, read_again
 from heavy_outcomes import once
 
 DIGITS = 3
-QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
+TASK = arithmetic_task(Operation.ADD, DIGITS)
+QUICK = RoleSettings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
 
 
 def usefulness_of(model: Transformer) -> list[Usefulness]:
     config = model.config
     nodes = all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)
     stream = Stream(StreamKind.ENRICHED, Operation.ADD, digits_of(config), seed=1)
-    return measure_usefulness(Engine(model), nodes, stream.take(0, 96), stream.take(96, 96))
+    return measure_usefulness(Engine(model, TASK), nodes, stream.take(0, 96), stream.take(96, 96))
 
 
 def roles_of(model: Transformer, nodes: list[Node]) -> list[Role]:
-    return find_roles(Engine(model), algorithm(Operation.ADD, DIGITS), [(node,) for node in nodes], QUICK)
+    return find_roles(SearchContext(Engine(model, TASK), TASK.causal, QUICK), [(node,) for node in nodes])
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +80,11 @@ def test_a_mixed_circuit_is_told_by_turning_the_operator() -> None:
 
     An MLP that has a sum's digit and both differences' moves the answer's in part; its reader has that as a whole.
     """
-    mixed, model = plant(describe(Operation.MIX, 2, Dials())), algorithm(Operation.MIX, 2)
+    mixed, task = plant(describe(Operation.MIX, 2, Dials())), arithmetic_task(Operation.MIX, 2)
+    search = SearchContext(Engine(mixed.model), task.causal, QUICK)
     nodes = [(node,) for node in sorted(mixed.truth.roles)]
-    found = once(lambda: find_roles(Engine(mixed.model), model, nodes, QUICK), "roles of a mixed circuit")
-    roles = without_misfits(found, model)
+    found = once(lambda: find_roles(search, nodes), "roles of a mixed circuit")
+    roles = without_misfits(found, task.causal, task.layout)
     for role in roles:
         truth = mixed.truth.roles[role.nodes[0]]
         assert truth & {role.variable, *role.same_as}, f"{role.nodes[0]} does not carry {role.variable}"
@@ -104,33 +107,34 @@ def test_untrained_weights_have_no_roles() -> None:
 
 
 def test_a_set_that_stands_before_the_last_input_is_not_asked() -> None:
-    addition, early, late = algorithm(Operation.ADD, DIGITS), (Node(5, 0, 0),), (Node(6, 0, 0),)
-    assert able_sets(addition, Variable("ST", 0), [early, late]) == [late]
-    assert able_sets(addition, Variable("ST", 2), [early, late]) == [early, late]
+    early, late = (Node(5, 0, 0),), (Node(6, 0, 0),)
+    assert able_sets(TASK.causal, TASK.layout, Variable("ST", 0), [early, late]) == [late]
+    assert able_sets(TASK.causal, TASK.layout, Variable("ST", 2), [early, late]) == [early, late]
 
 
 def test_variables_that_no_answer_shows_are_not_looked_for() -> None:
-    names = {variable.name for variable in readable_variables(algorithm(Operation.ADD, DIGITS))}
+    names = {variable.name for variable in readable_variables(TASK.causal)}
     assert {"SA", "ST", "SV", "D", "D'", "A"} <= names
     assert "SC" not in names
 
 
 def test_a_map_comes_back_from_json_as_it_was(planted: Planted, measured: list[Usefulness], roles: list[Role]) -> None:
-    found = NodeMap("planted", Operation.ADD, DIGITS, 2, 1, tuple(measured), tuple(roles), {"seed": 0})
-    assert NodeMap.from_json(found.to_json()) == found
+    found = NodeMap("planted", TASK, TASK.causal, 2, 1, tuple(measured), tuple(roles), {"seed": 0})
+    assert_same(read_again(found), found)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"operation": "add", "nodes": 3}'])
 def test_what_is_no_map_is_refused(text: str) -> None:
     with pytest.raises(CarryLensError, match="Map the model again"):
-        NodeMap.from_json(text)
+        NodeMap.from_json(text, find_task)
 
 
 def test_what_stays_is_neither_a_hit_nor_a_change_however_wrong_the_model_is() -> None:
     """An untrained model writes what it writes; a node before the column knows nothing of it."""
-    engine = Engine(Transformer(config_of_width(2, n_layers=1, n_heads=2, width=24, seed=3)).eval())
-    stimuli = draw_stimuli(algorithm(Operation.ADD, 2), Variable("SA", 0), 96, seed=0)
+    task, model = arithmetic_task(Operation.ADD, 2), Transformer(config_of_width(2, 1, 2, width=24, seed=3)).eval()
+    search = SearchContext(Engine(model, task), task.causal)
+    stimuli = draw_stimuli(task, task.causal, Variable("SA", 0), 96, seed=0)
     same = replace(stimuli, null=replace(stimuli.null, source=stimuli.null.base))
-    rates = swap_rates(engine, [(Node(0, 0, 0),)], same, least=1)
+    rates = interchange_rates(search, [(Node(0, 0, 0),)], same, least=1)
     assert rates
     assert all(each.hit.hits == 0 and each.null.hits == 0 for each in rates)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import torch
 
+from carrylens.arithmetic import Operation
+from carrylens.arithmetic.model_shapes import digits_of
+from carrylens.arithmetic.task import arithmetic_task
+from carrylens.errors import CarryLensError
 from carrylens.interventions import (
     Edit,
     Receiver,
@@ -35,6 +41,8 @@ def random_model(config: ModelConfig, seed: int) -> Transformer:
             fan_in = parameter.shape[-2] if "W_" in name and "W_E" not in name and "W_pos" not in name else 1
             is_gain = name.endswith(".w")
             parameter.copy_(1 + 0.3 * drawn if is_gain else drawn * (fan_in**-0.5 if "W_" in name else 0.3))
+    with suppress(CarryLensError):  # other shapes have no task, and are run on bare token ids
+        model.task = arithmetic_task(Operation.MIX, digits_of(config))
     return model
 
 

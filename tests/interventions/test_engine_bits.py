@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from carrylens.arithmetic import Operation, Questions, Stream, StreamKind
+from carrylens.arithmetic import Questions, Stream, StreamKind
 from carrylens.arithmetic.model_shapes import digits_of
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo import load, shipped_names
 from carrylens.interventions import Edit, Engine, Outcomes, ablate, edge, swap
 from carrylens.interventions.records import CLOSE
@@ -31,8 +32,9 @@ def a_case(name: str) -> tuple[Transformer, list[Edit], Questions, Questions]:
     if config.n_layers > 1:
         answer = 2 * digits_of(config) + 2
         edits.append(edge(f"P{answer}L0H0", f"P{answer + 1}L1H0.k + P{answer}L1MLP + P{answer}.logits"))
-    operation = Operation.MIX if name.startswith("mix") else Operation.ADD
-    asked, sources = (Stream(StreamKind.ENRICHED, operation, digits_of(config), seed).take(0, 10) for seed in (3, 4))
+    assert isinstance(model.task, ArithmeticTask)
+    streams = (Stream(StreamKind.ENRICHED, model.task.operation, model.task.digits, seed) for seed in (3, 4))
+    asked, sources = (stream.take(0, 10) for stream in streams)
     return model, edits, asked, sources
 
 

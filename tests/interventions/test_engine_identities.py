@@ -13,6 +13,7 @@ import torch
 from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind, answers, classify
 from carrylens.arithmetic.classes import CLASSES
 from carrylens.arithmetic.model_shapes import arithmetic_config
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.interventions import (
     Edit,
@@ -211,7 +212,8 @@ def test_a_question_twice_in_the_reference_counts_twice(model: Transformer) -> N
 
 
 def drawn_questions(questions: Questions, reference: Questions, seed: int, read: Answers | None = None) -> list[str]:
-    sequences = Sequences.of(questions, [], reference, read)
+    task = arithmetic_task(Operation.MIX, questions.digits)
+    sequences = Sequences.of(task, questions, [], reference, None if read is None else read.outputs)
     text = "0123456789+-=*/"
     drawn = sequences.distinct[sequences.origin((Fill.RESAMPLE, seed))]
     return ["".join(text[token] for token in row[: 2 * questions.digits + 2]) for row in drawn]
@@ -251,7 +253,7 @@ def test_questions_are_read_with_the_answers_given(model: Transformer) -> None:
     asked = some(3)
     read = Answers(np.array([True, False, True]), np.array([[1, 2, 3, 4]] * 3, dtype=np.int8))
     edits = [swap("P9L0H0 + P11L1MLP"), ablate("P12L0H1", "zero")]
-    outcome = Engine(model).run(edits, asked, some(3, seed=1), read=read, logits=True)
+    outcome = Engine(model).run(edits, asked, some(3, seed=1), read=read.outputs, logits=True)
     for question in range(3):
         for edit in range(2):
             slow = hooked_logits(Asked.of(model, question, asked, [some(3, seed=1)], read=read), edits[edit])

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 import torch
 
-from carrylens.arithmetic import Questions
+from carrylens.arithmetic import Operation, Questions
 from carrylens.arithmetic.model_shapes import arithmetic_config
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.interventions import (
     Edit,
     Engine,
@@ -58,6 +59,7 @@ def micro(n_layers: int) -> Transformer:
             model.embed.W_E[token] = amount * U
         model.pos_embed.W_pos[:] = W
         model.unembed.W_U[:, 0], model.unembed.W_U[:, 1] = U / 2, W / 2
+    model.task = arithmetic_task(Operation.MIX, 1)
     return model
 
 

@@ -175,7 +175,7 @@ DIFFERENT: dict[str, tuple[Edit, dict[str, object]]] = {
     "class reference": (ablate("P3L0H0", "class-mean"), {"reference": some(21, 2)}),
     "kept reference": (keep_only("P3L0H0"), {"reference": some(20, 5)}),
     "drawn": (ablate("P3L0H0", "resample"), {"reference": some(20, 5)}),
-    "read": (swap("P3L0H0"), {"read": READ}),
+    "read": (swap("P3L0H0"), {"read": READ.outputs}),
     "question": (swap("P3L0H0"), {"questions": some(4, 9)}),
     "logits": (swap("P3L0H0"), {"logits": True}),
     "activations": (swap("P3L0H0"), {"keep": ["blocks.0.hook_mlp_out"]}),

@@ -15,6 +15,7 @@ from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKi
 from carrylens.arithmetic.model_shapes import arithmetic_config, digits_of
 from carrylens.interventions import Edit, Engine, Outcomes, add_direction, edge, swap
 from carrylens.model import Transformer
+from carrylens.tasks.batches import Columns
 from interventions.random_edits import KINDS, RandomEdits, random_model
 from interventions.slow_interventions import Asked, hooked_logits, looped_logits
 
@@ -33,19 +34,23 @@ class Case:
     read: Answers | None
     rng: np.random.Generator
 
+    def outputs(self) -> Columns | None:
+        return None if self.read is None else self.read.outputs
+
     def run(self, model: Transformer, memory: int, places: int) -> Outcomes:
         engine = Engine(model, memory=memory, places=places)
-        return engine.run(self.edits, self.questions, self.slots, reference=self.reference, read=self.read, logits=True)
+        return engine.run(
+            self.edits, self.questions, self.slots, reference=self.reference, read=self.outputs(), logits=True
+        )
 
     def run_each(self, rows: list[tuple[int, int]], memory: int, places: int) -> Outcomes:
         at = np.array([question for _, question in rows])
-        read = None if self.read is None else Answers(self.read.negative[at], self.read.digits[at])
         return Engine(self.model, memory=memory, places=places).run_each(
             [self.edits[edit] for edit, _ in rows],
             self.questions[at],
             [slot[at] for slot in self.slots],
             reference=self.reference,
-            read=read,
+            read=None if self.read is None else self.read[at].outputs,
             logits=True,
         )
 

@@ -123,4 +123,6 @@ def worked_record() -> dict[str, Any]:
 
 def parity_saved() -> Saved:
     """All that was saved about the model."""
-    return Saved("mine", parity_map(), (), claims_record(), worked=worked_record())
+    part = {"name": "all", "operation": "", "asked": 1000, "failed": 3, "interval": [0.001, 0.009], "failures": []}
+    test = {"model": "parity-model", "parts": [part]}
+    return Saved("mine", parity_map(), (), claims_record(), test=test, worked=worked_record())

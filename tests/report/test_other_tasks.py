@@ -21,6 +21,7 @@ from carrylens.report.figures.collect import figures_of
 from carrylens.report.figures.node_tables import impact_map, purpose_map
 from carrylens.report.figures.print_tables import tables_of
 from carrylens.report.kind_styles import kind_class, kind_rules, kinds_of, kinds_of_all, variable_kind
+from carrylens.report.page.accuracy import accuracy_tables
 from carrylens.report.page.circuit import circuit_drawing, circuit_of
 from carrylens.report.page.headline import headline_of, shape_line
 from carrylens.report.page.node_grid import map_grid
@@ -104,6 +105,16 @@ def test_the_page_shows_what_every_task_has_and_no_arithmetic() -> None:
     assert "<so far>" not in page
     classes = set(re.findall(r"kind-[\w-]+", page))
     assert classes == {kind_class(kind) for kind in kinds_of(saved.map)}
+
+
+def test_a_test_of_any_population_is_shown() -> None:
+    saved = parity_saved()
+    head = headline_of(saved)
+    assert any(tile.number == "3" and "1,000 all" in tile.what for tile in head.tiles)
+    assert any("3 of 1,000 all questions" in line for line in head.sure)
+    (table,) = accuracy_tables(saved.test)
+    assert [(row.name, row.asked, row.failed) for row in table.rows] == [("all", 1000, 3)]
+    assert table.title
 
 
 def test_a_worked_question_without_a_trace_has_its_interchanges() -> None:

@@ -10,7 +10,7 @@ from carrylens.arithmetic import Questions, answers
 from carrylens.arithmetic.traces import trace
 from carrylens.report.figures.trace import trace_svg
 from carrylens.report.terminal.trace import trace_record, trace_text
-from carrylens.report.terminal.trace_rows import Look, trace_blocks
+from carrylens.report.terminal.trace_rows import CellLook, trace_blocks
 
 QUESTIONS = st.builds(
     lambda a, op, b: f"{a}{op}{b}", st.integers(0, 10**40 - 1), st.sampled_from("+-"), st.integers(0, 10**40 - 1)
@@ -63,7 +63,7 @@ def test_every_state_is_told_by_its_letter_and_not_by_colour_alone() -> None:
     for block in trace_blocks(trace("555555555+444444448")):
         for row in block.rows:
             for cell in row.cells:
-                assert (cell.look is Look.EMPTY) == (cell.text == "")
+                assert (cell.look is CellLook.EMPTY) == (cell.text == "")
 
 
 def test_a_wide_trace_fits_a_wide_terminal() -> None:

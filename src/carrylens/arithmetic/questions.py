@@ -85,9 +85,13 @@ class Questions(Batch):
         """The second operand's digits, units first: [batch, digit]."""
         return self.values[:, : self.digits : -1]
 
-    @cached_property
+    @property
     def minus(self) -> NDArray[np.bool_]:
         """Which questions subtract."""
+        return self._minus
+
+    @cached_property
+    def _minus(self) -> NDArray[np.bool_]:
         found = self.values[:, self.digits] == 1
         found.flags.writeable = False
         return found

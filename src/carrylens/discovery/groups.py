@@ -84,15 +84,15 @@ def find_groups(
         carried = {group.token for group in found}
         found += _pruned(search, [tuple(pool)], stimuli, settings, without=carried)
     if variable in search.causal.outputs:  # all its parts together would be as good as the whole
-        return found + _writers(search, variable, pool, stimuli, settings)
+        return found + find_writers(search, variable, pool, stimuli, settings)
     carried = {group.token for group in found}
     return found + _grown(search, pool, stimuli, settings, without=carried)
 
 
-def _writers(
+def find_writers(
     search: SearchContext, variable: Variable, pool: Sequence[Node], stimuli: Stimuli, settings: GroupSettings
 ) -> list[Group]:
-    # Sets of nodes of the place where an output is predicted, of any layer: together they must write it.
+    """Groups of an output itself: sets of nodes of the place where it is predicted, of any layer."""
     outputs = search.causal.outputs
     token, place = outputs.index(variable), search.layout.read_position(variable)
     there = tuple(node for node in pool if node.position == place)
@@ -150,16 +150,16 @@ def _grown(
     for token in sorted({token for _, token in single} - set(without)):
         ranked = sorted((node for node in pool if single[(node,), token] > 0), key=lambda n: -single[(n,), token])
         few = sorted(ranked[:_GROWING])
-        best, value = _climbed(few, token, hits, max((single[(node,), token] for node in few), default=0.0))
+        best, value = climbed_set(few, token, hits, max((single[(node,), token] for node in few), default=0.0))
         if len(best) > 1 and value >= settings.least_hit:
             found.append(Group(stimuli.variable, token, (best,)))
     return found
 
 
-def _climbed(
+def climbed_set(
     nodes: Sequence[Node], token: int, hits: Callable[[list[Nodes]], _Hits], value: float
 ) -> tuple[Nodes, float]:
-    # From the best pair upwards, as long as one more node makes the token follow more often than `value`.
+    """The set grown from the best pair, as long as one more node makes the output follow more often than `value`."""
     best: Nodes = ()
     tried: list[Nodes] = list(combinations(nodes, 2))
     while tried:

@@ -95,7 +95,7 @@ def find_joint_roles(
     if not sets:
         return []
     held = {(*role.nodes, role.variable, role.token) for role in single if len(role.nodes) == 1}
-    roles = [role for role in find_roles(search, sets, only) if not _has_parts(search.causal, role, single)]
+    roles = [role for role in find_roles(search, sets, only) if not has_parts(search.causal, role, single)]
     stay: list[Role] = []
     for variable, way in dict.fromkeys((role.variable, role.way) for role in roles):
         some = [role for role in roles if (role.variable, role.way) == (variable, way)]
@@ -126,7 +126,7 @@ def without_misfits(roles: Sequence[Role], model: CausalModel, layout: Layout) -
     roles = [role for role in roles if max(node.position for node in role.nodes) <= places[role.token]]
     bringing = {role for role in roles if role.variable in model.outputs and _brings(model, role, roles)}
     together = [role for role in roles if len(role.nodes) > 1 and role not in bringing]
-    misfits = {role for role in together if any(_does_better(other, role) for other in together)}
+    misfits = {role for role in together if any(does_better(other, role) for other in together)}
     return [role for role in roles if role not in bringing | misfits]
 
 
@@ -149,16 +149,16 @@ def _reads(other: Role, role: Role) -> bool:
     return other.hit.value >= _WHOLE * role.hit.value and reaches(role.nodes, other.nodes)
 
 
-def _does_better(other: Role, role: Role) -> bool:
-    # Whether another set, no larger and with nodes in common, has the same role by the same way, and this one a part.
+def does_better(other: Role, role: Role) -> bool:
+    """Whether another set, no larger and with nodes in common, has the same role by the same way, and this one a part."""
     carry_same = (other.variable, other.token, other.way) == (role.variable, role.token, role.way)
     if not carry_same or len(other.nodes) > len(role.nodes) or set(other.nodes).isdisjoint(role.nodes):
         return False
     return role.hit.value < _WHOLE * other.hit.value and p_above(other.hit, role.hit) <= CLEARLY
 
 
-def _has_parts(model: CausalModel, role: Role, single: Collection[Role]) -> bool:
-    # Whether the variable is one of the answer's, and each member alone carries something that it is made from.
+def has_parts(model: CausalModel, role: Role, single: Collection[Role]) -> bool:
+    """Whether the variable is an output, and each member alone carries something that it is made from."""
     if role.variable not in model.outputs:
         return False
     made_from = model.ancestors(role.variable).difference(model.inputs)

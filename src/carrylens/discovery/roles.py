@@ -64,7 +64,7 @@ def find_roles(
     granted = _compete(search, _confirm(search, candidates))
     doubtful = _doubtful(hitting, granted, settings.least_hit)
     superposed = superposed_roles(search, doubtful, granted)
-    kept = [role for role in granted if not _is_explained(role, granted, settings.least_hit)]
+    kept = [role for role in granted if not is_explained(role, granted, settings.least_hit)]
     return _better_way([*kept, *superposed])
 
 
@@ -82,8 +82,8 @@ def _worth(role: Role) -> float:
     return role.hit.value - role.null.value
 
 
-def _is_explained(role: Role, roles: Sequence[Role], least_hit: float) -> bool:
-    # Whether the token also moves when the variable agrees, and another variable says when and hits as often.
+def is_explained(role: Role, roles: Sequence[Role], least_hit: float) -> bool:
+    """Whether the output also moves when the variable agrees, and another variable says when and hits as often."""
     if role.null.value < least_hit:
         return False
     others = (other for other in roles if (other.nodes, other.token) == (role.nodes, role.token))

@@ -16,21 +16,17 @@ from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import Judgement, claims_file, judge, slug
 from carrylens.discovery.node_map import MAP, NodeMap
-from carrylens.discovery.saved_map import read_map
+from carrylens.discovery.saved_map import read_map, task_of_map
 from carrylens.errors import CarryLensError
 
 
 def judge_map(where: Path, own: Path | None) -> Judgement:
     """The judgement of the map that is there."""
+    path = map_path(where)
     if own is None:
-        return judge_usual(read_map(map_path(where), find_task))
-    usual = read_map(map_path(where), find_task) if _has_usual(where) else None
-    task = usual.task if usual is not None else find_source(str(where)).task
-    stated = own_hypothesis(own, task)
-    found = _own_map(where, slug(stated.name))
-    mapped = usual if found is None else read_map(found, find_task, stated.model)
-    if mapped is None:
-        raise CarryLensError(f"{where} has no map. Map the model first: carrylens map {where} --hypothesis {own}.")
+        return judge_usual(read_map(path, find_task))
+    stated = own_hypothesis(own, task_of_map(path, find_task))
+    mapped = read_map(_own_map(where, slug(stated.name)) or path, find_task, stated.model)
     rivals = hypotheses_for(mapped)
     if stated.name in {rival.name for rival in rivals}:
         raise CarryLensError(f"{own} calls its hypothesis {stated.name!r}, as a known one is. Give it another name.")
@@ -69,27 +65,17 @@ def map_path(where: Path) -> Path:
     for folder in _folders(where):
         if (folder / MAP).is_file():
             return folder / MAP
+        own = sorted(folder.glob(f"*/{MAP}")) if folder.is_dir() else []  # of hypotheses of the user's own alone
+        if own:
+            return own[0]
     if not where.is_file():
         raise CarryLensError(f"{where} is no map and no folder with one. Map the model first: carrylens map MODEL.")
     return where
 
 
-def _has_usual(where: Path) -> bool:
-    try:
-        read_map(map_path(where), find_task)
-    except CarryLensError:
-        return False
-    return True
-
-
 def _own_map(where: Path, name: str) -> Path | None:
-    # A map that was made with the user's own variables: in a folder of the hypothesis's name, or at `where` itself.
-    for folder in _folders(where):
-        if (folder / name / MAP).is_file():
-            return folder / name / MAP
-    if not _has_usual(where) and map_path(where).is_file():
-        return map_path(where)
-    return None
+    # A map that was made with the user's own variables lies in a folder of the hypothesis's name.
+    return next((folder / name / MAP for folder in _folders(where) if (folder / name / MAP).is_file()), None)
 
 
 def _folders(where: Path) -> list[Path]:

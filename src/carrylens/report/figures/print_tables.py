@@ -86,7 +86,7 @@ def model_table(saved: Sequence[Saved]) -> Table:
             low, high = (few_figures(1e6 * bound) for bound in part["interval"])
             rate = few_figures(1e6 * part["failed"] / max(1, part["asked"]))
             asked = (f"{part['asked']:,}", f"{part['failed']:,}", f"{rate} ({low} to {high})")
-            rows.append((each.map.model, part["operation"], part["name"], *asked, *nodes))
+            rows.append((each.map.model, part["operation"] or each.map.task.name, part["name"], *asked, *nodes))
         if not parts:
             rows.append((each.map.model, _operation(each.map.task), "not tested", "0", "0", "unknown", *nodes))
     head = ("model", "operation", "questions", "asked", "failed", "per million (95%)", "useful heads", "useful MLPs")

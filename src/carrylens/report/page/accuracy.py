@@ -71,7 +71,7 @@ def accuracy_tables(test: Mapping[str, Any] | None) -> list[AccuracyTable]:
     operations = dict.fromkeys(part["operation"] for part in test["parts"])
     return [
         AccuracyTable(
-            _TITLES.get(operation, operation),
+            _TITLES.get(operation, operation) or "Questions",
             tuple(_row(part) for part in test["parts"] if part["operation"] == operation),
         )
         for operation in operations

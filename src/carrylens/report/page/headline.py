@@ -128,14 +128,18 @@ def _accuracy(saved: Saved) -> str:
     if saved.test is None:
         return "It was not tested for failures."
     said = []
-    for part in saved.test["parts"]:
-        if part["name"] in ("natural", "enriched"):
-            high = few_figures(1e6 * part["interval"][1])
-            said.append(
-                f"{part['failed']:,} of {part['asked']:,} {part['name']} {part['operation']} questions fail "
-                f"(at most {high} per million, 95%)"
-            )
+    for part in _populations(saved):
+        high, which = few_figures(1e6 * part["interval"][1]), f"{part['name']} {part['operation']}".strip()
+        said.append(f"{part['failed']:,} of {part['asked']:,} {which} questions fail (at most {high} per million, 95%)")
     return f"{'; '.join(said)}." if said else "It was evaluated on no population of questions."
+
+
+def _populations(saved: Saved) -> list[Mapping[str, Any]]:
+    # The parts of a test that say how often a model fails: in arithmetic two of the three populations, and no class.
+    parts = (saved.test or {}).get("parts", ())
+    if isinstance(saved.map.task, ArithmeticTask):
+        return [part for part in parts if part["name"] in ("natural", "enriched")]
+    return [part for part in parts if part["name"] in saved.map.task.samplers]
 
 
 def _rivals(claims: Mapping[str, Any]) -> str:
@@ -147,11 +151,11 @@ def _tiles(saved: Saved) -> Iterator[Tile]:
     counts, found = saved.claims["required"], saved.map
     total = sum(counts.values())
     yield Tile(f"{counts['supported']} of {total}", f"required claims supported, {counts['refuted']} refuted")
-    if saved.test is not None:
-        parts = [part for part in saved.test["parts"] if part["name"] in ("natural", "enriched")]
-        if parts:
-            failed, asked = sum(part["failed"] for part in parts), sum(part["asked"] for part in parts)
-            yield Tile(f"{failed:,}", f"failures in {asked:,} natural and enriched questions")
+    if parts := _populations(saved):
+        failed, asked = sum(part["failed"] for part in parts), sum(part["asked"] for part in parts)
+        names = " and ".join(dict.fromkeys(part["name"] for part in parts))
+        of = "natural and enriched" if isinstance(found.task, ArithmeticTask) else names
+        yield Tile(f"{failed:,}", f"failures in {asked:,} {of} questions")
     yield Tile(f"{len(found.useful)} of {len(found.nodes)}", "nodes are useful: some question fails without them")
     rivals = saved.claims["rivals"]
     gone = sum(rival["skeleton"] == "absent" for rival in rivals)

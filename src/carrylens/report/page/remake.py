@@ -13,6 +13,7 @@ from typing import Any
 from carrylens.arithmetic.exam_counts import asked_options
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.errors import CarryLensError
 from carrylens.report.page.saved import Saved
 
 _QUICK_QUESTIONS = 96
@@ -24,8 +25,7 @@ def commands(saved: Saved) -> Iterator[str]:
         return
     source, settings = saved.source, _settings(saved)
     if saved.test is not None:
-        name = ModelName.parse(str(saved.test["model"]))
-        yield f"carrylens test {source} {asked_options(name, dict(saved.test))}"
+        yield f"carrylens test {source}{_test_options(saved.test)}"
     quick = " --quick" if settings.get("n_questions") == _QUICK_QUESTIONS else ""
     seed = f" --seed {settings['seed']}" if settings.get("seed") else ""
     left_out = "".join(f" --no-{name}" for name in ("pairs", "groups") if settings.get(name) is False)
@@ -34,6 +34,14 @@ def commands(saved: Saved) -> Iterator[str]:
     if saved.battery:
         yield f"carrylens battery {source} --out analysis"
     yield f"carrylens report {source} --folder analysis"
+
+
+def _test_options(test: Mapping[str, Any]) -> str:
+    # How many questions were asked; a model whose name says nothing has no such options.
+    try:
+        return f" {asked_options(ModelName.parse(str(test['model'])), dict(test))}"
+    except CarryLensError:
+        return ""
 
 
 def all_at_once(saved: Saved) -> str:
@@ -56,7 +64,7 @@ def made_with(saved: Saved) -> Iterator[tuple[str, str]]:
         yield "carrylens that made the map", str(stimuli["version"])
     for name, value in _flat(_settings(saved)):
         yield f"map: {name}", value
-    if saved.test is not None:
+    if saved.test is not None and "seed" in saved.test:
         yield "test: seed", str(saved.test["seed"])
     for name, value in saved.claims["thresholds"].items():
         yield f"verdicts: {name}", str(value)

@@ -1,30 +1,31 @@
-"""Variables that are carried beside others, in circuits that were planted so."""
+"""Variables that are carried superposed with others, in circuits that were planted so."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from carrylens.discovery.settings import Settings
 
-from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.tokens import answer_positions
-from carrylens.discovery.joint_roles import _does_better, _has_parts, without_misfits
+from carrylens.arithmetic.task import arithmetic_task, find_task
+from carrylens.discovery.joint_roles import does_better, has_parts, without_misfits
 from carrylens.discovery.node_map import NodeMap, Nodes, Role, Way
-from carrylens.discovery.roles import _is_explained, find_roles
+from carrylens.discovery.roles import find_roles, is_explained
+from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
+from discovery.same_maps import assert_same, read_again
 
 DIGITS = 4
-QUICK = Settings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
-ADDITION = algorithm(Operation.ADD, DIGITS)
-PLACE = answer_positions(ADDITION.digits)[3]
+QUICK = RoleSettings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
+TASK = arithmetic_task(Operation.ADD, DIGITS)
+ADDITION = TASK.causal
+PLACE = TASK.layout.read_positions[3]
 SUM, CARRY, DIGIT = Variable("SA", 2), Variable("SV", 1), Variable("A", 2)
 
 
@@ -39,8 +40,8 @@ def at_answer(planted: Planted, variable: Variable) -> Node:
 
 
 def roles_of(planted: Planted, nodes: Nodes, facts: list[Fact] | None = None) -> list[Role]:
-    note = None if facts is None else facts.append
-    return find_roles(Engine(planted.model), algorithm(Operation.ADD, DIGITS), [nodes], QUICK, note=note)
+    told: list[Fact] = [] if facts is None else facts
+    return find_roles(SearchContext(Engine(planted.model), ADDITION, QUICK, note=told.append), [nodes])
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +52,14 @@ def both(planted: Planted) -> Nodes:
     return found
 
 
-def test_a_set_of_two_variables_gets_both_beside_each_other(planted: Planted, both: Nodes) -> None:
+def test_a_set_of_two_variables_gets_both_superposed(planted: Planted, both: Nodes) -> None:
     token = DIGITS + 1 - 2  # the sign, A4, A3, A2
     roles = {(role.variable, role.way) for role in roles_of(planted, both) if role.token == token}
     assert {(SUM, Way.SHIFT), (CARRY, Way.SHIFT)} <= roles
     assert not {(SUM, Way.SWAP), (CARRY, Way.SWAP)} & roles
 
 
-def test_a_node_with_one_variable_needs_no_shift(planted: Planted) -> None:
+def test_a_node_with_one_variable_needs_no_difference_patching(planted: Planted) -> None:
     roles = roles_of(planted, (at_answer(planted, CARRY),))
     assert {role.variable for role in roles if role.way is Way.SWAP} == {CARRY}
     assert not [role for role in roles if role.way is Way.SHIFT]
@@ -74,18 +75,18 @@ def test_who_carries_the_digit_itself_carries_none_of_its_parts(planted: Planted
 
 def test_maps_keep_the_way(planted: Planted, both: Nodes) -> None:
     roles = roles_of(planted, both)
-    found = NodeMap("some", Operation.ADD, DIGITS, 2, 3, (), tuple(roles))
-    again = NodeMap.from_json(found.to_json())
-    assert again.roles == found.roles
+    found = NodeMap("some", TASK, ADDITION, 2, 3, (), tuple(roles))
+    again = read_again(found)
+    assert_same(again, found)
     assert Way.SHIFT in {role.way for role in again.roles}
 
 
 def test_a_map_that_says_no_way_was_made_by_swaps(planted: Planted, both: Nodes) -> None:
-    found = NodeMap("some", Operation.ADD, DIGITS, 2, 3, (), tuple(roles_of(planted, both)))
+    found = NodeMap("some", TASK, ADDITION, 2, 3, (), tuple(roles_of(planted, both)))
     record = json.loads(found.to_json())
     for role in record["roles"]:
         del role["way"]
-    assert {role.way for role in NodeMap.from_json(json.dumps(record)).roles} == {Way.SWAP}
+    assert {role.way for role in NodeMap.from_json(json.dumps(record), find_task).roles} == {Way.SWAP}
 
 
 def test_a_role_whose_null_moves_gives_way_to_one_that_says_when() -> None:
@@ -94,24 +95,24 @@ def test_a_role_whose_null_moves_gives_way_to_one_that_says_when() -> None:
     doubtful = Role(nodes, CARRY, 3, Rate(48, 48), Rate(20, 48), 1e-9)
     elsewhere = Role(nodes, DIGIT, 2, Rate(48, 48), Rate(0, 48), 1e-9)
     weaker = Role(nodes, DIGIT, 3, Rate(40, 48), Rate(0, 48), 1e-9)
-    assert _is_explained(doubtful, [sure, doubtful], 0.25)
-    assert not _is_explained(sure, [sure, doubtful], 0.25)
-    assert not _is_explained(doubtful, [elsewhere, doubtful], 0.25)
-    assert not _is_explained(doubtful, [weaker, doubtful], 0.25)
+    assert is_explained(doubtful, [sure, doubtful], 0.25)
+    assert not is_explained(sure, [sure, doubtful], 0.25)
+    assert not is_explained(doubtful, [elsewhere, doubtful], 0.25)
+    assert not is_explained(doubtful, [weaker, doubtful], 0.25)
 
 
 def test_members_with_a_part_each_are_no_set_for_the_token() -> None:
-    addition, pair = algorithm(Operation.ADD, DIGITS), (Node(12, 0, 0), Node(12, 0, 1))
+    pair = (Node(12, 0, 0), Node(12, 0, 1))
     whole = Role(pair, DIGIT, 3, Rate(48, 48), Rate(0, 48), 1e-9)
     parts = [
         Role((pair[0],), SUM, 3, Rate(48, 48), Rate(0, 48), 1e-9),
         Role((pair[1],), CARRY, 3, Rate(48, 48), Rate(0, 48), 1e-9),
     ]
     digits = [Role((node,), Variable("D", 2), 3, Rate(48, 48), Rate(0, 48), 1e-9) for node in pair]
-    assert _has_parts(addition, whole, parts)
-    assert not _has_parts(addition, whole, parts[:1])
-    assert not _has_parts(addition, whole, digits)
-    assert not _has_parts(addition, Role(pair, SUM, 3, Rate(48, 48), Rate(0, 48), 1e-9), parts)
+    assert has_parts(ADDITION, whole, parts)
+    assert not has_parts(ADDITION, whole, parts[:1])
+    assert not has_parts(ADDITION, whole, digits)
+    assert not has_parts(ADDITION, Role(pair, SUM, 3, Rate(48, 48), Rate(0, 48), 1e-9), parts)
 
 
 def test_a_set_with_half_of_another_gives_way_to_it() -> None:
@@ -121,13 +122,16 @@ def test_a_set_with_half_of_another_gives_way_to_it() -> None:
         return Role(nodes, CARRY, 3, Rate(hits, 48), Rate(0, 48), 1e-9, way=way)
 
     halves, misfit = together(first, second, hits=48), together(first, third, hits=28)
-    assert _does_better(halves, misfit)
-    assert not _does_better(misfit, halves)
-    assert not _does_better(halves, together(first, third, hits=46))
-    assert not _does_better(halves, together(third, Node(4, 1, 0), hits=28))
-    assert not _does_better(together(first, second, third, hits=48), misfit)
-    assert not _does_better(halves, together(first, third, hits=28, way=Way.SHIFT))
-    assert without_misfits([misfit, halves, together(third, hits=20)], ADDITION) == [halves, together(third, hits=20)]
+    assert does_better(halves, misfit)
+    assert not does_better(misfit, halves)
+    assert not does_better(halves, together(first, third, hits=46))
+    assert not does_better(halves, together(third, Node(4, 1, 0), hits=28))
+    assert not does_better(together(first, second, third, hits=48), misfit)
+    assert not does_better(halves, together(first, third, hits=28, way=Way.SHIFT))
+    assert without_misfits([misfit, halves, together(third, hits=20)], ADDITION, TASK.layout) == [
+        halves,
+        together(third, hits=20),
+    ]
 
 
 def test_a_set_that_brings_a_tokens_parts_to_its_writer_is_not_its_writer() -> None:
@@ -135,20 +139,24 @@ def test_a_set_that_brings_a_tokens_parts_to_its_writer_is_not_its_writer() -> N
         return Role(nodes, variable, 3, Rate(hits, 48), Rate(0, 48), 1e-9)
 
     bringers, writer = writes(Node(4, 0, 0), Node(PLACE, 0, 1)), writes(Node(PLACE, 1, None))
-    assert without_misfits([bringers, writer], ADDITION) == [writer]
-    assert without_misfits([bringers, writes(Node(PLACE, 1, None), hits=30)], ADDITION)[0] == bringers, (
+    assert without_misfits([bringers, writer], ADDITION, TASK.layout) == [writer]
+    assert without_misfits([bringers, writes(Node(PLACE, 1, None), hits=30)], ADDITION, TASK.layout)[0] == bringers, (
         "it has a part alone"
     )
     beside = writes(Node(PLACE, 0, 0), Node(PLACE, 1, None))
-    assert without_misfits([beside, writer], ADDITION) == [beside, writer], "the writer is one of them"
+    assert without_misfits([beside, writer], ADDITION, TASK.layout) == [beside, writer], "the writer is one of them"
     carries = [writes(*each.nodes, variable=CARRY) for each in (bringers, writer)]
-    assert without_misfits(carries, ADDITION) == carries, "others than tokens may be handed on"
+    assert without_misfits(carries, ADDITION, TASK.layout) == carries, "others than tokens may be handed on"
     early = writes(Node(PLACE, 0, None), hits=30)
     part = writes(Node(PLACE, 0, None), variable=SUM)
-    assert without_misfits([early, part, writer], ADDITION) == [part, writer], "it has a part, and the token in part"
-    assert without_misfits([early, writer], ADDITION) == [early, writer]
+    assert without_misfits([early, part, writer], ADDITION, TASK.layout) == [part, writer], (
+        "it has a part, and the token in part"
+    )
+    assert without_misfits([early, writer], ADDITION, TASK.layout) == [early, writer]
     whole = writes(Node(PLACE, 0, None))
-    assert without_misfits([whole, part, writer], ADDITION) == [whole, part, writer], "it may have made the token"
+    assert without_misfits([whole, part, writer], ADDITION, TASK.layout) == [whole, part, writer], (
+        "it may have made the token"
+    )
 
 
 def test_a_set_with_a_node_behind_its_token_was_found_for_another() -> None:
@@ -156,4 +164,4 @@ def test_a_set_with_a_node_behind_its_token_was_found_for_another() -> None:
     within, behind = (
         Role((Node(3, 0, 0), Node(at, 0, 0)), CARRY, 3, Rate(48, 48), Rate(0, 48), 1e-9) for at in (PLACE, PLACE + 1)
     )
-    assert without_misfits([within, behind], ADDITION) == [within]
+    assert without_misfits([within, behind], ADDITION, TASK.layout) == [within]

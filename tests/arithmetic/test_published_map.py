@@ -8,6 +8,7 @@ import pytest
 
 from carrylens.arithmetic.published_map import behaviors_json, features_json, read_published, role_tag
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.discovery.behaviours import Attention, Behaviour, Clusters, Look
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.errors import CarryLensError
@@ -27,6 +28,7 @@ def usefulness(node: Node, hit: set[int], digits: int) -> Usefulness:
 
 def small_map(digits: int = 10) -> NodeMap:
     """Tokens 1 and 2 of 10 digits are A10 and A9, which a run of digits cannot say."""
+    task = arithmetic_task(Operation.MIX, digits)
     looks = (Look("D'9", 0.6), Look("D9", 0.4))
     clusters = (
         Clusters(Variable("ST", 5), 0.9, 0.1, 0.005, 192, 3),
@@ -35,13 +37,13 @@ def small_map(digits: int = 10) -> NodeMap:
     role = Role((HEAD,), Variable("MB", 5), 2, Rate(99, 100), Rate(1, 100), 1e-9, (Variable("MV", 5),))
     return NodeMap(
         "x",
-        Operation.MIX,
-        digits,
+        task,
+        task.causal,
         2,
         3,
         (usefulness(IDLE, set(), digits), usefulness(HEAD, {1, 2}, digits), usefulness(MLP, {2}, digits)),
         (role, Role((HEAD, Node(15, 0, 2)), Variable("SA", 5), 2, Rate(9, 10), Rate(0, 10), 1e-4)),
-        behaviours=(Behaviour(HEAD, (Attention(Operation.ADD, looks, 96),), clusters),),
+        behaviours=(Behaviour(HEAD, (Attention("add", looks, 96),), clusters),),
     )
 
 

@@ -1,15 +1,15 @@
-"""Duels of two variables over a token."""
+"""Which of two variables an output followed, where they predict different ones."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from carrylens.discovery.disambiguation import Duel, duel_facts
-from carrylens.discovery.settings import Settings
+from carrylens.discovery.disambiguation import Disambiguation, disambiguation_facts
+from carrylens.discovery.search import RoleSettings
 from carrylens.evidence.rates import Rate
 
-SETTINGS, NULL = Settings(), Rate(0, 48)
+SETTINGS, NULL = RoleSettings(), Rate(0, 48)
 Count = tuple[int, int]
 
 
@@ -26,10 +26,10 @@ Count = tuple[int, int]
         ((48, 48), (0, 0), (0, 0), False),
     ],
 )
-def test_a_role_falls_where_the_token_goes_where_another_says(
+def test_a_role_is_ruled_out_where_the_token_goes_where_another_says(
     hit: Count, ours: Count, theirs: Count, lost: bool
 ) -> None:
-    assert Duel(Rate(*ours), Rate(*theirs)).is_lost(Rate(*hit), NULL, SETTINGS) is lost
+    assert Disambiguation(Rate(*ours), Rate(*theirs)).rules_out(Rate(*hit), NULL, SETTINGS) is lost
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_a_role_falls_where_the_token_goes_where_another_says(
         ((48, 48), (0, 0), False),
     ],
 )
-def test_a_role_falls_where_its_hits_go_with_another(hit: Count, alone: Count, lost: bool) -> None:
-    assert Duel(alone=Rate(*alone)).is_lost(Rate(*hit), NULL, SETTINGS) is lost
+def test_a_role_is_ruled_out_where_its_hits_go_with_another(hit: Count, alone: Count, lost: bool) -> None:
+    assert Disambiguation(alone=Rate(*alone)).rules_out(Rate(*hit), NULL, SETTINGS) is lost
 
 
 @pytest.mark.parametrize(
@@ -61,28 +61,30 @@ def test_a_role_falls_where_its_hits_go_with_another(hit: Count, alone: Count, l
         ((0, 0), (0, 24), False),
     ],
 )
-def test_a_role_that_nothing_shows_falls_to_another_that_accounts_for_more(
+def test_a_role_that_nothing_shows_is_ruled_out_by_another_that_accounts_for_more(
     alone: Count, beyond: Count, lost: bool
 ) -> None:
-    assert Duel(alone=Rate(*alone), beyond=Rate(*beyond)).is_lost(Rate(48, 48), NULL, SETTINGS) is lost
+    assert Disambiguation(alone=Rate(*alone), beyond=Rate(*beyond)).rules_out(Rate(48, 48), NULL, SETTINGS) is lost
 
 
 def test_questions_count_by_who_moves_the_token() -> None:
     still, there, elsewhere = (np.full(20, token, np.int8) for token in (1, 2, 3))
-    assert Duel.of(still, there, ours=there, theirs=elsewhere) == Duel(ours=Rate(20, 20), theirs=Rate(0, 20))
-    assert Duel.of(still, there, ours=there, theirs=still) == Duel(alone=Rate(20, 20))
-    assert Duel.of(still, there, ours=still, theirs=there) == Duel(beyond=Rate(20, 20))
-    assert Duel.of(still, there, ours=there, theirs=there) == Duel()
+    assert Disambiguation.of(still, there, ours=there, theirs=elsewhere) == Disambiguation(
+        ours=Rate(20, 20), theirs=Rate(0, 20)
+    )
+    assert Disambiguation.of(still, there, ours=there, theirs=still) == Disambiguation(alone=Rate(20, 20))
+    assert Disambiguation.of(still, there, ours=still, theirs=there) == Disambiguation(beyond=Rate(20, 20))
+    assert Disambiguation.of(still, there, ours=there, theirs=there) == Disambiguation()
 
 
-def test_duels_add_up_and_leave_facts_of_what_was_asked() -> None:
-    first, second = Duel(Rate(1, 2), Rate(0, 2), Rate(3, 4)), Duel(alone=Rate(1, 6))
+def test_disambiguations_add_up_and_leave_facts_of_what_was_counted() -> None:
+    first, second = Disambiguation(Rate(1, 2), Rate(0, 2), Rate(3, 4)), Disambiguation(alone=Rate(1, 6))
     both = first + second
-    assert both == Duel(Rate(1, 2), Rate(0, 2), Rate(4, 10))
+    assert both == Disambiguation(Rate(1, 2), Rate(0, 2), Rate(4, 10))
     assert both.n == 12
-    facts = list(duel_facts("duel", {"against": "ST[1]"}, both, {"seed": 0}))
+    facts = list(disambiguation_facts("duel", {"against": "ST[1]"}, both, {"seed": 0}))
     assert [(fact.about["other"], fact.effect, fact.null) for fact in facts] == [
         ("moves", Rate(1, 2), Rate(0, 2)),
         ("stays", Rate(4, 10), Rate(0, 0)),
     ]
-    assert not list(duel_facts("duel", {}, Duel(), {}))
+    assert not list(disambiguation_facts("duel", {}, Disambiguation(), {}))
