@@ -12,6 +12,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +29,8 @@ from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.node_search import MapSettings, map_model
 from carrylens.model import ModelConfig, Transformer
 from carrylens.tasks import Batch, CausalModel, Family, Layout, Mechanism, Slot, Task, Uniform, VariableKind
-from carrylens.tasks.batches import Column
+from carrylens.tasks.batches import Column, Columns
+from carrylens.tasks.draws import below, draw
 from carrylens.training.exam import PartResult, blank_results, population_parts, sit
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.recipe import TrainingRecipe
@@ -79,22 +82,26 @@ def running_stack(n: int) -> CausalModel:
 
 @dataclass(frozen=True)
 class NearlyBalanced:
-    """Rows of which half are balanced and the others have one or two brackets turned."""
+    """Rows of which half are balanced, and the others have one or two brackets turned."""
 
     n: int
 
     def draw(self, seed: int, start: int, count: int) -> Batch:
         """Rows `start` to `start + count - 1`: each depends on the seed and its own number alone."""
-        rows = [self._row(np.random.default_rng([seed, at])) for at in range(start, start + count)]
-        return Batch([T[k] for k in range(self.n)], np.array(rows, dtype=np.int8).reshape(count, self.n))
+        draws = draw((seed, self.n), start, count, 4)
+        chosen = _balanced_rows(self.n)
+        rows = chosen[below(draws[:, 0], len(chosen))]
+        for column, share in ((1, 0.5), (2, 0.25)):
+            turned = np.arange(self.n) == below(draws[:, column], self.n)[:, None]
+            rows = rows ^ (turned & (draws[:, 3] < share * 2.0**32)[:, None])
+        return Batch([T[k] for k in range(self.n)], rows.astype(np.int8))
 
-    def _row(self, random: np.random.Generator) -> list[int]:
-        row: list[int] = []
-        for left in range(self.n, 0, -1):  # open where that is the only way to end balanced, or by the toss of a coin
-            depth = len(row) - 2 * sum(row)
-            row.append(int(depth == left or (depth > 0 and random.random() < 0.5)))
-        turned = random.choice(self.n, random.choice([0, 0, 1, 2]), replace=False)
-        return [bracket ^ (at in turned) for at, bracket in enumerate(row)]
+
+@cache
+def _balanced_rows(n: int) -> Columns:
+    every = np.array(list(product((0, 1), repeat=n)), dtype=np.int8)
+    depth = np.cumsum(1 - 2 * every, axis=1)
+    return every[(depth.min(axis=1) >= 0) & (depth[:, -1] == 0)]
 
 
 def _drawn(n: int) -> dict[str, object]:
@@ -188,7 +195,7 @@ def scored(task: Task, n: int) -> CircuitScore:
 
 def main(folder: Path, small: bool = False) -> list[str]:
     """The lines that are printed; the small form takes seconds and says less."""
-    n, n_steps, count = (6, 300, 500) if small else (8, 1500, 20_000)
+    n, n_steps, count = (6, 300, 500) if small else (10, 2000, 20_000)
     task = brackets(n)
     model = trained(task, folder, n_steps)
     lines = [f"{result.name}: {result.failed} of {result.asked} wrong" for result in tested(model, task, count)]
