@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from arithmetic.slow_route import PROPERTY, chi_square, chi_square_limit, is_share, slow_labels
 from carrylens.arithmetic import Operation, Questions, Stream, StreamKind
 from carrylens.arithmetic import streams as streams_room
-from carrylens.arithmetic.streams import PAPER_BATCH
+from carrylens.arithmetic.streams import PAPER_BATCH, digit_pairs
 from carrylens.errors import CarryLensError
+from carrylens.tasks.draws import draw
 
 ADD, SUB, MIX = Operation.ADD, Operation.SUB, Operation.MIX
 NATURAL, PAPER, ENRICHED = StreamKind.NATURAL, StreamKind.PAPER, StreamKind.ENRICHED
@@ -324,3 +325,11 @@ def test_deep_cascades_stay_common_at_every_width(digits: int) -> None:
         assert sum(depth == digits - 1 for depth in depths) > 0.002 * 4000
     assert {labels.name for labels in additions} == {"S0", "S1", "S2", "S3", "S4", "S5"}
     assert {labels.name for labels in subtractions} >= {"M1", "M2", "M3", "M4", "N1", "N2", "N3", "N4"}
+
+
+def test_a_pair_of_digits_is_even_over_all_hundred_pairs() -> None:
+    first, second = digit_pairs(draw([3], 0, 100_000, 1)[:, 0])
+    assert first.dtype == second.dtype == np.int8
+    counts = np.bincount(first.astype(np.int64) * 10 + second, minlength=100)
+    assert len(counts) == 100
+    assert chi_square(counts, 1000.0) < chi_square_limit(99)

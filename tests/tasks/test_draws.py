@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from arithmetic.slow_route import PROPERTY, chi_square, chi_square_limit, is_share
 from carrylens.errors import CarryLensError
-from carrylens.tasks.draws import below, chance, digit_pairs, draw
+from carrylens.tasks.draws import below, chance, draw
 
 LARGEST = 2**32 - 1
 
@@ -82,11 +82,3 @@ def test_a_chance_is_never_at_zero_always_at_one_and_exact_between() -> None:
     assert chance(ends, 1.0).tolist() == [True] * 4
     assert chance(ends, 0.5).tolist() == [True, True, False, False]
     assert is_share(int(chance(draw([2], 0, 100_000, 1), 0.3).sum()), 100_000, 0.3)
-
-
-def test_a_pair_of_digits_is_even_over_all_hundred_pairs() -> None:
-    first, second = digit_pairs(draw([3], 0, 100_000, 1)[:, 0])
-    assert first.dtype == second.dtype == np.int8
-    counts = np.bincount(first.astype(np.int64) * 10 + second, minlength=100)
-    assert len(counts) == 100
-    assert chi_square(counts, 1000.0) < chi_square_limit(99)

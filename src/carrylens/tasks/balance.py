@@ -43,6 +43,8 @@ def causes(grid: InputGrid, output: Variable, base: Batch, source: Batch) -> NDA
     turned = np.zeros(len(base), dtype=np.bool_)
     for switch in grid.switches:
         turned |= base.column(switch) != source.column(switch)
+    if not grid.size:
+        return np.stack([*[np.zeros_like(turned)] * (N_CAUSES - 1), turned], axis=1)
     top = grid.size - 1
     own = top if output.index is None else min(output.index, top)
     next_below = max(own - 1, 0)

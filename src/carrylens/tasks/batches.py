@@ -21,6 +21,7 @@ Column = NDArray[np.int8]
 """One small integer per row: axes [batch]."""
 Columns = NDArray[np.int8]
 """Axes [batch, variable]."""
+_LARGEST = 127
 Rows = slice | NDArray[np.intp] | NDArray[np.bool_]
 
 
@@ -41,6 +42,8 @@ class Batch:
             raise CarryLensError(
                 f"Values of shape {given.shape} do not fit {len(inputs)} inputs. Give whole numbers, [batch, input]."
             )
+        if given.size and not 0 <= given.min() <= given.max() <= _LARGEST:
+            raise CarryLensError(f"Values run from 0 to {_LARGEST}, but {given.min()} to {given.max()} were given.")
         # Variable-major in memory: every rule works on whole columns.
         self._fill(tuple(inputs), np.array(given, dtype=np.int8, order="F"))
 

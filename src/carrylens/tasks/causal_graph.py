@@ -56,6 +56,8 @@ class CausalGraph:
             if mechanism.variable in known:
                 raise CarryLensError(f"{mechanism.variable} of {self.name!r} is stated twice. State it once.")
             known.add(mechanism.variable)
+        if len(self.family_called) < len(self.families):
+            raise CarryLensError(f"{self.name!r} declares a family twice. Give every family a name of its own.")
         for variable in (*self.variables, *self.outputs):
             if variable.name not in self.family_called:
                 raise CarryLensError(
@@ -63,6 +65,11 @@ class CausalGraph:
                 )
             if variable not in known:
                 raise CarryLensError(f"{self.name!r} puts out {variable}, which nothing gives. Give it a mechanism.")
+        for variable in self.inputs:
+            if self.family(variable).first_values is not None:
+                raise CarryLensError(
+                    f"The inputs {variable.name} of {self.name!r} must have one set of values. Give it."
+                )
 
     @cached_property
     def family_called(self) -> Mapping[str, Family]:
@@ -126,7 +133,7 @@ class CausalGraph:
             names = " ".join(dict.fromkeys(known.name for known in self.variables))
             raise CarryLensError(
                 f"{self.name!r} has no variable {variable}. It has {names}, each for the indices it needs, such as "
-                f"{self.mechanisms[0].variable}."
+                f"{next(iter(self.by_variable), self.inputs[0])}."
             )
 
     @cached_property

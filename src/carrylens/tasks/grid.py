@@ -57,7 +57,10 @@ class GridCells:
 
     def cells(self, batch: Batch) -> Cells:
         """The values of all indexed inputs, 0 where there is none."""
-        return np.stack([np.where(row >= 0, batch.values[:, row], np.int8(0)) for row in self._places])
+        found = np.empty((len(self.families), len(batch), self.size), dtype=np.int8)
+        for at, row in enumerate(self._places):
+            found[at] = np.where(row >= 0, batch.values[:, row], np.int8(0))
+        return found
 
     def with_cells(
         self, batch: AnyBatch, cells: Cells, turned: Mapping[Variable, NDArray[np.bool_]] | None = None
@@ -79,7 +82,8 @@ class GridCells:
 
     def holds(self, inputs: Collection[Variable]) -> NDArray[np.bool_]:
         """Which cells are among `inputs`: [family, index]."""
-        return np.array([[family[k] in inputs for k in range(self.size)] for family in self.families])
+        held = [[family[k] in inputs for k in range(self.size)] for family in self.families]
+        return np.array(held, dtype=np.bool_).reshape(len(self.families), self.size)
 
     def indices_of(self, variables: Collection[Variable]) -> list[int]:
         """The indices at which one of the inputs is among `variables`."""
@@ -106,12 +110,12 @@ class InputGrid(GridCells):
     def draw_anew(self, random: np.random.Generator, count: int) -> Cells:
         """New values for all cells, family after family."""
         shape = (count, self.size)
-        return np.stack([each[random.integers(0, len(each), shape, dtype=np.int8)] for each in self.family_values])
+        drawn = [random.integers(0, len(each), shape, dtype=np.int8) for each in self.family_values]
+        return self._valued(np.array(drawn, dtype=np.int8).reshape(len(drawn), *shape))
 
     def draw_together(self, random: np.random.Generator, count: int) -> Cells:
         """New values for all cells, drawn in one go where families have as many values."""
-        places = self._draw_places(random, count, 0)
-        return np.stack([values[place] for values, place in zip(self.family_values, places, strict=True)])
+        return self._valued(self._draw_places(random, count, 0))
 
     def draw_some(self, random: np.random.Generator, count: int) -> NDArray[np.int8]:
         """New values for `count` cells of each family: [family, cell]."""
@@ -120,11 +124,18 @@ class InputGrid(GridCells):
         for n_values in dict.fromkeys(sizes):
             mine = [at for at, each in enumerate(sizes) if each == n_values]
             drawn[mine] = random.integers(0, n_values, (len(mine), count))
-        return np.stack([values[place] for values, place in zip(self.family_values, drawn, strict=True)])
+        return self._valued(drawn)
 
     def draw_steps(self, random: np.random.Generator, count: int) -> Cells:
         """How far to step each cell so that it gets another value: from 1 to one less than its family has values."""
         return self._draw_places(random, count, 1)
+
+    def _valued(self, places: NDArray[np.int8]) -> NDArray[np.int8]:
+        # From places among a family's values to the values.
+        found = np.empty_like(places)
+        for at, values in enumerate(self.family_values):
+            found[at] = values[places[at]]
+        return found
 
     def _draw_places(self, random: np.random.Generator, count: int, least: int) -> Cells:
         drawn = np.zeros((len(self.families), count, self.size), dtype=np.int8)

@@ -27,6 +27,8 @@ __all__ = ["Layout", "Slot", "TokenIds"]
 TokenIds = NDArray[np.int64]
 """Axes [batch, pos]."""
 
+_MOST_TOKENS = 127  # ids of outputs are kept in eight bits
+
 
 @dataclass(frozen=True)
 class Layout(LayoutPlaces):
@@ -48,6 +50,13 @@ class Layout(LayoutPlaces):
             if named is not None and named.name not in known:
                 raise CarryLensError(f"{named} stands at {slot.name}, but the layout has no family {named.name}.")
             self._tokens_at(slot)  # a token that is not in the vocabulary is an error now
+        _check_distinct("output that is read", [str(slot.reads) for slot in self.slots if slot.reads])
+        late = [slot.input for slot in self.slots[self.n_question :] if slot.input is not None]
+        if late:
+            raise CarryLensError(f"The input {late[0]} stands after an output. Put all inputs before the outputs.")
+        if max(len(self.vocabulary), len(self.output_vocabulary or ())) > _MOST_TOKENS:
+            raise CarryLensError(f"A vocabulary has more than {_MOST_TOKENS} tokens. Give one of fewer.")
+        _ = self._output_tables  # nor may an output be written otherwise
         if not self.outputs:
             raise CarryLensError("The layout has no output. Give one a place after another, or a place that reads it.")
 
@@ -98,18 +107,25 @@ class Layout(LayoutPlaces):
     def parse(self, text: str) -> dict[Variable, int]:
         """The inputs of a question that is written as `question_text` writes it, white space left out."""
         left, found = "".join(text.split()), dict[Variable, int]()
-        for at, slot in enumerate(self.slots[: self.n_question]):
-            table = [slot.token or ""] if slot.input is None else [self.vocabulary[each] for each in self._tables[at]]
+        for slot in self.slots[: self.n_question]:
+            table = self._written_at(slot)
             token = max((each for each in table if each and left.startswith(each)), key=len, default=None)
             if token is None:
-                wanted = " or ".join(dict.fromkeys(table))
+                wanted = " or ".join(table)
                 raise CarryLensError(f"{quote(text)} is no question: {slot.name} must be {wanted}.")
             left = left.removeprefix(token)
             if slot.input is not None:
-                found[slot.input] = table.index(token)
+                found[slot.input] = table[token]
         if left:
             raise CarryLensError(f"{quote(text)} is no question: {quote(left)} is left over at its end.")
         return found
+
+    def _written_at(self, slot: Slot) -> dict[str, int]:
+        # How each value of the input that stands here is written; a constant token stands for nothing.
+        if slot.input is None:
+            return {slot.token or "": 0}
+        family = self._family(slot.input)
+        return {family.label(value): value for value in family.values}
 
     @cached_property
     def _tables(self) -> list[NDArray[np.int64]]:
@@ -127,11 +143,14 @@ class Layout(LayoutPlaces):
         return [_id_of(str(slot.token), self.vocabulary, slot.name)]
 
     def _ids(self, variable: Variable, vocabulary: tuple[str, ...]) -> list[int]:
-        family = next(family for family in self.families if family.name == variable.name)
+        family = self._family(variable)
         found = [0] * (max(family.values) + 1)
         for value in family.values:
             found[value] = _id_of(family.label(value), vocabulary, str(variable))
         return found
+
+    def _family(self, variable: Variable) -> Family:
+        return next(family for family in self.families if family.name == variable.name)
 
 
 def _id_of(token: str, vocabulary: tuple[str, ...], where: str) -> int:

@@ -355,7 +355,9 @@ def _changed(model: CausalModel, wanted: _Wanted, base: Batch, random: np.random
     reached = frozenset[Variable]().union(*(model.inputs_of(named) for named in (variable, *wanted.changing)))
     shape = (len(base), grid.size)
     one = np.zeros(shape, dtype=np.bool_)
-    one[np.arange(len(base)), random.choice(grid.indices_of(reached) or [0], len(base))] = True
+    picked = random.choice(grid.indices_of(reached) or [0], len(base))
+    if grid.size:
+        one[np.arange(len(base)), picked] = True
     changes = np.where(random.random((len(base), 1)) < 0.5, one, random.random(shape) < 0.5)
     turned = {variable: np.ones(len(base), dtype=np.bool_)} if variable in grid.switches else {}
     for switch in grid.switches if not turned else ():

@@ -48,8 +48,8 @@ class Condition:
 class Task:
     """What a model is for. `samplers` are populations with names; stimuli come from the causal model's own.
 
-    `conditions` are sorts of questions that attention is averaged over apart. `spec` is what a file says of the task, so
-    that it can be found again: see `TaskFinder`.
+    `conditions` are sorts of questions that attention is averaged over apart. `spec` is what a file says of the task,
+    so that it can be found again: see `TaskFinder`.
     """
 
     name: str

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from carrylens.explain import read_members
+from carrylens.workflow.reading import read_members
 from typer.testing import CliRunner
 
 from arithmetic.battery.plants import outcome_of, planted_subject
@@ -110,13 +110,11 @@ def test_a_battery_that_was_changed_is_refused(tmp_path: Path, outcomes: dict[st
 def test_what_came_with_a_model_is_used_where_maps_has_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Outcome]
 ) -> None:
-    from carrylens.arithmetic.zoo import shipped as find
-    from carrylens.discovery import map_folder
+    from carrylens.arithmetic.zoo import sources
 
     monkeypatch.chdir(tmp_path)
     name = str(plant(PLAIN).truth.name)
-    for room in (find, map_folder):
-        monkeypatch.setattr(room, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(sources, "SHIPPED", tmp_path / "shipped")
     folder = Path(saved(tmp_path / "shipped" / name, PLAIN))
     assert not read_members([name])[0].outcomes
     sha256 = hash_of(load(name))

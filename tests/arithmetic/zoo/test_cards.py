@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from carrylens import cli, pipeline
+from carrylens import cli
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.cards import model_card
 from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
+from carrylens.workflow import testing
 
 
 class Asked(Exception):  # noqa: N818
@@ -27,7 +28,7 @@ def parts_asked_by(command: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[
         found.append(Exam.start(source, per_population, per_class, device, of))
         raise Asked
 
-    monkeypatch.setattr(pipeline, "start_exam", start)
+    monkeypatch.setattr(testing, "start_exam", start)
     program, *arguments = shlex.split(command)
     assert program == "carrylens"
     with pytest.raises(Asked):

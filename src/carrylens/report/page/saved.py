@@ -16,6 +16,7 @@ from typing import Any
 
 from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
 from carrylens.arithmetic.task import find_task as find_arithmetic_task
+from carrylens.claims.judgement import CLAIMS, claims_file
 from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact
@@ -24,7 +25,7 @@ from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import TaskFinder
 
-TEST, HISTORY, CLAIMS, WORKED = "test.json", "training.jsonl", "claims.json", "worked.json"
+TEST, HISTORY, WORKED = "test.json", "training.jsonl", "worked.json"
 
 Record = Mapping[str, Any]
 
@@ -95,11 +96,7 @@ def read_saved(
 
 
 def _claims_file(judged: str, found: NodeMap) -> str:
-    if judged == found.task.causal.name:
-        return CLAIMS
-    from carrylens.claims.judgement import claims_file
-
-    return claims_file(judged)
+    return CLAIMS if judged == found.task.causal.name else claims_file(judged)
 
 
 class _Reading:
