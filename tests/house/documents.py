@@ -32,15 +32,12 @@ def broken_links(document: Path, root: Path) -> list[str]:
     """Links of a document to files that are not there."""
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8"))
     local = [link for link in links if not re.match(r"[a-z]+:", link)]
-    return [link for link in local if not (document.parent / link).exists() or not _inside(document.parent / link, root)]
+    found = {link: document.parent / link for link in local}
+    return [link for link, path in found.items() if not path.exists() or root.resolve() not in path.resolve().parents]
 
 
 def _folders(line: str) -> list[str]:
     return re.findall(r"`([a-z_]+/)`", line)
-
-
-def _inside(path: Path, root: Path) -> bool:
-    return root.resolve() in path.resolve().parents
 
 
 def _paths(line: str) -> Iterator[str]:
