@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from carrylens.benchmark.carrylens_map import map_by_interchange
+from carrylens.benchmark.carrylens_map import as_report
 from carrylens.benchmark.known_truth import KnownTruth, TrueGroup
-from carrylens.benchmark.method_interface import MethodInput
 from carrylens.benchmark.scores import CircuitScore, score_report
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.judgement import Judgement, judge
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.node_search import MapSettings, map_model
+from carrylens.discovery.search import RoleSettings
 from carrylens.model import ModelConfig, Transformer
 from carrylens.tasks import Batch, CausalModel, Family, Layout, Mechanism, Slot, Task, Uniform, VariableKind
 from carrylens.tasks.batches import Column, Columns
@@ -187,26 +187,30 @@ def wired(task: Task, n: int) -> tuple[Transformer, KnownTruth]:
     return model.eval(), KnownTruth((*checks, *brought, *total, TrueGroup.of("ANY", f"P{n}L1H0")))
 
 
-def scored(task: Task, n: int) -> CircuitScore:
+def scored(task: Task, n: int, settings: MapSettings) -> CircuitScore:
     """How much of the wired circuit our map finds, and how much of what it finds is there."""
     model, truth = wired(task, n)
-    return score_report(truth, task.causal, map_by_interchange(MethodInput(model, task, task.causal, quick=True)))
+    found = map_model(model, "wired", task, settings).map
+    return score_report(truth, task.causal, as_report(found.roles, [group.nodes for group in found.groups]))
 
 
 def main(folder: Path, small: bool = False) -> list[str]:
     """The lines that are printed; the small form takes seconds and says less."""
-    n, n_steps, count = (6, 300, 500) if small else (10, 2000, 20_000)
+    n, n_steps, count = (6, 300, 500) if small else (12, 2000, 20_000)
+    settings = MapSettings.chosen(quick=True)
+    if small:  # a short row has few pairs that differ in one prefix alone
+        settings = replace(settings, roles=RoleSettings(5, 5, 4, least=3, find_level=0.2, level=0.2), groups=False)
     task = brackets(n)
     model = trained(task, folder, n_steps)
     lines = [f"{result.name}: {result.failed} of {result.asked} wrong" for result in tested(model, task, count)]
     row = "(" * (n // 2) + ")" * (n // 2)
     lines.append(f"is {row} balanced? {model.answer(row + '?')}")
-    found = map_model(model, "brackets", task, MapSettings.chosen(quick=True)).map
+    found = map_model(model, "brackets", task, settings).map
     lines.append(f"{len(found.useful)} of {len(found.nodes)} nodes are useful; {len(found.roles)} roles")
     verdict = judged(found, n)
     for each in (verdict, *(rival.judgement for rival in verdict.rivals)):
         lines.append(f"{each.hypothesis.name}: {each.verdict.name.replace('_', ' ').lower()}")
-    score = scored(task, n).roles
+    score = scored(task, n, settings).roles
     lines.append(f"wired circuit: {score.n_both} of {score.n_true} true roles found, {score.n_found} reported")
     return lines
 
