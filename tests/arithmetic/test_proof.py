@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from arithmetic.slow_route import every_sum, mended
 from carrylens.arithmetic import Operation, algorithm
 from carrylens.arithmetic import proof as proof_room
-from carrylens.arithmetic.proof import Lemma, ProofError, prove, prove_model
 from carrylens.arithmetic.algorithm_model import Algorithm
+from carrylens.arithmetic.proof import Lemma, ProofError, prove, prove_model
 from carrylens.arithmetic.variables import D_PRIME, MB, MD, MV, NB, ND, NV, OPR, SA, SC, SGN, ST, SV, A, D, U
 from carrylens.tasks.batches import Column
 from carrylens.tasks.causal import Rule
