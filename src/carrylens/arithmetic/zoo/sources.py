@@ -85,8 +85,8 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
     n_positions = said.get("n_ctx", task.layout.n_positions)
     if name.digits != _digits_of(task) or n_positions != task.layout.n_positions:
         raise CarryLensError(
-            f"{given!r} is called {name}, which says digits {name.digits}, but its {CONFIG} has {n_positions} positions. "
-            "Call the folder as its model is called."
+            f"{given!r} is called {name}, which says digits {name.digits}, but its {CONFIG} has {n_positions} "
+            "positions. Call the folder as its model is called."
         )
     return str(name), task
 
