@@ -17,7 +17,8 @@ from hypothesis import settings
 from numpy.typing import NDArray
 
 from carrylens.arithmetic import Questions
-from carrylens.tasks.causal import CausalModel, Mechanism, Rule
+from carrylens.arithmetic.algorithm_model import Algorithm
+from carrylens.tasks.causal import Mechanism, Rule
 from carrylens.tasks.variables import Variable
 
 Numbers = NDArray[Any]
@@ -218,7 +219,7 @@ def slow_labels(question: str) -> SlowLabels:
     return SlowLabels(f"M{min(sign, 3) + 1}" if sign_runs else "M0", None, sign, sign)
 
 
-def mended(model: CausalModel, variable: Variable, parents: tuple[Variable, ...], rule: Rule) -> CausalModel:
+def mended(model: Algorithm, variable: Variable, parents: tuple[Variable, ...], rule: Rule) -> Algorithm:
     """`model` with another mechanism for one variable: a lie to be found out."""
     assert variable in model.by_variable
     mechanisms = (

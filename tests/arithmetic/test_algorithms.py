@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 
 from arithmetic.slow_route import PROPERTY, Sums, every_sum, random_sums, sums_of, texts_of
 from carrylens.arithmetic import Operation, Questions, algorithm, answers, ripple
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import chosen_digit
 from carrylens.arithmetic.subtasks import only_if_minus, only_if_plus
 from carrylens.errors import CarryLensError
-from carrylens.tasks.causal import CausalModel
 
 STATEMENTS = [algorithm, ripple]
 
 
-def assert_exact(model: CausalModel, sums: Sums) -> None:
+def assert_exact(model: Algorithm, sums: Sums) -> None:
     """Zero errors against whole numbers, digit by digit."""
     found, result = model.answers(sums.questions()), sums.result("mix")
     np.testing.assert_array_equal(found.negative, result < 0)
@@ -23,7 +23,7 @@ def assert_exact(model: CausalModel, sums: Sums) -> None:
         np.testing.assert_array_equal(found.digits[:, k], (size // 10**k % 10).astype(np.int8), err_msg=f"A[{k}]")
 
 
-def models_for(minus: bool, digits: int) -> list[CausalModel]:
+def models_for(minus: bool, digits: int) -> list[Algorithm]:
     operations = (Operation.SUB if minus else Operation.ADD, Operation.MIX)
     return [state(operation, digits) for state in STATEMENTS for operation in operations]
 

@@ -1,3 +1,4 @@
+import re
 from functools import cache
 
 import numpy as np
@@ -12,6 +13,7 @@ from carrylens.tasks.batches import Batch
 from carrylens.tasks.pairs import Pairs, effect_pairs, interchange_pairs, null_pairs
 from carrylens.tasks.variables import Variable
 
+of_batch = Questions.of_batch
 ADD, MIX = algorithm(Operation.ADD, 4), algorithm(Operation.MIX, 4)
 INPUTS = [*(f"{operand}[{k}]" for operand in ("D", "D'") for k in range(4)), "OPR"]
 
@@ -44,7 +46,7 @@ def answers_of(pairs: Pairs) -> Answers:
 
 
 def values_of(questions: Batch, model: Algorithm) -> list[dict[str, int]]:
-    return [slow_run(text, model.operation.value) for text in Questions.of_batch(questions).text()]
+    return [slow_run(text, model.operation.value) for text in of_batch(questions).text()]
 
 
 @pytest.mark.parametrize(("model", "variable"), CASES)
@@ -55,12 +57,12 @@ def test_an_effect_pair_differs_in_its_variable_and_shows_the_counterfactual(
     assert len(pairs) == len(pairs.base) == len(pairs.source) == 30
     behind = inputs_behind(name, 4, operation)
     base, source = values_of(pairs.base, model), values_of(pairs.source, model)
-    for row, text in enumerate(pairs.base.text()):
+    for row, text in enumerate(of_batch(pairs.base).text()):
         assert base[row][name] != source[row][name]
         assert all(base[row][other] == source[row][other] for other in INPUTS if other not in behind)
         assert answers_of(pairs).text()[row] == slow_answer(text, operation, {name: source[row][name]})
         assert answers_of(pairs).text()[row] != slow_answer(text, operation)
-    assert len(set(zip(pairs.base.text(), pairs.source.text(), strict=True))) > 25
+    assert len(set(zip(of_batch(pairs.base).text(), of_batch(pairs.source).text(), strict=True))) > 25
 
 
 @pytest.mark.parametrize(("model", "variable"), CASES)
@@ -72,7 +74,7 @@ def test_a_null_pair_agrees_in_its_variable_and_differs_in_every_other_input(
     assert pairs.base == base_questions
     base, source = values_of(pairs.base, model), values_of(pairs.source, model)
     others = [other for other in INPUTS if other not in (name, "OPR")]
-    for row, text in enumerate(pairs.base.text()):
+    for row, text in enumerate(of_batch(pairs.base).text()):
         assert base[row][name] == source[row][name]
         assert all(base[row][other] != source[row][other] for other in others)
         assert answers_of(pairs).text()[row] == slow_answer(text, operation)
@@ -86,7 +88,7 @@ def test_the_operator_of_a_null_pair_stays_unless_it_is_to_be_turned_round(
 ) -> None:
     base = random_sums(seed=3, count=50, digits=4).questions()
     pairs = null_pairs(MIX, variable, base, seed=3, turned=other_operator)
-    assert ((pairs.source.minus != base.minus) == other_operator).all()
+    assert ((of_batch(pairs.source).minus != base.minus) == other_operator).all()
     assert answers_of(pairs).text() == [slow_answer(text, "mix") for text in base.text()]
     mine, theirs, name = values_of(base, MIX), values_of(pairs.source, MIX), str(variable)
     assert all(one[name] == other[name] for one, other in zip(mine, theirs, strict=True))
@@ -97,19 +99,19 @@ def test_the_operator_of_a_null_pair_stays_unless_it_is_to_be_turned_round(
 @pytest.mark.parametrize(("model", "variable"), [(MIX, OPR), (ADD, ST[2])])
 def test_an_operator_that_cannot_differ_is_not_turned_round(model: Algorithm, variable: Variable) -> None:
     base = random_sums(seed=3, count=5, digits=4, minus=False).questions()
-    with pytest.raises(CarryLensError, match="The operator cannot differ in a null of"):
+    with pytest.raises(CarryLensError, match=re.escape(f"a null of {variable}")):
         null_pairs(model, variable, base, seed=3, turned=True)
 
 
 def test_a_base_without_a_null_source_is_quoted() -> None:
     base = Questions.parse(["1234-5678"])  # a minus sign needs a subtraction
-    with pytest.raises(CarryLensError, match="'1234-5678=' has no null source"):
+    with pytest.raises(CarryLensError, match=r"D\[3\]=1 D\[2\]=2 .*OPR=- D'\[3\]=5 .* has no null source"):
         null_pairs(MIX, SGN, base, seed=3, turned=True)
 
 
 def test_a_null_pair_for_the_operator_keeps_it() -> None:
     base = random_sums(seed=4, count=50, digits=4).questions()
-    source = null_pairs(MIX, OPR, base, seed=4).source
+    source = of_batch(null_pairs(MIX, OPR, base, seed=4).source)
     assert (source.minus == base.minus).all()
     assert (source.first != base.first).all()
     assert (source.second != base.second).all()
@@ -144,7 +146,9 @@ def test_effect_pairs_agree_in_all_they_are_asked_to_agree_in(
     named = [inputs_behind(str(other), 4, model.operation.value) for other in (variable, *agree)]
     untouched = set(INPUTS) - set().union(*named)
     base, source = values_of(pairs.base, model), values_of(pairs.source, model)
-    for mine, theirs, expected, text in zip(base, source, answers_of(pairs).text(), pairs.base.text(), strict=True):
+    for mine, theirs, expected, text in zip(
+        base, source, answers_of(pairs).text(), of_batch(pairs.base).text(), strict=True
+    ):
         assert mine[str(variable)] != theirs[str(variable)]
         assert all(mine[str(other)] == theirs[str(other)] for other in agree)
         assert all(mine[other] == theirs[other] for other in untouched)
@@ -209,7 +213,7 @@ def test_tokens_take_turns_in_being_shown_however_rare_they_are() -> None:
     """A carry from the units reaches the top of six digits only through nines; it is shown as often as near ones."""
     model = algorithm(Operation.ADD, 6)
     pairs = effect_pairs(model, ST[0], 60, seed=2)
-    shown = answers_of(pairs).digits != model.answers(pairs.base).digits  # from the units up
+    shown = answers_of(pairs).digits != model.answers(of_batch(pairs.base)).digits  # from the units up
     assert (shown[:, 1:].sum(0) >= 16).all()  # 8 at the top without turns
     assert not shown[:, 0].any()
 
@@ -218,7 +222,7 @@ def test_tokens_take_turns_in_being_shown_however_rare_they_are() -> None:
 def test_the_operator_tells_apart_what_digits_alone_cannot(ours: Variable, theirs: Variable) -> None:
     pairs = effect_pairs(MIX, ours, 24, seed=1, tell_from=[theirs])
     assert pairs.tells_apart(theirs).all()
-    assert (pairs.base.minus != pairs.source.minus).any()
+    assert (of_batch(pairs.base).minus != of_batch(pairs.source).minus).any()
 
 
 def hand_pairs(model: Algorithm, variable: Variable, base: list[str], source: list[str]) -> Pairs:
@@ -247,7 +251,7 @@ def test_answers_that_differ_in_their_sign_alone_are_told_apart() -> None:
 
 def test_many_pairs_have_as_many_bases() -> None:
     pairs = effect_pairs(algorithm(Operation.ADD, 8), ST[3], 2500, seed=13)
-    assert len(set(pairs.base.text())) > 2450
+    assert len(set(of_batch(pairs.base).text())) > 2450
 
 
 def test_agreement_is_the_share_of_pairs_that_agree() -> None:
@@ -271,9 +275,9 @@ def test_the_null_of_many_bases_is_found_for_each() -> None:
     base = random_sums(seed=11, count=1500, digits=4).questions()
     pairs = null_pairs(MIX, SA[2], base, seed=11)
     assert len(pairs) == 1500
-    mine, theirs = (questions.first[:, 2] + questions.second[:, 2] for questions in (base, pairs.source))
+    mine, theirs = (questions.first[:, 2] + questions.second[:, 2] for questions in (base, of_batch(pairs.source)))
     assert (mine % 10 == theirs % 10).all()
-    assert (pairs.source.first != base.first).all()
+    assert (of_batch(pairs.source).first != base.first).all()
 
 
 def test_the_null_of_no_bases_is_empty() -> None:
@@ -311,7 +315,10 @@ def test_pairs_can_be_made_to_tell_a_column_s_own_value_from_the_resolved_one(
     assert pairs.tells_apart(other).all()
     mine = model.run(pairs.source)
     for row in range(0, 200, 20):
-        text, values = pairs.base.text()[row], {variable: int(mine[variable][row]), other: int(mine[other][row])}
+        text, values = (
+            of_batch(pairs.base).text()[row],
+            {variable: int(mine[variable][row]), other: int(mine[other][row])},
+        )
         if operation is Operation.ADD:
             answers = [slow_answer(text, "add", {str(name): value}) for name, value in values.items()]
             assert answers[0] != answers[1]
@@ -347,7 +354,7 @@ def test_both_operands_change_so_that_reading_one_is_not_enough(model: Algorithm
 @pytest.mark.parametrize("token", [2, 3])
 def test_a_digit_is_told_from_what_is_made_of_it_above_its_column_too(token: int) -> None:
     pairs = interchange_pairs(ADD, D[1], 40, seed=3, tell_from=[ST[1]], at=token)
-    theirs = ADD.answers(pairs.base, do=ADD.run(pairs.source).pick(ST[1])).text()
+    theirs = ADD.answers(of_batch(pairs.base), do=ADD.run(pairs.source).pick(ST[1])).text()
     assert all(ours[token] != other[token] for ours, other in zip(answers_of(pairs).text(), theirs, strict=True))
 
 
@@ -361,7 +368,7 @@ def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
     model = algorithm(Operation.SUB, 4)
     pairs = interchange_pairs(model, MV[1], 40, seed=3)
     assert len(pairs) == 60
-    base, source = model.answers(pairs.base), model.answers(pairs.source)
+    base, source = model.answers(of_batch(pairs.base)), model.answers(of_batch(pairs.source))
     turned = base.negative != source.negative
     assert not turned[:40].any(), "the first are for the digits"
     assert turned.any(), "and some of the rest turn the sign"
@@ -373,4 +380,7 @@ def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
 def test_pairs_for_swaps_of_an_addition_are_effect_pairs() -> None:
     model = algorithm(Operation.ADD, 4)
     ours, plain = interchange_pairs(model, ST[1], 20, seed=3), effect_pairs(model, ST[1], 20, seed=3)
-    assert (ours.base.text(), ours.source.text()) == (plain.base.text(), plain.source.text())
+    assert (of_batch(ours.base).text(), of_batch(ours.source).text()) == (
+        of_batch(plain.base).text(),
+        of_batch(plain.source).text(),
+    )

@@ -3,14 +3,14 @@ import pytest
 
 from arithmetic.slow_route import Sums, every_sum, exact, random_sums, slow_labels
 from carrylens.arithmetic import Operation, Questions, one_layer, ripple
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.errors import CarryLensError
-from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.variables import Variable
 
 RIVAL_FAMILIES = {"add": ("C",), "sub": ("B", "R", "Z"), "mix": ("C", "B", "R", "Z")}
 
 
-def wrong(model: CausalModel, sums: Sums) -> list[bool]:
+def wrong(model: Algorithm, sums: Sums) -> list[bool]:
     found, size = model.answers(sums.questions()), sums.first + sums.second
     digits = np.stack([size // 10**k % 10 for k in range(sums.digits + 1)], axis=1)
     return [bool(row) for row in (found.digits != digits).any(axis=1) | found.negative]

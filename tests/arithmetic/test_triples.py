@@ -11,6 +11,7 @@ from carrylens.errors import CarryLensError
 from carrylens.tasks.triples import effect_triples, null_triples
 from carrylens.tasks.variables import Variable
 
+of_batch = Questions.of_batch
 CASES = [
     (Operation.ADD, "ST[1]", [1]),
     (Operation.ADD, "SV[2]", [0, 1, 2]),
@@ -29,11 +30,14 @@ def test_asked_and_base_share_the_variables_own_columns_and_no_other_digit(
     for triples in (effect_triples(model, variable, 40, seed=3), null_triples(model, variable, 40, seed=3)):
         assert len(triples) >= 20
         others = [k for k in range(4) if k not in own]
-        for asked, base in ((triples.asked.first, triples.base.first), (triples.asked.second, triples.base.second)):
+        for asked, base in (
+            (of_batch(triples.asked).first, of_batch(triples.base).first),
+            (of_batch(triples.asked).second, of_batch(triples.base).second),
+        ):
             assert (asked[:, own] == base[:, own]).all()
             assert (asked[:, others] != base[:, others]).all()
-        assert (triples.asked.minus == triples.base.minus).all()
-        assert (answers(triples.asked).negative == answers(triples.base).negative).all()
+        assert (of_batch(triples.asked).minus == of_batch(triples.base).minus).all()
+        assert (answers(of_batch(triples.asked)).negative == answers(of_batch(triples.base)).negative).all()
 
 
 @pytest.mark.parametrize(("operation", "name", "own"), CASES)
@@ -44,7 +48,14 @@ def test_the_source_differs_in_the_variable_or_for_the_null_does_not(
     effect, null = effect_triples(model, variable, 40, seed=3), null_triples(model, variable, 40, seed=3)
     assert (model.run(effect.source)[variable] != model.run(effect.base)[variable]).all()
     assert (model.run(null.source)[variable] == model.run(null.base)[variable]).all()
-    assert ((null.source.first != null.base.first) | (null.source.second != null.base.second))[:, own].any(1).all()
+    assert (
+        (
+            (of_batch(null.source).first != of_batch(null.base).first)
+            | (of_batch(null.source).second != of_batch(null.base).second)
+        )[:, own]
+        .any(1)
+        .all()
+    )
 
 
 def test_what_is_written_is_what_the_asked_question_gives_with_the_sources_value() -> None:
@@ -53,7 +64,7 @@ def test_what_is_written_is_what_the_asked_question_gives_with_the_sources_value
     triples = effect_triples(model, variable, 40, seed=5)
     moved = model.run(triples.source)[variable].astype(int) - model.run(triples.base)[variable].astype(int)
     for text, change, given in zip(
-        triples.asked.text(), moved, Answers.of_outputs(triples.counterfactual()).text(), strict=True
+        of_batch(triples.asked).text(), moved, Answers.of_outputs(triples.counterfactual()).text(), strict=True
     ):
         first, second = map(int, text.rstrip("=").split("+"))
         assert int(given) == first + second + 1000 * change

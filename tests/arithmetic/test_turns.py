@@ -12,6 +12,7 @@ from carrylens.tasks.grid import grid_of
 from carrylens.tasks.pairs import interchange_pairs
 from carrylens.tasks.variables import Variable
 
+of_batch = Questions.of_batch
 SHORT = {operation: algorithm(operation, 3) for operation in Operation}
 
 
@@ -26,14 +27,16 @@ SHORT = {operation: algorithm(operation, 3) for operation in Operation}
 )
 def test_no_pair_comes_twice(model: Algorithm, variable: Variable) -> None:
     pairs = interchange_pairs(model, variable, 64, seed=0)
-    rows = set(zip(pairs.base.text(), pairs.source.text(), strict=True))
+    rows = set(zip(of_batch(pairs.base).text(), of_batch(pairs.source).text(), strict=True))
     assert len(rows) == len(pairs) >= 64
 
 
 @pytest.mark.parametrize("operation", list(Operation))
 def test_the_causes_of_a_token_of_the_answer_take_turns(operation: Operation) -> None:
     pairs = interchange_pairs(algorithm(operation, 6), A[4], 96, seed=0)
-    differs = (pairs.base.first != pairs.source.first) | (pairs.base.second != pairs.source.second)
+    differs = (of_batch(pairs.base).first != of_batch(pairs.source).first) | (
+        of_batch(pairs.base).second != of_batch(pairs.source).second
+    )
     alone = differs.sum(1) == 1
     shares = [(alone & each).mean() for each in (differs[:, 4], differs[:, 3], differs[:, :3].any(1))]
     assert min(shares) > 0.15
@@ -54,4 +57,4 @@ def test_a_source_that_differs_in_one_column_says_which() -> None:
 @pytest.mark.parametrize("variable", ["SA[1]", "ST[0]", "A[1]", "A[2]", "D[1]"])
 def test_no_pair_comes_twice_even_where_there_are_few(variable: str) -> None:
     pairs = interchange_pairs(algorithm(Operation.ADD, 2), variable, 400, seed=0)
-    assert len(set(zip(pairs.base.text(), pairs.source.text(), strict=True))) == len(pairs) == 400
+    assert len(set(zip(of_batch(pairs.base).text(), of_batch(pairs.source).text(), strict=True))) == len(pairs) == 400

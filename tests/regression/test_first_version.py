@@ -80,7 +80,8 @@ def of_triples(triples: Triples) -> str:
 
 @pytest.mark.parametrize(("operation", "digits"), SHAPES)
 def test_matched_pairs_are_those_they_were(operation: Operation, digits: int) -> None:
-    model, found = arithmetic_task(operation, digits).causal, {}
+    model = arithmetic_task(operation, digits).causal
+    found: dict[str, str | list[str]] = {}
     for variable in readable_variables(model):
         name = f"{operation.value} d{digits} {variable}"
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,14 +13,15 @@ from carrylens.tasks.balance import N_CAUSES, causes, first_times, taking_turns
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.grid import grid_of
 from carrylens.tasks.samplers import population_of
+from carrylens.tasks.variables import Variable
 from tasks.small_tasks import WHEEL, D, E, K, M, W
 
 
 @given(st.integers(0, 30), st.integers(1, 5), st.randoms(use_true_random=False))
-def test_an_order_has_every_row_once(n_rows: int, n_outputs: int, random: object) -> None:
+def test_an_order_has_every_row_once(n_rows: int, n_outputs: int, random: Random) -> None:
     shown = np.array([[random.random() < 0.3 for _ in range(n_outputs)] for _ in range(n_rows)]).reshape(
         n_rows, n_outputs
-    )  # type: ignore[attr-defined]
+    )
     assert sorted(taking_turns(shown).tolist()) == list(range(n_rows))
 
 
@@ -47,7 +50,7 @@ def test_rows_that_came_before_are_left_out() -> None:
         ({}, None),
     ],
 )
-def test_the_one_cause_that_differs_is_named(changed: dict, expected: int | None) -> None:
+def test_the_one_cause_that_differs_is_named(changed: dict[Variable, int], expected: int | None) -> None:
     low = {each: min(WHEEL.values_of(each)) for each in WHEEL.inputs}
     base = Batch(WHEEL.inputs, np.array([[low[each] for each in WHEEL.inputs]]))
     source = Batch(WHEEL.inputs, np.array([[low[each] + changed.get(each, 0) for each in WHEEL.inputs]]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,9 +118,9 @@ def test_a_variable_that_is_not_there_is_refused_where_outputs_are_the_inputs_th
 
 
 @pytest.mark.parametrize("value", [2, -1, 0.5, [0, 1], [[0]]])
-def test_a_value_that_a_variable_never_takes_is_refused(value: object) -> None:
+def test_a_value_that_a_variable_never_takes_is_refused(value: Any) -> None:
     with pytest.raises(CarryLensError, match=r"R\[2\]"):
-        PARITY.run(population_of(PARITY).draw(0, 0, 3), {R[2]: value})  # type: ignore[dict-item]
+        PARITY.run(population_of(PARITY).draw(0, 0, 3), {R[2]: value})
 
 
 WRONG = {

@@ -44,7 +44,7 @@ def test_conditions_are_the_tasks_or_one_for_all() -> None:
     assert [each.name for each in parity_task().watched] == ["turned"]
     (condition,) = wheel_task().watched
     assert condition.population == population_of(WHEEL)
-    assert condition.given == condition.clustered == ()
+    assert (condition.given, condition.clustered) == ((), ())
 
 
 WRONG: dict[str, dict[str, Any]] = {

@@ -23,7 +23,7 @@ _FIXED = {Operation.ADD: ((OPR, 0),), Operation.SUB: ((OPR, 1),), Operation.MIX:
 
 @dataclass(frozen=True, eq=False)
 class Algorithm(CausalModel):
-    """A causal model of `operation` on operands of `digits` digits; its outputs are the sign and the answer's digits."""
+    """A causal model of `operation` on operands of `digits` digits; its outputs are a sign and the answer's digits."""
 
     operation: Operation = Operation.ADD
     digits: int = 1

@@ -32,11 +32,11 @@ _FAMILIES = tuple(FAMILIES[name] for name in ("D", "D'", "OPR", "SGN", "A"))
 class QuestionLayout:
     """How questions of `digits` digits are written.
 
-    `units_first`: both operands and the answer begin with their units. `start`, `equals`, `end` and `padding` are tokens
-    that stand before the question, after it, after the answer, and after that, as often as they are given; none if
-    empty. `answer_digits` is how many digits an answer has, one more than an operand if 0. `query` is the token at which
-    each part of the answer is read, if answers are not fed back. `vocabulary` has the tokens in the order of their ids,
-    `output_vocabulary` those of the answer where they are others.
+    `units_first`: both operands and the answer begin with their units. `start`, `equals`, `end` and `padding` are
+    tokens that stand before the question, after it, after the answer, and after that, as often as they are given; none
+    if empty. `answer_digits` is how many digits an answer has, one more than an operand if 0. `query` is the token at
+    which each part of the answer is read, if answers are not fed back. `vocabulary` has the tokens in the order of
+    their ids, `output_vocabulary` those of the answer where they are others.
     """
 
     digits: int

@@ -123,6 +123,8 @@ def _conditions(operation: Operation, chosen: QuestionLayout) -> list[Condition]
 
 def find_task(spec: Mapping[str, object]) -> ArithmeticTask:
     """The task that a file speaks of; files of the first version have just an operation and a number of digits."""
+    if not isinstance(spec, Mapping):
+        raise CarryLensError(f"{spec!r} is no arithmetic task. Give a record with an operation and a layout.")
     try:
         operation = Operation(spec["operation"])
         if "layout" not in spec:

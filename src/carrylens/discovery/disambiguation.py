@@ -7,12 +7,12 @@ Never  draws a question, and never counts an unchanged token as following: parti
        it unchanged.
 
 Where the two predict different tokens:
-1. Both move the token: the role is ruled out if the token goes where the other says, clearly more often, or while it goes
-   where the role's own says clearly less often than elsewhere.
+1. Both move the token: the role is ruled out if the token goes where the other says, clearly more often, or while it
+   goes where the role's own says clearly less often than elsewhere.
 2. Only the role's own does: the role is ruled out if it hits clearly less often there, and less than half as often as
    elsewhere: its hits elsewhere were mostly the other's.
-3. Only the other does, and the token follows: a set may carry both. The role is ruled out where 1 and 2 had too few questions
-   to show it, since the other then accounts for all that was seen, and more.
+3. Only the other does, and the token follows: a set may carry both. The role is ruled out where 1 and 2 had too few
+   questions to show it, since the other then accounts for all that was seen, and more.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Disambiguation:
 def disambiguation_facts(
     kind: str, about: Mapping[str, object], found: Disambiguation, drawn: Mapping[str, object]
 ) -> Iterator[Fact]:
-    """What is kept of a disambiguation: the role's own variable beside the other, by itself, and the other by itself."""
+    """What is kept of a disambiguation: the role's own variable beside the other, and either by itself."""
     if found.ours.n:
         yield Fact(kind, {**about, "other": "moves"}, found.ours, found.theirs, drawn)
     if found.alone.n:

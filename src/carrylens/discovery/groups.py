@@ -18,8 +18,8 @@ Never  guesses which nodes back each other up: sets are grown and pruned by inte
 6. Each set is then put to the test as a node is (`proven_groups`): found and confirmed on fresh pairs, against other
    variables, and against its own members alone.
 The pool is the set of all pairs, triples and so on at once, so no number of copies hides from it. With `m` members in a
-minimal set out of a pool of `n`, an order costs about `2 m log2 n` interchanges an output on `n_find` pairs, and `2 n` at
-most; growing costs `n` of them, and then at most 28 for the pairs of 8 and 18 for what they take in.
+minimal set out of a pool of `n`, an order costs about `2 m log2 n` interchanges an output on `n_find` pairs, and `2 n`
+at most; growing costs `n` of them, and then at most 28 for the pairs of 8 and 18 for what they take in.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ Never  gives a set the role that one of its members has.
    which neither does. `groups.py` finds other sets.
 2. Their roles are found and confirmed as those of single nodes are.
 3. An output is not what a set carries whose members each carry a part of it.
-4. Every member is interchanged alone on the confirming pairs: a role stays where the set hits clearly more often, or where
-   the member was tested alone and did not get the role. It may hit as often and yet have lost to another variable, on
-   the pairs that tell them apart.
+4. Every member is interchanged alone on the confirming pairs: a role stays where the set hits clearly more often, or
+   where the member was tested alone and did not get the role. It may hit as often and yet have lost to another
+   variable, on the pairs that tell them apart.
 5. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often; of
    those that have an output, the ones that only bring its parts to another; and all with a node behind the place where
    their output is predicted.
@@ -150,7 +150,7 @@ def _reads(other: Role, role: Role) -> bool:
 
 
 def does_better(other: Role, role: Role) -> bool:
-    """Whether another set, no larger and with nodes in common, has the same role by the same way, and this one a part."""
+    """Whether another set, no larger and with nodes in common, has the same role the same way, and this one a part."""
     carry_same = (other.variable, other.token, other.way) == (role.variable, role.token, role.way)
     if not carry_same or len(other.nodes) > len(role.nodes) or set(other.nodes).isdisjoint(role.nodes):
         return False

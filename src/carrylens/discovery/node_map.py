@@ -179,7 +179,7 @@ class NodeMap:
         """
         try:
             given = json.loads(text)
-            task = find_task(given["task"] if "task" in given else given)
+            task = find_task(given.get("task", given))
             found = cls(
                 model=given["model"],
                 task=task,

@@ -93,7 +93,8 @@ def is_explained(role: Role, roles: Sequence[Role], least_hit: float) -> bool:
 def _doubtful(
     hitting: Sequence[tuple[Variable, InterchangeRates]], granted: Sequence[Role], least_hit: float
 ) -> dict[Variable, set[Place]]:
-    # Where interchanges hit and yet no role was granted, or one in part, or one whose null moves as often as a role must hit.
+    # Where interchanges hit and yet no role was granted, or one in part, or one whose null moves as often as a role
+    # must hit.
     sure = (role for role in granted if role.null.value < least_hit and role.hit.value >= _MOSTLY)
     known = {(role.variable, role.nodes, role.token) for role in sure}
     found: dict[Variable, set[Place]] = {}

@@ -36,8 +36,8 @@ def task_of_map(path: Path, find_task: TaskFinder) -> Task:
     """The task that the map at `path` is of, whatever variables it names."""
     try:
         given = json.loads(_content(path))
-        return find_task(given["task"] if "task" in given else given)
-    except (ValueError, KeyError, TypeError) as error:
+        return find_task(given.get("task", given))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CarryLensError(f"{path} is no node map: {str(error).rstrip('.')}. Map the model again.") from error
 
 

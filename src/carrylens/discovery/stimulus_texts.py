@@ -1,7 +1,7 @@
 """Stimulus texts: the very questions behind a map's facts, drawn again from what the facts say of them.
 
 Takes  a node map and its facts.
-Gives  for each variable the pairs on which its roles were confirmed, and the questions that ablations were evaluated on.
+Gives  for each variable the pairs on which its roles were confirmed; the questions that ablations were evaluated on.
 Never  runs a model, and never hands out pairs that do not fit the counts in the facts.
 """
 

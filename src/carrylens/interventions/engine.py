@@ -68,8 +68,9 @@ class _Job:
 class Engine:
     """Runs edits on one model, which is for one task: the one it was loaded with, unless another is given.
 
-    It is a context manager: leaving it closes the store. `memory` bounds the bytes of clean passes held at a time, though one question's are always held; `places` bounds the
-    rows times positions of one batch, though one row is always run. Neither changes an outcome but in rounding.
+    It is a context manager: leaving it closes the store. `memory` bounds the bytes of clean passes held at a time,
+    though one question's are always held; `places` bounds the rows times positions of one batch, though one row is
+    always run. Neither changes an outcome but in rounding.
     `hold` keeps as many bytes of clean passes from call to call, for searches that ask the same questions over and
     over, and the store open: the model must not change meanwhile.
     """
@@ -271,8 +272,9 @@ def _task_of(model: Transformer, task: Task | None) -> Task:
     layout, config = found.layout, model.config
     if (layout.n_positions, layout.reads) != (config.n_ctx, config.reads):
         raise CarryLensError(
-            f"A layout of {layout.n_positions} positions, read at {layout.reads.start} to {layout.reads.stop - 1}, does "
-            f"not fit a model of {config.n_ctx}, read at {config.reads.start} to {config.reads.stop - 1}. Give its own task."
+            f"A layout of {layout.n_positions} positions, read at {layout.reads.start} to {layout.reads.stop - 1}, "
+            f"does not fit a model of {config.n_ctx}, read at {config.reads.start} to {config.reads.stop - 1}. "
+            "Give its own task."
         )
     if layout.read_positions != tuple(layout.reads):
         raise CarryLensError(

@@ -348,9 +348,11 @@ def _null_sources(
         waiting = np.setdiff1d(waiting, done)
         if not len(waiting):
             return other.with_values(values)
+    first = base[int(waiting[0])]
+    said = " ".join(f"{each}={model.family(each).label(int(first.column(each)[0]))}" for each in model.inputs)
     raise CarryLensError(
-        f"A question has no null source: no other inputs were found that leave {variable} as it is. Use bases in which "
-        "that variable can come about in more than one way."
+        f"The question {said} has no null source: no other inputs were found that leave {variable} as it is. Use bases "
+        "in which that variable can come about in more than one way."
     )
 
 

@@ -69,8 +69,8 @@ def load_foreign_model(path: Path, task: Task, unseen: Unseen) -> Transformer:
     ):
         if real != wanted:
             raise CarryLensError(
-                f"{path} is of a model with {real} {what}, but the layout has {wanted}: {' '.join(layout.place_names)}. "
-                "Give the layout that the model was trained with."
+                f"{path} is of a model with {real} {what}, but the layout has {wanted}: "
+                f"{' '.join(layout.place_names)}. Give the layout that the model was trained with."
             )
     model = model_from_weights(config, state, str(path)).eval()
     model.task = task
@@ -112,7 +112,8 @@ def _read(path: Path) -> Mapping[str, Any]:
         given = json.loads(path.read_bytes())
     except OSError as error:
         raise CarryLensError(
-            f"{str(path)!r} is no file ({error.strerror}), and no NAME=VALUE. Write --layout sign=no, or give a JSON file."
+            f"{str(path)!r} is no file ({error.strerror}), and no NAME=VALUE. "
+            "Write --layout sign=no, or give a JSON file."
         ) from error
     except ValueError as error:
         raise CarryLensError(f'{path} is not JSON ({error}). Write an object such as {{"sign": false}}.') from error

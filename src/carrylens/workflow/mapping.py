@@ -27,9 +27,8 @@ def map_source(analysis: Analysis, *, pairs: bool = True, groups: bool = True) -
     folder, about = analysis.folder, analysis.about
     if analysis.restart:
         map_folder.note_restart(folder, settings, about)
-    elif not map_folder.is_restarted(folder, settings, about):
-        if there := _map_there(analysis, settings):
-            return there
+    elif not map_folder.is_restarted(folder, settings, about) and (there := _map_there(analysis, settings)):
+        return there
     store = map_folder.store_of(folder)
     mapped = map_model(
         analysis.model,

@@ -68,7 +68,7 @@ def frequency_records(widths: Sequence[int], count: int, seed: int) -> Iterator[
 
 
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord | CarryLensError]:
-    """For each text what the model answers, one token after another, and whether that is right; or the error it makes."""
+    """For each text what the model answers by itself, and whether that is right; or the error it makes."""
     from carrylens.arithmetic.decoding import decode_answers
     from carrylens.arithmetic.task import ArithmeticTask
 

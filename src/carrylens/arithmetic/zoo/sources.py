@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.task import arithmetic_task, find_task
+from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task, find_task
 from carrylens.arithmetic.zoo.model_facts import model_name
 from carrylens.errors import CarryLensError
 from carrylens.folders import CONFIG, WEIGHTS
@@ -81,7 +81,18 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
                 f"{given!r} is called {name}, which says {field} {stated}, but its {CONFIG} has {real}. "
                 "Call the folder as its model is called."
             )
-    return str(name), find_task(said["task"]) if "task" in said else _task_of_name(name)
+    task: Task = find_task(said["task"]) if "task" in said else _task_of_name(name)
+    n_positions = said.get("n_ctx", task.layout.n_positions)
+    if name.digits != _digits_of(task) or n_positions != task.layout.n_positions:
+        raise CarryLensError(
+            f"{given!r} is called {name}, which says digits {name.digits}, but its {CONFIG} has {n_positions} "
+            "positions. Call the folder as its model is called."
+        )
+    return str(name), task
+
+
+def _digits_of(task: Task) -> int | None:
+    return task.digits if isinstance(task, ArithmeticTask) else None
 
 
 def _task_of_name(name: ModelName) -> Task:
