@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from carrylens.arithmetic.algorithms import algorithm, answers
-from carrylens.arithmetic.questions import Answers, Operation
+from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.errors import CarryLensError
 from carrylens.tasks.triples import effect_triples, null_triples
 from carrylens.tasks.variables import Variable

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from carrylens.workflow.reading import read_members
 from typer.testing import CliRunner
 
 from arithmetic.battery.plants import outcome_of, planted_subject
@@ -26,6 +25,7 @@ from carrylens.cli import app
 from carrylens.discovery.node_map import MAP
 from carrylens.folders import check_sealed, write_sealed
 from carrylens.model.weights import hash_of
+from carrylens.workflow.reading import read_members
 from claims.maps import SEARCHED, left_to_right_map
 
 PLAIN, BINARY = describe(Operation.ADD, 3), describe(Operation.ADD, 3, Dials(carry=Carry.BINARY))

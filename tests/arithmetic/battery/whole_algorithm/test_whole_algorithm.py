@@ -21,7 +21,7 @@ from carrylens.arithmetic.battery.whole_algorithm.intervention_rows import (
     random_pairs,
 )
 from carrylens.arithmetic.battery.whole_algorithm.scrubbing import claimed_circuit, claimed_sites
-from carrylens.arithmetic.hypotheses import rivals_of
+from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.planted.dials import Dials, describe, one_layer
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
@@ -268,7 +268,7 @@ def test_every_row_has_sites_of_its_own() -> None:
 @pytest.mark.parametrize("operation", list(Operation))
 def test_rows_predicted_together_are_as_predicted_one_by_one(operation: Operation) -> None:
     subject = planted_subject(operation, 2)
-    models = [algorithm(operation, 2), *(rival.model for rival in rivals_of(operation, 2))]
+    models = [algorithm(operation, 2), *rival_algorithms(operation, 2)]
     sites = all_sites(subject)
     asked = random_interventions(operation, sites, 2, 60, seed=8)
     for account in align_hypotheses(subject, models, sites, 24, seed=1):
