@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from carrylens.cli.options import JsonOption
-from carrylens.terminal import print_line, print_record
+from carrylens.terminal import print_line, print_note, print_record
 
 
 def import_command(
@@ -43,12 +43,16 @@ def import_command(
     Reads TransformerLens 1.x to 4.x, GPT-2's format and plain state dicts of either; only tensors are read from a file,
     and a file that holds anything else is refused. The weights are checked against the layout.
     """
-    from carrylens.workflow.importing import Unseen, import_model, task_of
+    from carrylens.workflow.importing import Unseen, import_model, n_places, task_of
 
     folder = out or Path("models", file.stem)
     task = task_of(operation, digits, layout or ())
     model = import_model(file, folder, task, Unseen(heads, activation, norm, eps))
-    config = model.config
+    config, spare = model.config, n_places(file, heads) - model.config.n_ctx
+    if spare:
+        print_note(
+            f"The weights have {spare} positions more than the layout, which are left out. Are the digits right?"
+        )
     if as_json:
         shape = {"n_layers": config.n_layers, "n_heads": config.n_heads, "d_model": config.d_model}
         print_record({"folder": str(folder), "task": dict(task.spec), **shape, "places": list(task.layout.place_names)})

@@ -21,6 +21,7 @@ from carrylens.model.folder import save_model
 from carrylens.model.formats.foreign import read_foreign
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import infer_config, model_from_weights
+from carrylens.tasks.layout import Layout
 from carrylens.tasks.task import Task
 from carrylens.workflow.choices import choice
 
@@ -51,7 +52,9 @@ def load_foreign_model(path: Path, task: Task, unseen: Unseen) -> Transformer:
     found, layout = read_foreign(path, unseen.n_heads), task.layout
     state = dict(found.state)
     places = state.get("pos_embed.W_pos")
-    if places is not None and len(places) > layout.n_positions:
+    if places is not None and len(places) < layout.n_positions:
+        raise _misfit(path, "positions", len(places), layout)
+    if places is not None:
         state["pos_embed.W_pos"] = places[: layout.n_positions].contiguous()  # later places are never read
     config = infer_config(
         state,
@@ -61,20 +64,30 @@ def load_foreign_model(path: Path, task: Task, unseen: Unseen) -> Transformer:
         eps=found.eps if unseen.eps is None else unseen.eps,
         source=str(path),
     )
-    n_out = len(layout.output_vocabulary or layout.vocabulary)
-    for what, real, wanted in (
-        ("positions", config.n_ctx, layout.n_positions),
-        ("input tokens", config.d_vocab, len(layout.vocabulary)),
-        ("output tokens", config.d_vocab_out, n_out),
-    ):
-        if real != wanted:
-            raise CarryLensError(
-                f"{path} is of a model with {real} {what}, but the layout has {wanted}: "
-                f"{' '.join(layout.place_names)}. Give the layout that the model was trained with."
-            )
+    wanted = {
+        "input tokens": len(layout.vocabulary),
+        "output tokens": len(layout.output_vocabulary or layout.vocabulary),
+    }
+    for what, real in (("input tokens", config.d_vocab), ("output tokens", config.d_vocab_out)):
+        if real != wanted[what]:
+            raise _misfit(path, what, real, layout)
     model = model_from_weights(config, state, str(path)).eval()
     model.task = task
     return model
+
+
+def n_places(path: Path, n_heads: int | None = None) -> int:
+    """How many positions the weights have: a layout may use fewer, if the model was trained on shorter sequences."""
+    return len(read_foreign(path, n_heads).state["pos_embed.W_pos"])
+
+
+def _misfit(path: Path, what: str, real: int, layout: Layout) -> CarryLensError:
+    tokens = {"positions": layout.n_positions, "input tokens": len(layout.vocabulary)}
+    wanted = tokens.get(what, len(layout.output_vocabulary or layout.vocabulary))
+    return CarryLensError(
+        f"{path} is of a model with {real} {what}, but the layout has {wanted}: {' '.join(layout.place_names)}. "
+        "Give the layout that the model was trained with."
+    )
 
 
 def task_of(operation: str, digits: int, given: Sequence[str]) -> Task:

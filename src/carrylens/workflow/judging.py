@@ -27,10 +27,10 @@ def judge_map(where: Path, own: Path | None) -> Judgement:
         return judge_usual(read_map(path, find_task))
     stated = own_hypothesis(own, task_of_map(path, find_task))
     mapped = read_map(_own_map(where, slug(stated.name)) or path, find_task, stated.model)
-    rivals = hypotheses_for(mapped)
-    if stated.name in {rival.name for rival in rivals}:
-        raise CarryLensError(f"{own} calls its hypothesis {stated.name!r}, as a known one is. Give it another name.")
-    return judge(mapped, stated, rivals)
+    usual, *rivals = hypotheses_for(mapped)
+    if stated.name == usual.name:
+        raise CarryLensError(f"{own} calls its hypothesis {usual.name!r}, as the usual one is. Give it another name.")
+    return judge(mapped, stated, [usual, *rivals])
 
 
 def judge_usual(found: NodeMap) -> Judgement:
