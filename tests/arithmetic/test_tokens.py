@@ -61,7 +61,7 @@ def test_a_place_that_does_not_exist_is_refused_with_the_places_there_are(name: 
 
 def test_answers_of_another_width_are_refused() -> None:
     questions = Questions.parse(["45+7"])
-    with pytest.raises(CarryLensError, match="Give one answer of 3 digits"):
+    with pytest.raises(CarryLensError, match="Give 4 for each"):
         encode(questions, Answers(np.array([False]), np.zeros((1, 5), dtype=np.int8)))
 
 

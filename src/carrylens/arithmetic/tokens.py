@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.layout import equals_position, sequence_length
 from carrylens.arithmetic.layouts import QuestionLayout
-from carrylens.arithmetic.questions import Answers, Questions, check_digits
+from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.errors import CarryLensError, quote
 
 VOCABULARY = "0123456789+-=*/"
@@ -33,21 +33,7 @@ def encode(questions: Questions, answers: Answers | None = None) -> TokenIds:
     >>> encode(Questions.parse(["45+7"]))
     array([[ 4,  5, 10,  0,  7, 12]])
     """
-    n, count = questions.digits, len(questions)
-    ids = np.empty((count, equals_position(n) + 1 if answers is None else sequence_length(n)), dtype=np.int64)
-    ids[:, :n] = questions.first[:, ::-1]
-    ids[:, n] = np.where(questions.minus, MINUS, PLUS)
-    ids[:, n + 1 : 2 * n + 1] = questions.second[:, ::-1]
-    ids[:, 2 * n + 1] = EQUALS
-    if answers is not None:
-        if answers.digits.shape != (count, n + 1):
-            raise CarryLensError(
-                f"{len(answers.digits)} answers of {answers.digits.shape[1]} digits do not belong to {count} questions "
-                f"of {n}. Give one answer of {n + 1} digits for each."
-            )
-        ids[:, 2 * n + 2] = np.where(answers.negative, MINUS, PLUS)
-        ids[:, 2 * n + 3 :] = answers.digits[:, ::-1]
-    return ids
+    return QuestionLayout(questions.digits).layout().encode(questions, None if answers is None else answers.outputs)
 
 
 def decode(ids: TokenIds) -> list[str]:
@@ -56,12 +42,7 @@ def decode(ids: TokenIds) -> list[str]:
     >>> decode(np.array([[4, 5, 10, 0, 7, 12]]))
     ['45+07=']
     """
-    if ids.size and not 0 <= ids.min() <= ids.max() < len(VOCABULARY):
-        raise CarryLensError(
-            f"Token ids run from 0 to {len(VOCABULARY) - 1}, but {ids.min()} to {ids.max()} were given."
-        )
-    letters = np.array(list(VOCABULARY))[ids]
-    return ["".join(row) for row in letters]
+    return QuestionLayout(1).layout().text(ids)
 
 
 @cache
@@ -71,10 +52,7 @@ def place_names(digits: int) -> tuple[str, ...]:
     >>> " ".join(place_names(2))
     "D1 D0 + D'1 D'0 = A3 A2 A1 A0"
     """
-    check_digits(digits)
-    down = range(digits - 1, -1, -1)
-    answer = range(digits + 1, -1, -1)
-    return (*(f"D{k}" for k in down), "+", *(f"D'{k}" for k in down), "=", *(f"A{k}" for k in answer))
+    return QuestionLayout(digits).layout().place_names
 
 
 def place_position(name: str, digits: int) -> int:
