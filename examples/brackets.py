@@ -11,23 +11,26 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from carrylens.benchmark.carrylens_map import map_by_interchange
+from carrylens.benchmark.carrylens_map import as_report
 from carrylens.benchmark.known_truth import KnownTruth, TrueGroup
-from carrylens.benchmark.method_interface import MethodInput
 from carrylens.benchmark.scores import CircuitScore, score_report
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.judgement import Judgement, judge
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.node_search import MapSettings, map_model
+from carrylens.discovery.search import RoleSettings
 from carrylens.model import ModelConfig, Transformer
 from carrylens.tasks import Batch, CausalModel, Family, Layout, Mechanism, Slot, Task, Uniform, VariableKind
-from carrylens.tasks.batches import Column
+from carrylens.tasks.batches import Column, Columns
+from carrylens.tasks.draws import below, draw
 from carrylens.training.exam import PartResult, blank_results, population_parts, sit
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.recipe import TrainingRecipe
@@ -79,22 +82,26 @@ def running_stack(n: int) -> CausalModel:
 
 @dataclass(frozen=True)
 class NearlyBalanced:
-    """Rows of which half are balanced and the others have one or two brackets turned."""
+    """Rows of which half are balanced, and the others have one or two brackets turned."""
 
     n: int
 
     def draw(self, seed: int, start: int, count: int) -> Batch:
         """Rows `start` to `start + count - 1`: each depends on the seed and its own number alone."""
-        rows = [self._row(np.random.default_rng([seed, at])) for at in range(start, start + count)]
-        return Batch([T[k] for k in range(self.n)], np.array(rows, dtype=np.int8).reshape(count, self.n))
+        draws = draw((seed, self.n), start, count, 4)
+        chosen = _balanced_rows(self.n)
+        rows = chosen[below(draws[:, 0], len(chosen))]
+        for column, share in ((1, 0.5), (2, 0.25)):
+            turned = np.arange(self.n) == below(draws[:, column], self.n)[:, None]
+            rows = rows ^ (turned & (draws[:, 3] < share * 2.0**32)[:, None])
+        return Batch([T[k] for k in range(self.n)], rows.astype(np.int8))
 
-    def _row(self, random: np.random.Generator) -> list[int]:
-        row: list[int] = []
-        for left in range(self.n, 0, -1):  # open where that is the only way to end balanced, or by the toss of a coin
-            depth = len(row) - 2 * sum(row)
-            row.append(int(depth == left or (depth > 0 and random.random() < 0.5)))
-        turned = random.choice(self.n, random.choice([0, 0, 1, 2]), replace=False)
-        return [bracket ^ (at in turned) for at, bracket in enumerate(row)]
+
+@cache
+def _balanced_rows(n: int) -> Columns:
+    every = np.array(list(product((0, 1), repeat=n)), dtype=np.int8)
+    depth = np.cumsum(1 - 2 * every, axis=1)
+    return every[(depth.min(axis=1) >= 0) & (depth[:, -1] == 0)]
 
 
 def _drawn(n: int) -> dict[str, object]:
@@ -180,26 +187,30 @@ def wired(task: Task, n: int) -> tuple[Transformer, KnownTruth]:
     return model.eval(), KnownTruth((*checks, *brought, *total, TrueGroup.of("ANY", f"P{n}L1H0")))
 
 
-def scored(task: Task, n: int) -> CircuitScore:
+def scored(task: Task, n: int, settings: MapSettings) -> CircuitScore:
     """How much of the wired circuit our map finds, and how much of what it finds is there."""
     model, truth = wired(task, n)
-    return score_report(truth, task.causal, map_by_interchange(MethodInput(model, task, task.causal, quick=True)))
+    found = map_model(model, "wired", task, settings).map
+    return score_report(truth, task.causal, as_report(found.roles, [group.nodes for group in found.groups]))
 
 
 def main(folder: Path, small: bool = False) -> list[str]:
     """The lines that are printed; the small form takes seconds and says less."""
-    n, n_steps, count = (6, 300, 500) if small else (8, 1500, 20_000)
+    n, n_steps, count = (6, 300, 500) if small else (12, 2000, 20_000)
+    settings = MapSettings.chosen(quick=True)
+    if small:  # a short row has few pairs that differ in one prefix alone
+        settings = replace(settings, roles=RoleSettings(5, 5, 4, least=3, find_level=0.2, level=0.2), groups=False)
     task = brackets(n)
     model = trained(task, folder, n_steps)
     lines = [f"{result.name}: {result.failed} of {result.asked} wrong" for result in tested(model, task, count)]
     row = "(" * (n // 2) + ")" * (n // 2)
     lines.append(f"is {row} balanced? {model.answer(row + '?')}")
-    found = map_model(model, "brackets", task, MapSettings.chosen(quick=True)).map
+    found = map_model(model, "brackets", task, settings).map
     lines.append(f"{len(found.useful)} of {len(found.nodes)} nodes are useful; {len(found.roles)} roles")
     verdict = judged(found, n)
     for each in (verdict, *(rival.judgement for rival in verdict.rivals)):
         lines.append(f"{each.hypothesis.name}: {each.verdict.name.replace('_', ' ').lower()}")
-    score = scored(task, n).roles
+    score = scored(task, n, settings).roles
     lines.append(f"wired circuit: {score.n_both} of {score.n_true} true roles found, {score.n_found} reported")
     return lines
 

@@ -2,27 +2,30 @@
 
     python examples/plant_and_find.py [DIGITS]
 
-Plants an adder, finds by swapping which node carries which variable, and compares that with what was planted.
+Plants an adder, finds by interchange interventions which node carries which variable, and compares that with what was
+planted.
 """
 
 from __future__ import annotations
 
 import sys
 
-from carrylens.arithmetic import Operation, algorithm
-from carrylens.arithmetic.planted.dials import describe
-from carrylens.arithmetic.planted.planting import plant
-from carrylens.discovery.roles import Settings, find_roles
+from carrylens.arithmetic import Operation
+from carrylens.arithmetic.planted import describe, plant
+from carrylens.arithmetic.task import arithmetic_task
+from carrylens.discovery.roles import find_roles
+from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.interventions import Engine
 from carrylens.nodes import print_nodes
 
 
 def main(digits: int = 2) -> list[str]:
     """The lines that are printed: planted roles that were found, and those that were not."""
-    planted = plant(describe(Operation.ADD, digits))
+    planted, task = plant(describe(Operation.ADD, digits)), arithmetic_task(Operation.ADD, digits)
     sets = [(node,) for node in sorted(planted.truth.roles)]
-    settings = Settings(n_find=24, n_confirm=32, n_compete=12, level=0.01)
-    roles = find_roles(Engine(planted.model), algorithm(Operation.ADD, digits), sets, settings)
+    settings = RoleSettings(n_find=24, n_confirm=32, n_compete=12, level=0.01)
+    with Engine(planted.model, task) as engine:
+        roles = find_roles(SearchContext(engine, task.causal, settings), sets)
     found = {(role.nodes, variable) for role in roles for variable in (role.variable, *role.same_as)}
     lines = []
     for node, variables in sorted(planted.truth.roles.items()):

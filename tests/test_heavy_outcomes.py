@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from arithmetic.battery.plants import planted_subject, untrained_subject
+from arithmetic.battery.plants import arithmetic_map, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
-from carrylens.discovery.node_map import NodeMap
 from heavy_outcomes import KeptOutcomes, code_digest, content_of, nothing_kept, once
 
 
@@ -78,7 +77,7 @@ def test_subjects_that_differ_in_anything_have_different_contents() -> None:
     others = [
         planted_subject(Operation.ADD, 2),
         planted_subject(Operation.MIX, 2, Dials(redundancy=3)),
-        replace(plain, map=NodeMap("planted", Operation.MIX, 2, 2, 3, (), ())),
+        replace(plain, map=arithmetic_map("planted", Operation.MIX, (2, 2, 3))),
         replace(plain, operation=Operation.ADD),
         untrained_subject(Operation.MIX),
         ungated_subject(Operation.MIX),

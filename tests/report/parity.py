@@ -113,7 +113,7 @@ def claims_record(hypothesis: str = CAUSAL.name) -> dict[str, Any]:
 
 
 def worked_record() -> dict[str, Any]:
-    moved = {"variable": "P[1]", "value": "odd", "nodes": str(SMALL), "place": "X2", "source": "110?"}
+    moved: dict[str, Any] = {"variable": "P[1]", "value": "odd", "nodes": str(SMALL), "place": "X2", "source": "110?"}
     moved |= {"source_value": "even", "token": "?", "expected": "0", "given": "0", "agrees": True}
     moved |= {"hit": {"hits": 32, "n": 32}, "null": {"hits": 0, "n": 32}}
     tokens = [{"place": "?", "token": "1", "p": 0.9}]

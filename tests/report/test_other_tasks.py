@@ -81,9 +81,9 @@ def test_rules_of_a_style_sheet_have_safe_names_and_colours() -> None:
         ("kind-running-parity", "#332211", "#c2b1a0"),
     ]
     for lie in ("red", "#12345", "#1234567", "#12345g", "#123456; } body { display: none", "#123456\n"):
-        for name in ("light", "dark"):
+        for kind in (replace(RUNNING, light=("#123456", lie)), replace(RUNNING, dark=("#123456", lie))):
             with pytest.raises(CarryLensError, match="#rrggbb"):
-                kind_rules([replace(RUNNING, **{name: ("#123456", lie)})])
+                kind_rules([kind])
 
 
 def test_two_kinds_of_one_name_must_look_alike() -> None:

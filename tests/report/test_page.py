@@ -238,7 +238,7 @@ def test_what_was_not_done_is_said(saved: Saved) -> None:
     assert whole < said
     assert len(said - whole) == 3
     for missing in ({"test": None}, {"battery": ()}, {"worked": None}):
-        assert len(set(limits(replace(saved, **missing), circuit)) - whole) == 1  # type: ignore[arg-type]
+        assert len(set(limits(replace(saved, **missing), circuit)) - whole) == 1
     assert "data accuracy" in page_of(saved)
     assert "data accuracy" not in page_of(bare)
 

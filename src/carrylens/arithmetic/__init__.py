@@ -4,7 +4,7 @@ Takes  an operation, a number of digits, a seed.
 Gives  questions with exact answers and everything that is true of them.
 Never  imports anything but NumPy.
 
-Start reading at `questions.py`, then `variables.py`, `subtasks.py`, `causal.py` and `algorithms.py`.
+Start reading at `questions.py`, then `variables.py`, `subtasks.py`, `algorithm_model.py` and `algorithms.py`.
 """
 
 from carrylens.arithmetic.algorithm_model import Algorithm

@@ -8,7 +8,8 @@ Where to look, in the order of a call:
 - `sites.py` names places, `edits.py` has the edits, `checks.py` refuses those a model cannot serve;
 - `engine.py` runs them: `sequences.py` finds the distinct sequences, `parts.py` and `clean.py` run them unedited,
   `plan.py` lays each edit out by layer, `edited_pass.py` runs it with what `fills.py` puts in place;
-- `records.py` notes each row and makes `outcomes.py` of them; `keys.py`, `store.py` and `shelf.py` keep rows on disk.
+- `records.py` notes each row and makes `outcomes.py` of them; `keys.py`, `store.py` and `stored_rows.py` keep
+  rows on disk.
 """
 
 from carrylens.interventions.edits import (

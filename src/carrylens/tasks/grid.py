@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,12 @@ class GridCells:
         """The inputs without an index that are not the same in every question."""
         fixed = dict(self.model.fixed)
         return tuple(each for each in self.model.inputs if each.index is None and each not in fixed)
+
+    @cached_property
+    def n_questions(self) -> int:
+        """How many different questions there are, all values of all inputs combined."""
+        fixed = dict(self.model.fixed)
+        return prod(len(self.model.values_of(each)) for each in self.model.inputs if each not in fixed)
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:

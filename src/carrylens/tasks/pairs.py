@@ -42,6 +42,7 @@ _PROPOSALS = 32  # per base and round
 _ROUNDS = 64
 _HOPELESS = 8  # rounds after which, with nothing found, nothing is expected
 _HOPELESS_TO_TELL = 2  # fewer where variables are to be told apart, which is tried for thousands of pairs of them
+_FEW_QUESTIONS, _NOTHING_NEW = 4096, 8  # where there are so few at all, so many rounds without a new pair are the last
 _CHUNK = 1024  # bases at a time at most, to bound memory
 _LEAST_CHUNK = 128
 _FIRST_OF_ALL = 1 << 40  # more than agreement can ever count
@@ -220,6 +221,7 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
     random = np.random.default_rng([seed, 1])
     found: list[tuple[Batch, Batch]] = []
     start, chunk = 0, _LEAST_CHUNK if wanted.tell_from else _CHUNK
+    patience, n_known = _NOTHING_NEW if grid_of(model).n_questions <= _FEW_QUESTIONS else _ROUNDS, 0
     while start < _rounds(wanted, any(len(kept) for kept, _ in found)) * _CHUNK:
         base = population.draw(seed, start, chunk)
         rows, source, turns = _best_sources(model, wanted, base, random)
@@ -229,6 +231,9 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
         first = first_times(bases, sources)[:count]
         if len(first) == count:
             return _pairs(model, wanted.variable, bases[first], sources[first])
+        patience, n_known = patience - 1 if len(first) == n_known else patience, len(first)
+        if not patience:
+            break
         start, chunk = start + chunk, min(_CHUNK, 2 * chunk)
     return len(first)
 

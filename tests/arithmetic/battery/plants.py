@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -10,11 +11,13 @@ from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.battery.subject import Subject
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.model.config import ModelConfig
+from carrylens.arithmetic.task import arithmetic_task
+from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 from heavy_outcomes import content_of, once
@@ -44,7 +47,8 @@ def combined_a_layer_later(operation: Operation, digits: int) -> CircuitDescript
 
 
 def untrained_subject(operation: Operation, digits: int = 3) -> Subject:
-    model = Transformer(ModelConfig.of_width(digits, n_layers=2, n_heads=3, width=24, seed=5)).eval()
+    model = Transformer(config_of_width(digits, n_layers=2, n_heads=3, width=24, seed=5)).eval()
+    model.task = arithmetic_task(operation, digits)
     return Subject("untrained", model, operation)
 
 
@@ -60,3 +64,15 @@ def outcome_of(name: str, subject: Subject, settings: BatterySettings = SMALL) -
     (experiment,) = experiments_called(name)
     given = subject if experiment.reads_map else replace(subject, map=Unread())  # type: ignore[arg-type]
     return once(lambda: experiment.run(ExperimentContext(given, settings)), name, settings, content_of(subject))
+
+
+def arithmetic_map(
+    model: str,
+    operation: Operation,
+    shape: tuple[int, int, int],
+    nodes: Sequence[Usefulness] = (),
+    roles: Sequence[Role] = (),
+) -> NodeMap:
+    """A map of a model for `operation`; `shape` is how many digits, layers and heads there are."""
+    task = arithmetic_task(operation, shape[0])
+    return NodeMap(model, task, task.causal, shape[1], shape[2], tuple(nodes), tuple(roles))

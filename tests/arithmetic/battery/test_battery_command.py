@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
+from arithmetic.battery.plants import SMALL, arithmetic_map, outcome_of, planted_subject, untrained_subject
 from carrylens import __version__
 from carrylens.arithmetic.battery import registry
 from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, battery_record
@@ -25,11 +25,9 @@ from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.zoo import shipped as find
+from carrylens.arithmetic.zoo import sources
 from carrylens.claims.verdicts import Verdict
 from carrylens.cli import app
-from carrylens.discovery import map_folder
-from carrylens.discovery.node_map import NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
 from carrylens.evidence.rates import Rate
@@ -81,7 +79,7 @@ def test_only_what_reads_the_map_is_run_again_for_another_map() -> None:
     reading = replace(counting("two", calls), reads_map=True)
     subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), reading]
     first = list(run_experiments(ExperimentContext(subject, SMALL), experiments, []))
-    mapped = replace(subject, map=NodeMap("untrained", Operation.ADD, 3, 2, 3, (), ()))
+    mapped = replace(subject, map=arithmetic_map("untrained", Operation.ADD, (3, 2, 3)))
     list(run_experiments(ExperimentContext(mapped, SMALL), experiments, first))
     assert calls == ["one", "two", "two"]
 
@@ -154,8 +152,7 @@ def test_what_came_with_a_model_is_only_printed_unless_asked_otherwise(
 ) -> None:
     calls: list[str] = []
     monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), counting("two", calls)))
-    for room in (find, map_folder):
-        monkeypatch.setattr(room, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(sources, "SHIPPED", tmp_path / "shipped")
     monkeypatch.chdir(tmp_path)
     planted = plant(describe(Operation.ADD, 1))
     name = planted.truth.name
@@ -192,8 +189,7 @@ def test_what_came_with_a_model_is_only_printed_unless_asked_otherwise(
 def test_a_battery_that_came_with_other_weights_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls),))
-    for room in (find, map_folder):
-        monkeypatch.setattr(room, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(sources, "SHIPPED", tmp_path / "shipped")
     monkeypatch.chdir(tmp_path)
     planted = plant(describe(Operation.ADD, 1))
     folder = tmp_path / "shipped" / planted.truth.name

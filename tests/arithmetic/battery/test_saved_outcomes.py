@@ -16,6 +16,7 @@ from carrylens.arithmetic.battery.fresh_outcomes import is_current, is_fresh
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import EXPERIMENTS, experiments_called
 from carrylens.arithmetic.battery.settings import BatterySettings
+from carrylens.arithmetic.task import ArithmeticTask, find_task
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.discovery.node_map import MAP, NodeMap
 
@@ -39,8 +40,9 @@ def test_every_shipped_outcome_is_of_the_present_form(name: str) -> None:
 
 def test_a_shipped_file_is_fresh_for_its_map_and_settings_and_for_no_others() -> None:
     _, outcomes = saved_battery(folder())
-    found = NodeMap.from_json((folder() / MAP).read_bytes())
-    subject = replace(untrained_subject(found.operation), map=found)
+    found = NodeMap.from_json((folder() / MAP).read_bytes(), find_task)
+    assert isinstance(found.task, ArithmeticTask)
+    subject = replace(untrained_subject(found.task.operation), map=found)
     for outcome in outcomes:
         (experiment,) = experiments_called(outcome.card.name)
         fields = {key: value for key, value in outcome.settings.items() if key != "map"}

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from carrylens.explain import read_members
 from typer.testing import CliRunner
 
 from arithmetic.battery.plants import outcome_of, planted_subject
@@ -26,6 +25,7 @@ from carrylens.cli import app
 from carrylens.discovery.node_map import MAP
 from carrylens.folders import check_sealed, write_sealed
 from carrylens.model.weights import hash_of
+from carrylens.workflow.reading import read_members
 from claims.maps import SEARCHED, left_to_right_map
 
 PLAIN, BINARY = describe(Operation.ADD, 3), describe(Operation.ADD, 3, Dials(carry=Carry.BINARY))
@@ -110,13 +110,11 @@ def test_a_battery_that_was_changed_is_refused(tmp_path: Path, outcomes: dict[st
 def test_what_came_with_a_model_is_used_where_maps_has_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Outcome]
 ) -> None:
-    from carrylens.arithmetic.zoo import shipped as find
-    from carrylens.discovery import map_folder
+    from carrylens.arithmetic.zoo import sources
 
     monkeypatch.chdir(tmp_path)
     name = str(plant(PLAIN).truth.name)
-    for room in (find, map_folder):
-        monkeypatch.setattr(room, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(sources, "SHIPPED", tmp_path / "shipped")
     folder = Path(saved(tmp_path / "shipped" / name, PLAIN))
     assert not read_members([name])[0].outcomes
     sha256 = hash_of(load(name))

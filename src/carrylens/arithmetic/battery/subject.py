@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.tokens import answer_positions, encode, place_names, place_position
 from carrylens.discovery.node_map import NodeMap, Nodes
 from carrylens.interventions.engine import Engine
@@ -52,7 +53,7 @@ class Subject:
     @cached_property
     def engine(self) -> Engine:
         """What runs edits on the model."""
-        return Engine(self.model)
+        return Engine(self.model, arithmetic_task(self.operation, self.digits))
 
     @property
     def digits(self) -> int:

@@ -54,7 +54,7 @@ _SUMS, _PAIRS, _DIFFERENCES = range(19), range(100), range(-9, 10)
 
 
 def sketch_circuit(wiring: Wiring) -> Sketch:
-    """Everything but the combining MLPs, which `combine.py` adds."""
+    """Everything but the combining MLPs, which `answer_mlps.py` adds."""
     description = wiring.description
     sketch = Sketch(description.n_layers, description.n_heads)
     for role in (*description.roles, *description.decoys):

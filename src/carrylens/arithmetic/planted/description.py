@@ -1,7 +1,7 @@
 """Circuit descriptions: which node computes which variable, as a value to read, write and edit.
 
 Takes  variables and nodes by name, or the JSON of a description.
-Gives  `CircuitDescription`, which `plant.py` turns into a model and refuses where it cannot work.
+Gives  `CircuitDescription`, which `planting.py` turns into a model and refuses where it cannot work.
 Never  checks whether it can: `wiring.py` does.
 """
 

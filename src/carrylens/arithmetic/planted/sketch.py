@@ -1,7 +1,7 @@
 """The sketch: what every head and neuron of a planted model is to do, in named directions and before any matrix.
 
 Takes  what to attend to, what to read and what to write, by the names of residual directions.
-Gives  `Sketch`, which `assemble.py` turns into weights.
+Gives  `Sketch`, which `assembly.py` turns into weights.
 Never  knows an algorithm, a width or a basis.
 
 A direction is a name such as `pos 9` or `ST bit 0`. `ONE` is 1 at every place and in every pass; thresholds are read

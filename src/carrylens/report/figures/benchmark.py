@@ -4,7 +4,7 @@ Takes  the records of a benchmark.
 Gives  one figure as an SVG document.
 Never  draws a share without its interval.
 
-Colours and markers are those of `battery_figure.py`: people of every colour vision tell them apart.
+Colours and markers are those of `figures/battery.py`: people of every colour vision tell them apart.
 """
 
 from __future__ import annotations

@@ -54,6 +54,7 @@ def leaning_borrows(cos: float) -> Subject:
         own = next(int(i) for i in way.nonzero() if all(each[i] == 0 for each in every if each is not way))
         turn[:, own] += (other - way) / way[own]
     block.attn.W_O.data = writes @ turn.T
+    assert block.mlp is not None
     block.mlp.W_in.data = torch.linalg.inv(turn).T @ block.mlp.W_in.detach()
     return Subject("leaning", model, Operation.MIX)
 

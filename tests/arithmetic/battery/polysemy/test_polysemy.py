@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
+from arithmetic.battery.plants import SMALL, arithmetic_map, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.fresh_outcomes import full_settings
@@ -18,12 +18,11 @@ from carrylens.arithmetic.battery.polysemy.summarise import judge_several
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import InsertedModel, Subject
+from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
-from carrylens.discovery.node_map import NodeMap
 from carrylens.evidence.rates import Rate
-from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 
@@ -92,7 +91,7 @@ def test_without_a_model_from_scratch_only_the_addition_model_stands_beside() ->
 
 
 def test_a_model_put_in_late_has_its_nodes_moved() -> None:
-    big, small = (Transformer(ModelConfig.of_width(2, n, n + 1, width=24, seed=1)) for n in (3, 2))
+    big, small = (Transformer(config_of_width(2, n, n + 1, width=24, seed=1)) for n in (3, 2))
     early, late = (
         Subject("ins", big, Operation.MIX, None, InsertedModel("add", small, late)) for late in (False, True)
     )
@@ -104,7 +103,7 @@ def test_a_model_put_in_late_has_its_nodes_moved() -> None:
 def test_the_map_is_not_read_so_a_new_one_leaves_the_outcome_as_it_is() -> None:
     (experiment,) = experiments_called("polysemy")
     subject = untrained_subject(Operation.MIX)
-    mapped = replace(subject, map=NodeMap("untrained", Operation.MIX, 3, 2, 3, (), ()))
+    mapped = replace(subject, map=arithmetic_map("untrained", Operation.MIX, (3, 2, 3)))
     assert full_settings(experiment, ExperimentContext(mapped, SMALL)) == full_settings(
         experiment, ExperimentContext(subject, SMALL)
     )

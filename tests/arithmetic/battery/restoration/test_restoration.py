@@ -13,7 +13,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
+from arithmetic.battery.plants import SMALL, arithmetic_map, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import UngatedSubject, ungated_subject
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.battery.context import ExperimentContext
@@ -32,12 +32,13 @@ from carrylens.arithmetic.battery.restoration.summarise import beside_curve
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import encode
 from carrylens.claims.verdicts import Verdict
-from carrylens.discovery.node_map import NodeMap, Usefulness
+from carrylens.discovery.node_map import Usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import Fill
 from carrylens.model.transformer import Transformer
@@ -50,8 +51,8 @@ NOISY = Dials(noise=2)
 def mapped(subject: Subject, kept: Collection[Node]) -> Subject:
     hit, none, config = Rate(5, 9), Rate(0, 9), subject.model.config
     nodes = [Usefulness(node, hit if node in kept else none, none, none, (), {}) for node in subject.nodes]
-    shape = (config.digits, config.n_layers, config.n_heads)
-    found = NodeMap(subject.name, subject.operation, *shape, nodes, ())
+    shape = (digits_of(config), config.n_layers, config.n_heads)
+    found = arithmetic_map(subject.name, subject.operation, shape, nodes)
     return Subject(subject.name, subject.model, subject.operation, found)
 
 

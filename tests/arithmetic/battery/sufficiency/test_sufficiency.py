@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
+from arithmetic.battery.plants import SMALL, arithmetic_map, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.useful_nodes import find_useful_nodes
@@ -22,10 +22,11 @@ from carrylens.arithmetic.battery.sufficiency.matched_sets import matched_set, s
 from carrylens.arithmetic.battery.sufficiency.measure import FILLS, KeptBranch
 from carrylens.arithmetic.battery.sufficiency.summarise import beside_branch
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
-from carrylens.discovery.node_map import NodeMap, Usefulness
+from carrylens.discovery.node_map import Usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, all_nodes
 
@@ -156,8 +157,10 @@ def test_past_the_gate_nodes_of_untrained_weights_keep_no_more_than_random_ones(
 def mapped(subject: Subject, kept: tuple[Node, ...] | list[Node]) -> Subject:
     hit, none, config = Rate(5, 9), Rate(0, 9), subject.model.config
     nodes = [Usefulness(node, hit if node in kept else none, none, none, (), {}) for node in subject.nodes]
-    shape = (config.digits, config.n_layers, config.n_heads)
-    return type(subject)(subject.name, subject.model, subject.operation, NodeMap("", Operation.ADD, *shape, nodes, ()))
+    shape = (digits_of(config), config.n_layers, config.n_heads)
+    return type(subject)(
+        subject.name, subject.model, subject.operation, arithmetic_map("", Operation.ADD, shape, nodes)
+    )
 
 
 def test_a_map_says_which_nodes_are_tagged() -> None:

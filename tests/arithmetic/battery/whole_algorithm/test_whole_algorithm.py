@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, subject_of, untrained_subject
+from arithmetic.battery.plants import SMALL, arithmetic_map, outcome_of, planted_subject, subject_of, untrained_subject
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.subject import Subject
@@ -21,7 +21,7 @@ from carrylens.arithmetic.battery.whole_algorithm.intervention_rows import (
     random_pairs,
 )
 from carrylens.arithmetic.battery.whole_algorithm.scrubbing import claimed_circuit, claimed_sites
-from carrylens.arithmetic.hypotheses import rivals_of
+from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.planted.dials import Dials, describe, one_layer
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
@@ -29,7 +29,7 @@ from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import MB, OPR, SGN, ST, SV, A
 from carrylens.claims.verdicts import Verdict
-from carrylens.discovery.node_map import NodeMap, Role
+from carrylens.discovery.node_map import Role
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.tasks.variables import Variable
@@ -53,14 +53,14 @@ def true_map(operation: Operation, moved: int = 0, operator: Variable | None = O
     def called(variable: Variable) -> Variable:
         if variable == OPR and operator is not None:
             return operator
-        return variable if variable.digit is None else Variable(variable.name, (variable.digit + moved) % 2)
+        return variable if variable.index is None else Variable(variable.name, (variable.index + moved) % 2)
 
     roles = [
         Role(tuple(sorted(group.nodes)), called(group.variable), 1, hit, none, 0.0)
         for group in planted.truth.groups
         if group.variable != OPR or operator is not None
     ]
-    found = NodeMap("planted", operation, 2, 2, planted.model.config.n_heads, (), roles)
+    found = arithmetic_map("planted", operation, (2, 2, planted.model.config.n_heads), (), roles)
     return Subject("planted", planted.model, operation, found)
 
 
@@ -268,7 +268,7 @@ def test_every_row_has_sites_of_its_own() -> None:
 @pytest.mark.parametrize("operation", list(Operation))
 def test_rows_predicted_together_are_as_predicted_one_by_one(operation: Operation) -> None:
     subject = planted_subject(operation, 2)
-    models = [algorithm(operation, 2), *(rival.model for rival in rivals_of(operation, 2))]
+    models = [algorithm(operation, 2), *rival_algorithms(operation, 2)]
     sites = all_sites(subject)
     asked = random_interventions(operation, sites, 2, 60, seed=8)
     for account in align_hypotheses(subject, models, sites, 24, seed=1):

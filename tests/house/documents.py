@@ -1,0 +1,47 @@
+"""The house rules of documents: each takes text and gives the list of what in it is not so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+SOURCE = "src/carrylens/"
+
+
+def missing_paths(text: str, tracked: Collection[str]) -> list[str]:
+    """Paths in backticks that no tracked file has: from the root, or from the package.
+
+    In a table row that begins with a room, names are also looked for in that room and in its folders that the row
+    names. Elsewhere a bare `module.py` may be any file of that name.
+    """
+    found = []
+    for line in text.splitlines():
+        room = re.match(r"\| `([a-z_/]+/)` \|", line)
+        inside = [SOURCE + room[1], *(SOURCE + room[1] + each for each in _folders(line))] if room else []
+        for path in _paths(line):
+            ends = [path] if "/" in path or inside else [path, *(name for name in tracked if name.endswith(f"/{path}"))]
+            wanted = [start + end for start in ("", SOURCE, *inside) for end in ends]
+            is_folder = path.endswith("/")
+            if not any(name.startswith(each) if is_folder else name == each for each in wanted for name in tracked):
+                found.append(path)
+    return found
+
+
+def broken_links(document: Path, root: Path) -> list[str]:
+    """Links of a document to files that are not there."""
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8"))
+    local = [link for link in links if not re.match(r"[a-z]+:", link)]
+    found = {link: document.parent / link for link in local}
+    return [link for link, path in found.items() if not path.exists() or root.resolve() not in path.resolve().parents]
+
+
+def _folders(line: str) -> list[str]:
+    return re.findall(r"`([a-z_]+/)`", line)
+
+
+def _paths(line: str) -> Iterator[str]:
+    # Anything in backticks that is a path or a module; not a file that a command writes, nor a call.
+    for word in re.findall(r"`([^`\s]+)`", line):
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*/|[\w./-]+\.(py|md)|Makefile", word):
+            yield word
