@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ from typer.testing import CliRunner
 
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.zoo.exams import Exam
-from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.cli import app, models
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer, save_model
@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_take_the_test_is_refused_before_the_first_question
 
 def test_a_model_on_the_hub_cannot_take_its_test(folder: Path) -> None:
     exam = Exam.start(str(folder), 10, 0, "cpu")
-    exam.source = find_source("hf:owner/add_d2_l1_h3_w24_t1K_s1")
+    exam.source = replace(exam.source, given="hf:owner/add_d2_l1_h3_w24_t1K_s1", folder=None)
     with pytest.raises(CarryLensError, match="--save"):
         exam.folder_to_save()
 

@@ -10,7 +10,7 @@ from carrylens.arithmetic.tokens import encode
 from carrylens.errors import CarryLensError
 from carrylens.training.batches import NO_CONDITION, TrainingBatches, draw_examples
 from carrylens.training.losses import answered_right, output_logits
-from training.parity import BITS, parity_task
+from training.bit_parity import BITS, parity_task
 
 
 @pytest.mark.parametrize("operation", list(Operation))

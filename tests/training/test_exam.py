@@ -11,7 +11,7 @@ from scipy.stats import binom
 from carrylens.model import Transformer
 from carrylens.training import exam
 from carrylens.training.exam import PartResult, blank_results, population_parts, sit
-from training.parity import parity_plan
+from training.bit_parity import parity_plan
 
 
 def test_an_exam_goes_on_from_where_it_stood(monkeypatch: pytest.MonkeyPatch) -> None:

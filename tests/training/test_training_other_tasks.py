@@ -16,7 +16,7 @@ from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.exam import blank_results, class_results, population_parts, sit
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.run import HISTORY, resume, start, train
-from training.parity import BITS, parity_plan, parity_task
+from training.bit_parity import BITS, parity_plan, parity_task
 from training.quiet import Quiet
 
 CPU = torch.device("cpu")
