@@ -9,7 +9,7 @@ import pytest
 from carrylens.arithmetic.published_map import behaviors_json, features_json, read_published, role_tag
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
-from carrylens.discovery.behaviours import Attention, Behaviour, Clusters, Look
+from carrylens.discovery.behaviours import AttentionSummary, Behaviour, Clusters, Look
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
@@ -43,7 +43,7 @@ def small_map(digits: int = 10) -> NodeMap:
         3,
         (usefulness(IDLE, set(), digits), usefulness(HEAD, {1, 2}, digits), usefulness(MLP, {2}, digits)),
         (role, Role((HEAD, Node(15, 0, 2)), Variable("SA", 5), 2, Rate(9, 10), Rate(0, 10), 1e-4)),
-        behaviours=(Behaviour(HEAD, (Attention("add", looks, 96),), clusters),),
+        behaviours=(Behaviour(HEAD, (AttentionSummary("add", looks, 96),), clusters),),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from carrylens.discovery.behaviours import Attention, Behaviour, Look
+from carrylens.discovery.behaviours import AttentionSummary, Behaviour, Look
 from carrylens.discovery.node_map import Group, NodeMap, Role, Usefulness, Way
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
@@ -88,7 +88,7 @@ def parity_map(causal: CausalModel = CAUSAL) -> NodeMap:
             for head in (0, None)
         ],
         roles=[role((SMALL,), P[1]), role((BIG,), Y.variable, Way.SHIFT), role(pair, P[2])],
-        behaviours=[Behaviour(SMALL, (Attention("all", (Look("X0", 0.9),), 16),))],
+        behaviours=[Behaviour(SMALL, (AttentionSummary("all", (Look("X0", 0.9),), 16),))],
         groups=[Group(P[2], 0, (pair,))],
     )
 

@@ -10,13 +10,13 @@ import pytest
 from arithmetic.slow_route import chi_square, chi_square_limit
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Batch
-from carrylens.tasks.samplers import Mixture, Sampler, Uniform, population_of
+from carrylens.tasks.samplers import Interleaved, Sampler, Uniform, population_of
 from tasks.small_tasks import PARITY, WHEEL, D, E, K, T
 
 WHEELS = population_of(WHEEL)
 
 
-@pytest.mark.parametrize("sampler", [WHEELS, Mixture((WHEELS, population_of(WHEEL))), Mixture((WHEELS,) * 3)])
+@pytest.mark.parametrize("sampler", [WHEELS, Interleaved((WHEELS, population_of(WHEEL))), Interleaved((WHEELS,) * 3)])
 def test_a_question_does_not_depend_on_the_range_it_is_drawn_in(sampler: Sampler) -> None:
     whole = sampler.draw(3, 0, 50)
     for start, count in ((0, 50), (7, 1), (8, 13), (49, 1), (20, 0)):
@@ -37,10 +37,10 @@ def test_every_value_of_every_input_is_as_likely_as_any_other() -> None:
 
 def test_populations_of_a_mixture_take_turns() -> None:
     ones, zeros = (Uniform(((T, (value,)),)) for value in (1, 0))
-    assert Mixture((ones, zeros)).draw(0, 0, 6).column(T).tolist() == [1, 0, 1, 0, 1, 0]
-    assert Mixture((ones, zeros)).draw(0, 3, 4).column(T).tolist() == [0, 1, 0, 1]
+    assert Interleaved((ones, zeros)).draw(0, 0, 6).column(T).tolist() == [1, 0, 1, 0, 1, 0]
+    assert Interleaved((ones, zeros)).draw(0, 3, 4).column(T).tolist() == [0, 1, 0, 1]
     coins = Uniform(((T, (0, 1)),))
-    mixed, alone = Mixture((coins, ones)).draw(9, 0, 40), coins.draw(9, 0, 20)
+    mixed, alone = Interleaved((coins, ones)).draw(9, 0, 40), coins.draw(9, 0, 20)
     assert mixed[np.arange(0, 40, 2)] == alone
 
 

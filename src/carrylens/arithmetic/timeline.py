@@ -17,7 +17,7 @@ from carrylens.arithmetic.questions import Questions
 from carrylens.arithmetic.variables import TRI_STATE, U
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Column
-from carrylens.tasks.timeline import Timeline as TaskTimeline
+from carrylens.tasks.timeline import Timeline
 from carrylens.tasks.timeline import first_computable as first_computable_in
 from carrylens.tasks.timeline import timeline as task_timeline
 from carrylens.tasks.variables import UNKNOWN, Variable
@@ -36,7 +36,7 @@ def first_computable(model: Algorithm, variable: Variable) -> int:
     return first_computable_in(model, QuestionLayout(model.digits).layout(), variable)
 
 
-class Timeline(TaskTimeline):
+class ArithmeticTimeline(Timeline):
     """What is known of each variable at each position up to `=`."""
 
     def state(self, variable: Variable) -> Column:
@@ -49,7 +49,7 @@ class Timeline(TaskTimeline):
 
 def timeline(
     model: Algorithm, questions: Questions, read: Collection[Variable] | None = None, *, half_read: bool = False
-) -> Timeline:
+) -> ArithmeticTimeline:
     """What `model` knows of every variable, or of those in `read`, at every position up to `=`.
 
     >>> from carrylens.arithmetic.algorithms import algorithm
@@ -60,4 +60,4 @@ def timeline(
     array([2, 2, 2, 2, 2, 2, 1, 1], dtype=int8)
     """
     found = task_timeline(model, QuestionLayout(model.digits).layout(), questions, read, half_read=half_read)
-    return Timeline(found.model, found.possible)
+    return ArithmeticTimeline(found.model, found.possible)

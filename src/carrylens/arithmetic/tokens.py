@@ -17,14 +17,12 @@ from carrylens.arithmetic.layout import equals_position, sequence_length
 from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.errors import CarryLensError, quote
+from carrylens.tasks.layout import TokenIds
 
 VOCABULARY = "0123456789+-=*/"
 """Every token; a token's id is its place here. `*` and `/` are in the published models' vocabulary and never used."""
 
 PLUS, MINUS, EQUALS = (VOCABULARY.index(token) for token in "+-=")
-
-TokenIds = NDArray[np.int64]
-"""Axes [batch, pos]."""
 
 
 def encode(questions: Questions, answers: Answers | None = None) -> TokenIds:

@@ -45,7 +45,7 @@ _GROWTH = (64, 128, 256, 512)
 
 
 @dataclass(frozen=True)
-class Growth:
+class EditGrowth:
     """The best time of so many nodes on so many questions."""
 
     n_nodes: int
@@ -68,7 +68,7 @@ class InterventionBench:
     n_pairs: int
     pair_questions: int
     pair_seconds: float
-    growth: tuple[Growth, ...]
+    growth: tuple[EditGrowth, ...]
 
     @property
     def ratio(self) -> float | None:
@@ -114,7 +114,7 @@ def bench_interventions(
         pair_questions=pair_questions,
         pair_seconds=_seconds(lambda: engine.run(pairs, questions[:pair_questions], reference=reference)),
         growth=tuple(
-            Growth(
+            EditGrowth(
                 len(some),
                 count,
                 _seconds(lambda some=some, count=count: engine.run(some, questions[:count], reference=reference)),  # type: ignore[misc]

@@ -17,7 +17,7 @@ from carrylens.tasks.task import Task
 from carrylens.tasks.timeline import first_computable
 from carrylens.tasks.variables import Variable
 
-Places = Callable[[int], Collection[str]]
+PlaceRule = Callable[[int], Collection[str]]
 """From an index to the names of the places at which its variable may stand, such as `lambda k: [f"D'{k}"]`."""
 
 
@@ -40,7 +40,7 @@ class Hypothesis:
     optional: tuple[str, ...] = ()
     folded: tuple[str, ...] = ()
     gates: tuple[Variable, ...] = ()
-    places: Mapping[str, Places] = field(default_factory=dict, hash=False)
+    places: Mapping[str, PlaceRule] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         known = {variable.name for variable in self.model.variables}

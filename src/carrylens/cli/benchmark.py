@@ -18,24 +18,28 @@ from carrylens.errors import CarryLensError
 from carrylens.terminal import Stopped, print_line, print_note, print_record
 
 Dial = Annotated[list[str] | None, typer.Option("--dial", help="Only this dial, such as decoys. May be repeated.")]
-Operation = Annotated[list[str] | None, typer.Option("--operation", help="Only add, sub or mix. May be repeated.")]
-Digits = Annotated[list[int] | None, typer.Option("--digits", help="Only so many digits. May be repeated.")]
-Method = Annotated[list[str] | None, typer.Option("--method", help="Only this method, such as ours. May be repeated.")]
+OnlyOperation = Annotated[list[str] | None, typer.Option("--operation", help="Only add, sub or mix. May be repeated.")]
+OnlyDigits = Annotated[list[int] | None, typer.Option("--digits", help="Only so many digits. May be repeated.")]
+OnlyMethod = Annotated[
+    list[str] | None, typer.Option("--method", help="Only this method, such as ours. May be repeated.")
+]
 Part = Annotated[list[str] | None, typer.Option("--part", help="Only scores, nothing, accounts or reliability.")]
-Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep results there, and go on from those there.")]
+ResultsFolder = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Keep results there, and go on from those there.")
+]
 
 
 def calibrate_command(
     quick: Annotated[bool, typer.Option("--quick", help="A few two-digit circuits, on less evidence.")] = False,
     dial: Dial = None,
-    operation: Operation = None,
-    digits: Digits = None,
+    operation: OnlyOperation = None,
+    digits: OnlyDigits = None,
     seeds: Annotated[int, typer.Option(help="How many seeds of noise, rotation and questions.")] = 2,
-    method: Method = None,
+    method: OnlyMethod = None,
     part: Part = None,
     light: Annotated[bool, typer.Option("--light", help="Less evidence for each map, as map --quick.")] = False,
     fit: Annotated[bool, typer.Option("--fit", help="Fit the confidence rule on the training circuits.")] = False,
-    out: Out = None,
+    out: ResultsFolder = None,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of the documentation.")] = False,

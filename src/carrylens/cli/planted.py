@@ -21,45 +21,45 @@ if TYPE_CHECKING:  # PyTorch is imported only when the command is run
     from carrylens.arithmetic.planted.description import CircuitDescription
 
 
-Operation = Annotated[str, typer.Argument(metavar="OPERATION", help="add, sub or mix.")]
-Digits = Annotated[int, typer.Option(help="How many digits the operands have.")]
-Method = Annotated[str, typer.Option(help="left-to-right, or a rival: one-layer, place-value, right-to-left.")]
+PlantOperation = Annotated[str, typer.Argument(metavar="OPERATION", help="add, sub or mix.")]
+PlantDigits = Annotated[int, typer.Option(help="How many digits the operands have.")]
+PlantMethod = Annotated[str, typer.Option(help="left-to-right, or a rival: one-layer, place-value, right-to-left.")]
 Redundancy = Annotated[int, typer.Option(help="How many copies digits, tri-states and carries have.")]
-Copies = Annotated[str, typer.Option(help="Where copies of tri-states are: heads or places.")]
+CopiesOption = Annotated[str, typer.Option(help="Where copies of tri-states are: heads or places.")]
 Sharing = Annotated[bool, typer.Option("--sharing", help="Split each fetching head in two.")]
 Polysemy = Annotated[bool, typer.Option("--polysemy", help="One fetching head for SA, MD and ND.")]
 Decoys = Annotated[int, typer.Option(help="How many variables a column has that nobody reads, 0 to 3.")]
 Noise = Annotated[int, typer.Option(help="How many heads of each layer are random.")]
 Delay = Annotated[int, typer.Option(help="How many places after D'k its tri-state value is made.")]
-Timing = Annotated[str, typer.Option(help="Carries resolved at the answer (lazy) or at = (tail).")]
-Carry = Annotated[str, typer.Option(help="tri-state or binary.")]
+TimingOption = Annotated[str, typer.Option(help="Carries resolved at the answer (lazy) or at = (tail).")]
+CarryOption = Annotated[str, typer.Option(help="tri-state or binary.")]
 Rotated = Annotated[bool, typer.Option("--rotated", help="Turn the residual stream's basis.")]
 Seed = Annotated[int, typer.Option(min=0, help="Which rotation and noise.")]
 Description = Annotated[Path | None, typer.Option(metavar="FILE", help="Plant this circuit description instead.")]
 Describe = Annotated[bool, typer.Option("--describe", help="Print the description; plant nothing.")]
-Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")]
+PlantOut = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the circuit.")]
 Check = Annotated[int, typer.Option(min=0, help="Ask so many enriched questions, and all classes.")]
 
 
 def plant_command(
-    operation: Operation = "add",
-    digits: Digits = 6,
-    method: Method = "left-to-right",
+    operation: PlantOperation = "add",
+    digits: PlantDigits = 6,
+    method: PlantMethod = "left-to-right",
     redundancy: Redundancy = 1,
-    copies: Copies = "heads",
+    copies: CopiesOption = "heads",
     sharing: Sharing = False,
     polysemy: Polysemy = False,
     decoys: Decoys = 0,
     noise: Noise = 0,
     delay: Delay = 0,
-    timing: Timing = "lazy",
-    carry: Carry = "tri-state",
+    timing: TimingOption = "lazy",
+    carry: CarryOption = "tri-state",
     rotated: Rotated = False,
     seed: Seed = 0,
     description: Description = None,
     describe: Describe = False,
-    out: Out = None,
+    out: PlantOut = None,
     svg: Svg = None,
     check: Check = 0,
     as_json: JsonOption = False,

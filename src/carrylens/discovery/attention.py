@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.discovery.behaviours import Attention, Look
+from carrylens.discovery.behaviours import AttentionSummary, Look
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch
@@ -38,12 +38,14 @@ def average_pattern(model: Transformer, task: Task, questions: Batch) -> Pattern
     return np.asarray((total / len(questions)).numpy())
 
 
-def top_places(pattern: Pattern, node: Node, condition: str, names: Sequence[str], n: int, most: int = 4) -> Attention:
+def top_places(
+    pattern: Pattern, node: Node, condition: str, names: Sequence[str], n: int, most: int = 4
+) -> AttentionSummary:
     """The places that a head looks at most, down to the least share worth a name; `names` are those of all places."""
     assert node.head is not None
     row = pattern[node.layer, node.head, node.position]
     best = [at for at in np.argsort(-row, kind="stable")[:most] if row[at] >= LEAST_SHARE]
-    return Attention(condition, tuple(Look(names[at], round(float(row[at]), 4)) for at in best), n)
+    return AttentionSummary(condition, tuple(Look(names[at], round(float(row[at]), 4)) for at in best), n)
 
 
 def overlap(pattern: Pattern, one: Node, other: Node) -> float:

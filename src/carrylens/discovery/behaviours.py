@@ -32,7 +32,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionSummary:
     """Where a head looks on average over `n` questions of one condition: its top places, the first of them first."""
 
     operation: str
@@ -96,7 +96,7 @@ class Behaviour:
     """What one node does: where it looks (heads), what its write falls into, and what its backups hide."""
 
     node: Node
-    attention: tuple[Attention, ...] = ()
+    attention: tuple[AttentionSummary, ...] = ()
     clusters: tuple[Clusters, ...] = ()
     backups: BackupUse | None = None
 
@@ -143,9 +143,9 @@ def place_of(given: Mapping[str, Any]) -> PlaceUse:
     return PlaceUse(given["position"], given["place"], **rates, tokens=tuple(map(rate_of, given["tokens"])))
 
 
-def _attention(given: Mapping[str, Any]) -> Attention:
+def _attention(given: Mapping[str, Any]) -> AttentionSummary:
     looks = tuple(Look(each["place"], each["share"]) for each in given["looks"])
-    return Attention(str(given["operation"]), looks, given["n"])
+    return AttentionSummary(str(given["operation"]), looks, given["n"])
 
 
 def _backups(given: Mapping[str, Any]) -> BackupUse:

@@ -27,7 +27,7 @@ from carrylens.tasks.timeline import first_computable, parent_combinations
 from carrylens.tasks.variables import Variable
 
 Points = NDArray[np.float64]
-Labels = NDArray[np.int64]
+ClassLabels = NDArray[np.int64]
 
 _STILL = 1e-9  # a write whose spread is below that share of its size does not vary
 
@@ -44,7 +44,7 @@ def clustered_variables(task: Task) -> list[tuple[Condition, Variable]]:
 
 def balanced_questions(
     task: Task, condition: Condition, variable: Variable, per_class: int, seed: int
-) -> tuple[Batch, Labels]:
+) -> tuple[Batch, ClassLabels]:
     """`per_class` questions of each class of the variable, and their classes."""
     causal, grid = task.causal, grid_of(task.causal)
     mechanism = causal.by_variable[variable]
@@ -91,7 +91,7 @@ def measure_clusters(
 
 def cluster_points(
     model: Transformer, task: Task, variable: Variable, nodes: Sequence[Node], per_class: int, seed: int
-) -> dict[Node, tuple[Points, Labels]]:
+) -> dict[Node, tuple[Points, ClassLabels]]:
     """For each node the points that its clusters were measured on, and the class of each, to be drawn."""
     condition = next(condition for condition, each in clustered_variables(task) if each == variable)
     questions, labels = balanced_questions(task, condition, variable, per_class, seed)
@@ -107,7 +107,7 @@ def principal_components(write: Points) -> Points:
     return np.asarray(left[:, :2] * size[:2])
 
 
-def silhouettes(points: Points, labellings: Labels) -> NDArray[np.float64]:
+def silhouettes(points: Points, labellings: ClassLabels) -> NDArray[np.float64]:
     """The mean silhouette of the points under each labelling; all labellings have the same number of each label.
 
     A point's silhouette is (b-a)/max(a, b): a is its mean distance to its own class, b to the nearest other class.
@@ -123,7 +123,7 @@ def silhouettes(points: Points, labellings: Labels) -> NDArray[np.float64]:
     return np.asarray(np.where(larger > 0, (nearest - own) / np.where(larger > 0, larger, 1.0), 0.0).mean(-1))
 
 
-def _shuffles(labels: Labels, count: int, seed: int) -> Labels:
+def _shuffles(labels: ClassLabels, count: int, seed: int) -> ClassLabels:
     # The labels as they are, then shuffled.
     random = np.random.default_rng([seed, 4])
     return np.stack([labels, *(random.permutation(labels) for _ in range(count))])

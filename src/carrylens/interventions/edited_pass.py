@@ -24,7 +24,7 @@ from carrylens.interventions.clean import LayerBook
 from carrylens.interventions.edits import Add, Edge, Fill, Norm, Replace, Shift
 from carrylens.interventions.fills import Kind, Rows, direction, projector
 from carrylens.interventions.parts import LayerParts, Parts, take
-from carrylens.interventions.plan import Act, EditPlan, Footprint, LayerRoute, Places, Receive, Send, route
+from carrylens.interventions.plan import Act, EditPlan, Footprint, LayerRoute, Positions, Receive, Send, route
 from carrylens.interventions.sites import Input
 
 
@@ -40,7 +40,7 @@ class Segment:
 class Held:
     """Values at some positions, axes [batch, pos, ...]."""
 
-    positions: Places
+    positions: Positions
     values: Tensor
 
     def at(self, positions: Sequence[int]) -> Tensor:
@@ -136,7 +136,7 @@ class EditedPass:
             positions = _index(held.positions, first, clean)
             held.values[untouched] = take(clean, self._rows.questions[untouched], positions)
 
-    def _stream(self, number: int, held: Held, positions: Places) -> Tensor:
+    def _stream(self, number: int, held: Held, positions: Positions) -> Tensor:
         # The stream entering a layer: in hand where an earlier layer changed it, else that of the clean pass.
         book = self._rows.book
         is_last = number == len(book.layers)
@@ -144,7 +144,7 @@ class EditedPass:
         known = tuple(position for position in held.positions if position in positions)
         return self._spread(held.at(known), known, positions, clean, first)
 
-    def _spread(self, values: Tensor, known: Places, positions: Places, clean: Tensor, first: int) -> Tensor:
+    def _spread(self, values: Tensor, known: Positions, positions: Positions, clean: Tensor, first: int) -> Tensor:
         # Clean values at all positions, with those in hand put in their places.
         if not positions:
             return clean.new_zeros(len(self._rows.questions), 0, *clean.shape[2:])

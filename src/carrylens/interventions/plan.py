@@ -23,7 +23,7 @@ from carrylens.interventions.sites import Input, Residual, Site
 from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node
 
-Places = tuple[int, ...]
+Positions = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Act:
     """One change at some sites of one kind in one layer; `heads` is empty for MLPs and residual states."""
 
     change: Replace | Add | Shift
-    positions: Places
-    heads: Places = ()
+    positions: Positions
+    heads: Positions = ()
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class LayerPlan:
 class LayerFootprint:
     """The positions an edit itself acts at in one layer."""
 
-    residual: Places = ()
-    reading: Places = ()
-    heads: Places = ()
-    mlp: Places = ()
+    residual: Positions = ()
+    reading: Positions = ()
+    heads: Positions = ()
+    mlp: Positions = ()
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class LayerRoute:
     """Positions in one layer, sorted: whose entering stream differs, whose heads look anew, whose heads' and whose
     MLP's writes are in hand."""
 
-    dirty: Places
-    attending: Places
-    heads: Places
-    out: Places
+    dirty: Positions
+    attending: Positions
+    heads: Positions
+    out: Positions
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def plan_edit(edit: Edit, config: ModelConfig) -> EditPlan:
     return EditPlan(edit, layers, Footprint(tuple(map(_footprint, layers))))
 
 
-def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], Places]:
+def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], Positions]:
     """The positions to compute in each layer, and those whose logits are to be computed."""
     routes, dirty = [], set[int]()
     for layer, own in enumerate(footprint.layers[:-1]):
@@ -194,9 +194,9 @@ def _footprint(plan: LayerPlan) -> LayerFootprint:
     )
 
 
-def _positions(sites: Iterable[Site]) -> Places:
+def _positions(sites: Iterable[Site]) -> Positions:
     return tuple(site.position for site in sites)
 
 
-def _sorted(positions: Iterable[int]) -> Places:
+def _sorted(positions: Iterable[int]) -> Positions:
     return tuple(sorted(set(positions)))

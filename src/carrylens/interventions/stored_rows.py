@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.interventions.records import Records
+from carrylens.interventions.sequences import Index
 from carrylens.interventions.store import Store
-
-Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

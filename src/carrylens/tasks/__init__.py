@@ -13,7 +13,7 @@ from carrylens.tasks.equivalence import are_equivalent
 from carrylens.tasks.fingerprint import fingerprint
 from carrylens.tasks.layout import Layout, Slot
 from carrylens.tasks.pairs import Pairs, effect_pairs, interchange_pairs, null_pairs
-from carrylens.tasks.samplers import Mixture, Sampler, Uniform
+from carrylens.tasks.samplers import Interleaved, Sampler, Uniform
 from carrylens.tasks.task import Condition, Strata, Task
 from carrylens.tasks.timeline import Timeline, first_computable, timeline
 from carrylens.tasks.variables import UNKNOWN, Family, Variable, VariableKind
@@ -24,9 +24,9 @@ __all__ = [
     "CausalModel",
     "Condition",
     "Family",
+    "Interleaved",
     "Layout",
     "Mechanism",
-    "Mixture",
     "Pairs",
     "Sampler",
     "Slot",

@@ -22,7 +22,7 @@ Column = NDArray[np.int8]
 Columns = NDArray[np.int8]
 """Axes [batch, variable]."""
 _LARGEST = 127
-Rows = slice | NDArray[np.intp] | NDArray[np.bool_]
+RowChoice = slice | NDArray[np.intp] | NDArray[np.bool_]
 
 
 class Batch:
@@ -69,7 +69,7 @@ class Batch:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: int | Rows) -> Self:
+    def __getitem__(self, rows: int | RowChoice) -> Self:
         """A batch of the rows asked for; of one row, if its number is given."""
         if isinstance(rows, int):
             if not -len(self) <= rows < len(self):

@@ -50,7 +50,7 @@ class Uniform:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Interleaved:
     """Questions of several populations of one task, taking turns: question i is of population i modulo their number."""
 
     parts: tuple[Sampler, ...]

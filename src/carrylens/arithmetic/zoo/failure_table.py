@@ -23,10 +23,10 @@ STREAMS = ("natural", "paper", "enriched")
 PUBLISHED_ASKED = 1_000_000
 _HERE = Path(__file__).parent
 
-Record = dict[str, Any]
+FailureRecord = dict[str, Any]
 
 
-def shipped_figures() -> Iterator[Record]:
+def shipped_figures() -> Iterator[FailureRecord]:
     """What is known of each shipped model."""
     for name in shipped_names():
         yield folder_figures(ModelName.parse(name), find_model(name))
@@ -38,7 +38,7 @@ def accurate_names() -> tuple[list[str], dict[str, bool | None]]:
     return [name for name, bar in bars.items() if bar], {name: bar for name, bar in bars.items() if not bar}
 
 
-def folder_figures(name: ModelName, folder: Path) -> Record:
+def folder_figures(name: ModelName, folder: Path) -> FailureRecord:
     """What is known of the model in a folder; None where the folder does not say."""
     test, lines = saved_test(folder), history(folder)
     last = lines[-1] if lines else {}
@@ -56,7 +56,7 @@ def folder_figures(name: ModelName, folder: Path) -> Record:
     }
 
 
-def tried_figures() -> Iterator[Record]:
+def tried_figures() -> Iterator[FailureRecord]:
     """Models that were trained and are not shipped, and what was tried."""
     for row in _rows("tried.csv"):
         counts = [PartResult(stream, row["operation"], int(row["asked"]), int(row[stream])) for stream in STREAMS[::2]]
@@ -64,7 +64,7 @@ def tried_figures() -> Iterator[Record]:
         yield {"model": row["model"], "operation": row["operation"], "streams": streams, "what": row["what"]}
 
 
-def published_figures() -> Iterator[Record]:
+def published_figures() -> Iterator[FailureRecord]:
     """The paper's models, each operation apart: failures among a million questions."""
     for row in _rows("published.csv"):
         for operation in ("add", "sub"):
@@ -73,7 +73,7 @@ def published_figures() -> Iterator[Record]:
                 yield {"model": row["model"], "operation": operation, "loss": float(row["loss"]), **_count(count)}
 
 
-def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[str, Any]]) -> Record:
+def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[str, Any]]) -> FailureRecord:
     mine = {part["name"]: part for part in parts if part["operation"] == operation}
     targets = [part for part in mine.values() if part["name"] not in STREAMS]
     weakest = max(targets, key=lambda part: part["failed"] / part["asked"], default=None)
@@ -91,7 +91,7 @@ def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[
     }
 
 
-def _count(part: Mapping[str, Any]) -> Record:
+def _count(part: Mapping[str, Any]) -> FailureRecord:
     asked, failed = part["asked"], part["failed"]
     return {"asked": asked, "failed": failed, "interval": list(PartResult("", "", asked, failed).interval())}
 

@@ -9,8 +9,7 @@ Colours and markers are those of `figures/battery.py`: people of every colour vi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -19,8 +18,8 @@ from matplotlib.ticker import MultipleLocator
 
 from carrylens.evidence.rates import Rate
 from carrylens.report.figures.svg import FIXED, as_svg
+from carrylens.report.plain_records import Record
 
-Record = Mapping[str, Any]
 _STYLES = {
     "ours": ("#0072B2", "o", 5.5),
     "published": ("#D55E00", "s", 3.5),

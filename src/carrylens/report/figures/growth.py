@@ -8,7 +8,6 @@ Never  measures.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -16,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
 from carrylens.report.figures.svg import FIXED, as_svg
+from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align, markdown_table
 
-Record = Mapping[str, Any]
 _HEAD = ["digits", "width", "batch", "ms a step", "of peak", "µs a trained question", "µs a tested question", "of peak"]
 _ASPECTS = ("digits", "width", "batch")
 _COLOURS = {"trained": "#1f77b4", "tested": "#d95f02"}

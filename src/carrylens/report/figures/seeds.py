@@ -7,17 +7,16 @@ Never  joins models of two shapes, and never hides how many questions were asked
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from carrylens.report.figures.node_tables import WIDTH
+from carrylens.report.plain_records import Record
 
-Record = Mapping[str, Any]
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 _STREAMS = ("natural", "enriched")
 _FLOOR = 1e-8

@@ -22,12 +22,11 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact
 from carrylens.folders import check_if_sealed
 from carrylens.nodes import print_nodes
+from carrylens.report.plain_records import Record
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import TaskFinder
 
 TEST, HISTORY, WORKED = "test.json", "training.jsonl", "worked.json"
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,19 +7,18 @@ Never  computes more than sums and shares of counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
+from carrylens.report.plain_records import Record
 from carrylens.report.terminal.benchmark_words import CONTROLS, INTRODUCTION, NOTES, SCORED, STATED
 from carrylens.report.terminal.tables import align, markdown_table
 
-Record = Mapping[str, Any]
-Table = tuple[str, list[str], list[list[str]]]
+ScoreTable = tuple[str, list[str], list[list[str]]]
 
 
-def calibration_tables(records: Sequence[Record]) -> list[Table]:
+def calibration_tables(records: Sequence[Record]) -> list[ScoreTable]:
     """Every table that the records have rows for: title, head and body."""
     scores = [record for record in records if record["part"] == "scores"]
     tables = [

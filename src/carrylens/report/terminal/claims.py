@@ -7,14 +7,12 @@ Never  judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.evidence.rates import Rate
+from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align
-
-Record = Mapping[str, Any]
 
 _VERDICTS = ("SUPPORTED", "REFUTED", "INCONCLUSIVE", "UNTESTED")
 _KINDS = {

@@ -7,12 +7,11 @@ Never  asks a model anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align, few_figures, markdown_table
 
-Record = Mapping[str, Any]
 _STREAMS = ("natural", "paper", "enriched")
 _BAR = {True: "meets", False: "misses", None: "not asked enough"}
 _PAGE = """# Every trained model

@@ -7,12 +7,10 @@ Never  measures.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import few_figures
-
-Record = Mapping[str, Any]
 
 
 def training_line(record: Record) -> str:

@@ -7,10 +7,9 @@ Never  computes more than a share of a total.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-Record = Mapping[str, Any]
+from carrylens.report.plain_records import Record
 
 _MARKDOWN_TITLE = """# How often each question class turns up
 

@@ -16,7 +16,7 @@ import torch
 from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.findings import Number
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.selection import subspaces
 from carrylens.arithmetic.battery.selection.branch_pairs import Turn, draw_branch_pairs
@@ -200,8 +200,7 @@ def test_a_sign_is_turned_by_reading_the_same_question_with_the_other_one() -> N
 
 def ranked(hits: dict[int, int], null: int = 2) -> list[RankedSubspace]:
     return [
-        RankedSubspace(Turn.TO_ADD, OTHER, rank, InterchangeRates(Rate(n, 40), Rate(null, 40)))
-        for rank, n in hits.items()
+        RankedSubspace(Turn.TO_ADD, OTHER, rank, ColumnRates(Rate(n, 40), Rate(null, 40))) for rank, n in hits.items()
     ]
 
 

@@ -25,7 +25,7 @@ from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.make_carry.card import CARD
 from carrylens.arithmetic.battery.make_carry.written_classes import Cut, written_cuts
 from carrylens.arithmetic.battery.measures.interchange_rates import (
-    InterchangeRates,
+    ColumnRates,
     answered_pairs,
     interchange_columns,
 )
@@ -43,9 +43,9 @@ class CarryColumn:
 
     branch: Branch
     column: int
-    own: Mapping[str, InterchangeRates]
-    tail: Mapping[str, InterchangeRates]
-    alone: Mapping[str, Mapping[Node, InterchangeRates]]
+    own: Mapping[str, ColumnRates]
+    tail: Mapping[str, ColumnRates]
+    alone: Mapping[str, Mapping[Node, ColumnRates]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _measure_column(context: ExperimentContext, branch: Branch, k: int) -> Carry
     place, end = subject.position(f"D'{k}"), subject.position("=")
     own, tail = subject.nodes_at(place), subject.nodes_at(*range(place, end + 1))
     single = [node for node in own if node.layer < subject.last_layer] or list(own)
-    results: dict[str, list[InterchangeRates]] = {}
+    results: dict[str, list[ColumnRates]] = {}
     for name, values in CONTRASTS.items():
         if k == 0 and U in values:
             continue

@@ -13,7 +13,7 @@ from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.make_carry.card import CARD
 from carrylens.arithmetic.battery.make_carry.measure import CONTRASTS, CarryColumn, CarryMeasurements
 from carrylens.arithmetic.battery.make_carry.written_classes import BESIDE, Cut, classes_told, pool
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.measures.verdict_rules import weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
 from carrylens.claims.verdicts import Verdict
@@ -158,7 +158,7 @@ def _beside(found: Sequence[CarryColumn], kinds: Sequence[str]) -> BesidePaper:
 
 
 def _figure(found: Sequence[CarryColumn]) -> Figure:
-    def pooled(measured: Mapping[str, InterchangeRates], null: bool) -> Rate:
+    def pooled(measured: Mapping[str, ColumnRates], null: bool) -> Rate:
         return sum(((each.null if null else each.effect) for each in measured.values()), Rate(0, 0))
 
     x = range(len(found))
@@ -188,5 +188,5 @@ def _written(column: CarryColumn, cuts: Sequence[Cut]) -> list[str]:
     ]
 
 
-def _cell(rates: InterchangeRates | None) -> str:
+def _cell(rates: ColumnRates | None) -> str:
     return "-" if rates is None else f"{rates.effect.hits}/{rates.effect.n}, {rates.null.hits}/{rates.null.n}"

@@ -1,7 +1,7 @@
 """Interchange rates: what column pairs show when sites take the source's values, and the null source's.
 
 Takes  a subject, column pairs, and sites.
-Gives  `InterchangeRates`: how often all digits above the column become the source's, how often one moves in the null.
+Gives  `ColumnRates`: how often all digits above the column become the source's, how often one moves in the null.
 Never  counts a pair that the model, untouched, does not answer.
 """
 
@@ -23,7 +23,7 @@ from carrylens.tasks.batches import joined
 
 
 @dataclass(frozen=True)
-class InterchangeRates:
+class ColumnRates:
     """What one site did: `effect` and its matched `null`."""
 
     effect: Rate
@@ -34,10 +34,10 @@ class InterchangeRates:
         return Fact(f"battery {experiment}", about, self.effect, self.null, stimuli)
 
 
-def pool_rates(some: Sequence[InterchangeRates]) -> InterchangeRates:
+def pool_rates(some: Sequence[ColumnRates]) -> ColumnRates:
     """Several as one, their stimuli counted together."""
     effect, null = (sum((getattr(each, side) for each in some), Rate(0, 0)) for side in ("effect", "null"))
-    return InterchangeRates(effect, null)
+    return ColumnRates(effect, null)
 
 
 def answered_pairs(subject: Subject, pairs: ColumnPairs) -> ColumnPairs:
@@ -49,22 +49,20 @@ def answered_pairs(subject: Subject, pairs: ColumnPairs) -> ColumnPairs:
     return pairs[np.asarray(good)]
 
 
-def interchange_columns(
-    subject: Subject, pairs: ColumnPairs, sites: Sequence[Collection[Node]]
-) -> list[InterchangeRates]:
+def interchange_columns(subject: Subject, pairs: ColumnPairs, sites: Sequence[Collection[Node]]) -> list[ColumnRates]:
     """What each site does to the digits above the column."""
     return edit_columns(subject, pairs, [swap(site) for site in sites])
 
 
 def edit_columns(
     subject: Subject, pairs: ColumnPairs, edits: Sequence[Edit], tokens: Sequence[int] | None = None
-) -> list[InterchangeRates]:
+) -> list[ColumnRates]:
     """What each edit does to the digits above the column, or to some tokens of the answer."""
     if not len(pairs):
-        return [InterchangeRates(Rate(0, 0), Rate(0, 0))] * len(edits)
+        return [ColumnRates(Rate(0, 0), Rate(0, 0))] * len(edits)
     read = list(range(subject.token(pairs.column)) if tokens is None else tokens)
     effect = subject.engine.run(edits, pairs.base, pairs.source).tokens[..., read]
     null = subject.engine.run(edits, pairs.base, pairs.null)
     hit = (effect == pairs.expected[:, read]).all(-1)
     moved = np.asarray(null.changed[..., read].any(-1))
-    return [InterchangeRates(hit_rate(one), hit_rate(other)) for one, other in zip(hit, moved, strict=True)]
+    return [ColumnRates(hit_rate(one), hit_rate(other)) for one, other in zip(hit, moved, strict=True)]

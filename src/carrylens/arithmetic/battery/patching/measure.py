@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer
 from carrylens.arithmetic.battery.measures.hit_rates import AnswerTokens, hit_rate
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates, answered_pairs
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates, answered_pairs
 from carrylens.arithmetic.battery.patching.card import CARD
 from carrylens.arithmetic.battery.stimuli.branches import branches_of
 from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, deciding_pairs, sign_pairs
@@ -48,7 +48,7 @@ class PatchedCell:
     branch: str
     digit: int | None
     depth: int
-    sites: Mapping[str, InterchangeRates]
+    sites: Mapping[str, ColumnRates]
     answered: Rate
 
     def __str__(self) -> str:
@@ -67,14 +67,14 @@ def patched_sites(subject: Subject) -> tuple[str, ...]:
 
 def interchange_sites(
     subject: Subject, pairs: ColumnPairs, digit: int | None, wanted: AnswerTokens, layer: int
-) -> dict[str, InterchangeRates]:
+) -> dict[str, ColumnRates]:
     """What each site does; `wanted` are the answers that the digit, and all above the column, must become.
 
     `layer` is the combiner's.
     """
     sites = patched_sites(subject)
     if not len(pairs):
-        return dict.fromkeys(sites, InterchangeRates(Rate(0, 0), Rate(0, 0)))
+        return dict.fromkeys(sites, ColumnRates(Rate(0, 0), Rate(0, 0)))
     place = subject.position("=") if digit is None else subject.predicting(digit)
     heads = [node for node in subject.nodes_at(place) if not node.is_mlp]
     nodes = {
@@ -96,7 +96,7 @@ def interchange_sites(
             hits, still = (tokens[:, above] == wanted[:, above]).all(-1), moved[:, above].any(-1)
         else:
             hits, still = ~changed[:, others].any(-1), moved[:, [token, *others]].any(-1)
-        found[site] = InterchangeRates(hit_rate(turned & hits), hit_rate(still))
+        found[site] = ColumnRates(hit_rate(turned & hits), hit_rate(still))
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.patching.card import CARD
@@ -143,10 +143,10 @@ def _figure(cells: Sequence[PatchedCell]) -> Figure:
     return Figure("cascade depth", "share of pairs", tuple(series))
 
 
-def _joined(cells: Sequence[PatchedCell], site: str) -> InterchangeRates:
+def _joined(cells: Sequence[PatchedCell], site: str) -> ColumnRates:
     effect, null = (sum((getattr(c.sites[site], name) for c in cells), Rate(0, 0)) for name in ("effect", "null"))
-    return InterchangeRates(effect, null)
+    return ColumnRates(effect, null)
 
 
-def _text(rates: InterchangeRates) -> str:
+def _text(rates: ColumnRates) -> str:
     return f"{rates.effect.hits}/{rates.effect.n}, {rates.null.hits}/{rates.null.n}"

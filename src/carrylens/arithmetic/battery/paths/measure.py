@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer, combiner_layers, senders
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates, answered_pairs
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates, answered_pairs
 from carrylens.arithmetic.battery.paths.card import CARD
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, deciding_pairs
@@ -43,7 +43,7 @@ from carrylens.interventions.edits import Edit, edge, swap
 ALL_EDGES, LAYER_HEADS, EARLIER, PAST_MLP = "all edges", "heads of its layer", "earlier nodes", "past the MLP"
 AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD = "swap at =", "swap before =", "before =, = held"
 ONE_HEAD_PREFIX, ALL_BUT_PREFIX = "head ", "all but head "
-NO_PAIRS = InterchangeRates(Rate(0, 0), Rate(0, 0))
+NO_PAIRS = ColumnRates(Rate(0, 0), Rate(0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +59,9 @@ class PathCell:
     turned: dict[str, NDArray[np.bool_]]
     moved: dict[str, NDArray[np.bool_]]
 
-    def rates_of(self, name: str) -> InterchangeRates:
+    def rates_of(self, name: str) -> ColumnRates:
         """What one edit did."""
-        return (
-            InterchangeRates(hit_rate(self.turned[name]), hit_rate(self.moved[name]))
-            if name in self.turned
-            else NO_PAIRS
-        )
+        return ColumnRates(hit_rate(self.turned[name]), hit_rate(self.moved[name])) if name in self.turned else NO_PAIRS
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, surely_most, surely_seldom, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.paths.card import CARD
@@ -91,24 +91,22 @@ def _facts(cell: PathCell, settings: BatterySettings) -> list[Fact]:
     return [cell.rates_of(name).fact(CARD.name, {**about, "edit": name}, stimuli) for name in cell.turned]
 
 
-def _best_head(cells: Sequence[PathCell]) -> tuple[str, InterchangeRates]:
+def _best_head(cells: Sequence[PathCell]) -> tuple[str, ColumnRates]:
     return _extreme(cells, ONE_HEAD_PREFIX, np.argmax)
 
 
-def _most_missed(cells: Sequence[PathCell]) -> tuple[str, InterchangeRates]:
+def _most_missed(cells: Sequence[PathCell]) -> tuple[str, ColumnRates]:
     return _extreme(cells, ALL_BUT_PREFIX, np.argmin)
 
 
-def _extreme(
-    cells: Sequence[PathCell], start: str, pick: Callable[[list[int]], np.intp]
-) -> tuple[str, InterchangeRates]:
+def _extreme(cells: Sequence[PathCell], start: str, pick: Callable[[list[int]], np.intp]) -> tuple[str, ColumnRates]:
     # Picked on every other pair of all depths, scored on the rest.
     names = [name for name in cells[0].turned if name.startswith(start)]
     if not names:
         return "-", NO_PAIRS
     name = names[int(pick([sum(int(cell.turned[name][::2].sum()) for cell in cells) for name in names]))]
     turned, moved = (np.concatenate([getattr(c, of)[name][1::2] for c in cells]) for of in ("turned", "moved"))
-    return name, InterchangeRates(hit_rate(turned), hit_rate(moved))
+    return name, ColumnRates(hit_rate(turned), hit_rate(moved))
 
 
 def _picked_facts(cells: Sequence[PathCell], settings: BatterySettings) -> list[Fact]:
@@ -249,11 +247,11 @@ def _row(cells: Sequence[PathCell]) -> tuple[str, ...]:
     return (f"A{cells[0].digit} {cells[0].branch.value}", *shown, _counted(list(map(_equals_is, cells))))
 
 
-def _joined(cells: Sequence[PathCell], name: str) -> InterchangeRates:
+def _joined(cells: Sequence[PathCell], name: str) -> ColumnRates:
     some = [cell.rates_of(name) for cell in cells]
     effect, null = (sum((getattr(each, side) for each in some), Rate(0, 0)) for side in ("effect", "null"))
-    return InterchangeRates(effect, null)
+    return ColumnRates(effect, null)
 
 
-def _text(rates: InterchangeRates) -> str:
+def _text(rates: ColumnRates) -> str:
     return f"{rates.effect.value:.2f}, {rates.null.value:.2f}" if rates.effect.n else "-"

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import (
-    InterchangeRates,
+    ColumnRates,
     answered_pairs,
     edit_columns,
     pool_rates,
@@ -48,8 +48,8 @@ class EarlyReading:
 
     carry: str
     site: Residual
-    plane: InterchangeRates
-    whole: InterchangeRates
+    plane: ColumnRates
+    whole: ColumnRates
 
     def facts(self, settings: BatterySettings) -> list[Fact]:
         """Both as facts."""

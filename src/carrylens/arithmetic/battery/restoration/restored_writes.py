@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import (
-    InterchangeRates,
+    ColumnRates,
     answered_pairs,
     edit_columns,
     pool_rates,
@@ -65,8 +65,8 @@ class RestoredWrite:
     nodes: Nodes
     read: Rate
     shuffled: Rate
-    together: InterchangeRates
-    with_layer: InterchangeRates
+    together: ColumnRates
+    with_layer: ColumnRates
 
     @property
     def corrected(self) -> float:

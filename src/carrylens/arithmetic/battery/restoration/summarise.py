@@ -13,7 +13,7 @@ import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.measures.useful_nodes import UsefulNodes
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
@@ -84,7 +84,7 @@ def _curve_facts(each: RestoredBranch, tagged: UsefulNodes, settings: BatterySet
     curves = [each.curve] if each.by_mean in (None, each.curve) else [each.curve, each.by_mean]
     about = {"branch": each.branch.value, "kept": len(tagged.nodes), "effect": "answers right", "null": _NULL}
     return [
-        InterchangeRates(hit_rate(right), hit_rate(null if n else null[:0])).fact(
+        ColumnRates(hit_rate(right), hit_rate(null if n else null[:0])).fact(
             CARD.name, {**about, "fill": curve.fill.value, "n_added": n}, {"seed": settings.seed}
         )
         for curve in curves

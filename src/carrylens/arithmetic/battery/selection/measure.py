@@ -29,7 +29,7 @@ from functools import partial
 
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.selection.branch_pairs import BranchPairs, Turn, draw_branch_pairs
 from carrylens.arithmetic.battery.selection.card import CARD
 from carrylens.arithmetic.battery.selection.rest_of_model import behind_heads, entering
@@ -64,8 +64,8 @@ class BranchSelection:
     turn: Turn
     layer: int
     found: bool
-    states: Mapping[int, InterchangeRates]
-    sign_place: Mapping[int, InterchangeRates]
+    states: Mapping[int, ColumnRates]
+    sign_place: Mapping[int, ColumnRates]
     copied: Mapping[int, Rate]
     ranked: tuple[RankedSubspace, ...]
     copied_ranks: tuple[RankedSubspace, ...]
@@ -155,16 +155,16 @@ def choose_layer(subject: Subject, fits: Sequence[BranchPairs]) -> tuple[int, Ra
     return best + 1, found[best]
 
 
-def _whole_state(at: PairStates) -> InterchangeRates:
+def _whole_state(at: PairStates) -> ColumnRates:
     moved = at.rest.tokens(at.states[NULL]) != at.rest.tokens(at.states[BASE])
-    return InterchangeRates(hit_rate(at.followed(SAME)), hit_rate(moved))
+    return ColumnRates(hit_rate(at.followed(SAME)), hit_rate(moved))
 
 
-def _interchange_sign(subject: Subject, turns: BranchPairs) -> InterchangeRates:
+def _interchange_sign(subject: Subject, turns: BranchPairs) -> ColumnRates:
     place, token = subject.position(f"A{subject.digits + 1}"), subject.token(turns.digit)
     edit = swap([Residual(place, 0), *subject.nodes_at(place)])
     followed = subject.engine.run([edit], turns.base, turns.other).tokens[0, :, token] == turns.after
-    return InterchangeRates(
+    return ColumnRates(
         hit_rate(followed), hit_rate(subject.engine.run([edit], turns.base, turns.null).changed[0, :, token])
     )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
-from carrylens.arithmetic.battery.measures.interchange_rates import InterchangeRates
+from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.selection.branch_pairs import BranchPairs, Turn
 from carrylens.arithmetic.battery.selection.rest_of_model import RestOfModel, StateMatrix, read_level
 from carrylens.arithmetic.battery.subject import Subject
@@ -43,7 +43,7 @@ class RankedSubspace:
     turn: Turn
     source: str
     rank: int
-    followed: InterchangeRates
+    followed: ColumnRates
     ceiling: Rate = _NOTHING
 
 
@@ -113,7 +113,7 @@ def by_rank(
             best = best_subspace(fit, start, source, at)
             mixes = random_directions(fit, rank, at)
             ours, null = ours + _scored([best], fit, test, source), null + _scored(mixes, fit, test, source)
-        yield RankedSubspace(fits[0].turns.turn, source, rank, InterchangeRates(ours, null), ceiling)
+        yield RankedSubspace(fits[0].turns.turn, source, rank, ColumnRates(ours, null), ceiling)
         if ours.hits >= _NEARLY * ceiling.hits:
             return
 
@@ -126,7 +126,7 @@ def copied_by_rank(fits: Sequence[PairStates], tests: Sequence[PairStates], seed
             mixes = random_directions(fit, rank, seed + fit.turns.digit)
             ours += _scored([principal_directions(fit)[:rank]], fit, test, SAME)
             null += _scored(mixes, fit, test, SAME)
-        yield RankedSubspace(fits[0].turns.turn, SAME, rank, InterchangeRates(ours, null), _whole(tests))
+        yield RankedSubspace(fits[0].turns.turn, SAME, rank, ColumnRates(ours, null), _whole(tests))
 
 
 def principal_directions(fit: PairStates) -> StateMatrix:
