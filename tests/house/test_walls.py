@@ -28,6 +28,7 @@ from carrylens.workflow.reading import read_members
 from house.walls import (
     INSTRUMENT,
     MAX_README_LINES,
+    ambiguous_names,
     foreign_imports,
     import_violations,
     length_violations,
@@ -127,6 +128,16 @@ def test_files_functions_and_classes_keep_their_sizes() -> None:
 )
 def test_a_file_past_a_size_is_seen(tmp_path: Path, name: str, text: str) -> None:
     assert len(size_violations([plant(tmp_path, name, text)])) == 1
+
+
+def test_no_name_has_two_meanings() -> None:
+    assert ambiguous_names(PACKAGE) == []
+
+
+def test_a_name_with_two_meanings_is_seen(tmp_path: Path) -> None:
+    plant(tmp_path, "one/x.py", "class Watch: pass")
+    plant(tmp_path, "two/y.py", "Watch = int")
+    assert ambiguous_names(tmp_path) == ["Watch: one/x.py, two/y.py"]
 
 
 def test_every_module_opens_with_its_card() -> None:

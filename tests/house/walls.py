@@ -74,6 +74,20 @@ def size_violations(files: Iterable[Path]) -> list[str]:
     return found
 
 
+def ambiguous_names(package: Path) -> list[str]:
+    """Public classes and type aliases of one name that are defined in more than one module."""
+    places: dict[str, list[str]] = {}
+    for path in sorted(package.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [node.name] if isinstance(node, ast.ClassDef) else []
+            if isinstance(node, ast.Assign):
+                names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            for name in names:
+                if name[0].isupper() and not name.isupper():
+                    places.setdefault(name, []).append(str(path.relative_to(package)))
+    return [f"{name}: {', '.join(where)}" for name, where in places.items() if len(where) > 1]
+
+
 def missing_cards(package: Path) -> list[str]:
     """Modules that do not open with what they take, give and never do."""
     found = []
