@@ -27,9 +27,16 @@ FolderOption = Annotated[
 ]
 
 
+HypothesisOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Show the claims of this file's hypothesis, and its variables where mapped."),
+]
+
+
 def report_command(
     model: ModelArgument,
     folder: FolderOption = None,
+    hypothesis: HypothesisOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to put the page, if not report.html in that folder.")
     ] = None,
@@ -51,7 +58,7 @@ def report_command(
     from carrylens.report.page.headline import verdict_lines
     from carrylens.workflow.reading import PAGE, page_of_saved, read_source
 
-    where, saved = read_source(find_source(model), folder)
+    where, saved = read_source(find_source(model), folder, hypothesis)
     page, path = page_of_saved(saved), out or where / PAGE
     write_whole(path, page)
     written = [*_draw(model, saved, figures), *_tabulate([saved], tables)]
@@ -143,6 +150,7 @@ def compare_command(
     models: Annotated[
         list[str], typer.Argument(metavar="MODEL...", help="Two or more models that were explained, or their folders.")
     ],
+    hypothesis: HypothesisOption = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to put the page.")] = Path("comparison.html"),
     tables: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write the tables there, as LaTeX and Markdown.")
@@ -158,7 +166,7 @@ def compare_command(
     from carrylens.report.page.comparison import comparison_lines, comparison_page
     from carrylens.workflow.reading import read_source
 
-    saved = [read_source(find_source(model), None)[1] for model in models]
+    saved = [read_source(find_source(model), None, hypothesis)[1] for model in models]
     page = comparison_page(saved).encode()
     write_whole(out, page)
     written = _tabulate(saved, tables)

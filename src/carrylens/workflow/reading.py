@@ -17,6 +17,9 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.model_facts import history, saved_test
 from carrylens.arithmetic.zoo.sources import SHIPPED, find_folder, find_source, shipped_names
+from carrylens.claims.hypothesis import Hypothesis
+from carrylens.claims.hypothesis_file import own_hypothesis
+from carrylens.claims.judgement import slug
 from carrylens.discovery.behaviours import Clusters
 from carrylens.discovery.clusters import cluster_points
 from carrylens.discovery.node_map import MAP, NodeMap
@@ -34,8 +37,13 @@ PAGE = "report.html"
 _MOST_CLOUDS = 6
 
 
-def read_source(source: ModelSource, folder: Path | None) -> tuple[Path, Saved]:
-    """The folder of a model's map, and everything that was saved there and beside the model."""
+def read_source(source: ModelSource, folder: Path | None, hypothesis_file: Path | None = None) -> tuple[Path, Saved]:
+    """The folder of a model's map, and everything that was saved there and beside the model.
+
+    With a hypothesis of the user's own: its claims, about the map of its variables if there is one.
+    """
+    if hypothesis_file is not None:
+        return _read_own(source, folder, own_hypothesis(hypothesis_file, source.task))
     own = source.folder
     if folder is None:
         mapped = own is not None and (own / MAP).exists() and not source.is_shipped
@@ -44,6 +52,14 @@ def read_source(source: ModelSource, folder: Path | None) -> tuple[Path, Saved]:
     if saved.test is None and (SHIPPED / saved.map.model).is_dir():  # a folder with a map alone
         saved = read_saved(source.given, folder, SHIPPED / saved.map.model)
     return folder, saved
+
+
+def _read_own(source: ModelSource, folder: Path | None, stated: Hypothesis) -> tuple[Path, Saved]:
+    places = [folder] if folder is not None else source.analysis_places(None)
+    candidates = [*(place / slug(stated.name) for place in places), *places]
+    where = next((place for place in candidates if (place / MAP).is_file()), candidates[0])
+    saved = read_saved(source.given, where, source.folder, causal=stated.model, hypothesis=stated.name)
+    return where, saved
 
 
 def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Member]:
