@@ -26,7 +26,6 @@ from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.judgement import Judgement, judge
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.node_search import MapSettings, map_model
-from carrylens.discovery.search import RoleSettings
 from carrylens.model import ModelConfig, Transformer
 from carrylens.tasks import Batch, CausalModel, Family, Layout, Mechanism, Slot, Task, Uniform, VariableKind
 from carrylens.tasks.batches import Column, Columns
@@ -197,9 +196,7 @@ def scored(task: Task, n: int, settings: MapSettings) -> CircuitScore:
 def main(folder: Path, small: bool = False) -> list[str]:
     """The lines that are printed; the small form takes seconds and says less."""
     n, n_steps, count = (6, 300, 500) if small else (12, 2000, 20_000)
-    settings = MapSettings.chosen(quick=True)
-    if small:  # a short row has few pairs that differ in one prefix alone
-        settings = replace(settings, roles=RoleSettings(5, 5, 4, least=3, find_level=0.2, level=0.2), groups=False)
+    settings = replace(MapSettings.chosen(quick=True), groups=not small)
     task = brackets(n)
     model = trained(task, folder, n_steps)
     lines = [f"{result.name}: {result.failed} of {result.asked} wrong" for result in tested(model, task, count)]

@@ -84,6 +84,15 @@ def test_the_wired_brackets_answer_as_both_algorithms_do() -> None:
     assert np.array_equal(outcomes.clean_tokens, outcomes.right)
 
 
+def test_a_task_that_is_no_arithmetic_goes_the_whole_way(tmp_path: Path) -> None:
+    lines = example("brackets").main(tmp_path / "model", small=True)
+    assert [line.split(": ")[1].split()[0] for line in lines[:2]] == ["0", "0"]
+    assert lines[2].endswith("yes")
+    found, true, said = (int(word) for word in re.findall(r"\d+", lines[-1]))
+    assert found >= 0.7 * true
+    assert found >= 0.8 * said
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_an_example_says_how_to_run_it(path: Path) -> None:
     assert f"python examples/{path.name}" in path.read_text()

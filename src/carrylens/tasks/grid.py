@@ -134,7 +134,7 @@ class InputGrid(GridCells):
         return self._valued(drawn)
 
     def draw_steps(self, random: np.random.Generator, count: int) -> Cells:
-        """How far to step each cell so that it gets another value: from 1 to one less than its family has values."""
+        """How far to step each cell so that it gets another value; one of a family of two values may stay."""
         return self._draw_places(random, count, 1)
 
     def _valued(self, places: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -149,8 +149,9 @@ class InputGrid(GridCells):
         sizes = [len(values) for values in self.family_values]
         for n_values in dict.fromkeys(sizes):
             mine = [at for at, each in enumerate(sizes) if each == n_values]
-            if n_values > least:
-                drawn[mine] = random.integers(least, n_values, (len(mine), count, self.size), dtype=np.int8)
+            lowest = least if n_values > 2 else 0  # of two values all others would be one single question
+            if n_values > lowest:
+                drawn[mine] = random.integers(lowest, n_values, (len(mine), count, self.size), dtype=np.int8)
         return drawn
 
 

@@ -42,7 +42,7 @@ _PROPOSALS = 32  # per base and round
 _ROUNDS = 64
 _HOPELESS = 8  # rounds after which, with nothing found, nothing is expected
 _HOPELESS_TO_TELL = 2  # fewer where variables are to be told apart, which is tried for thousands of pairs of them
-_FEW_QUESTIONS, _NOTHING_NEW = 4096, 8  # where there are so few at all, so many rounds without a new pair are the last
+_FEW_QUESTIONS, _NOTHING_NEW = 4096, 8  # of so few questions, so many rounds without a new pair are the last
 _CHUNK = 1024  # bases at a time at most, to bound memory
 _LEAST_CHUNK = 128
 _FIRST_OF_ALL = 1 << 40  # more than agreement can ever count
@@ -194,6 +194,8 @@ def effect_pairs(
 ) -> Pairs:
     """`count` pairs that differ in `variable`, agree in all of `agree`, and must show in the outputs.
 
+    Where there are few questions at all, there may be fewer such pairs: then all of them.
+
     Carrying a variable in `tell_from` instead would give other outputs: another one `at`, if that is said. Inputs are
     the same in base and source unless `variable` depends on them, or one of `changing`: all variables named, if nothing
     is said.
@@ -231,9 +233,9 @@ def _drawn(model: CausalModel, wanted: _Wanted, count: int, seed: int) -> Pairs 
         first = first_times(bases, sources)[:count]
         if len(first) == count:
             return _pairs(model, wanted.variable, bases[first], sources[first])
-        patience, n_known = patience - 1 if len(first) == n_known else patience, len(first)
-        if not patience:
-            break
+        patience, n_known = max(0, patience - (len(first) == n_known)), len(first)
+        if not patience and len(first):  # these are all that there are
+            return _pairs(model, wanted.variable, bases[first], sources[first])
         start, chunk = start + chunk, min(_CHUNK, 2 * chunk)
     return len(first)
 
