@@ -15,6 +15,7 @@ from carrylens.discovery.interchange import draw_stimuli
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.node_search import MapSettings, evaluation_questions, find_carried, map_model
 from carrylens.discovery.search import RoleSettings, SearchContext
+from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
@@ -86,7 +87,7 @@ def test_a_token_of_the_answer_has_its_writer_among_the_nodes_of_its_place() -> 
 
 def test_thefind_writers_of_a_token_may_be_of_several_layers() -> None:
     """Without the MLP that writes it, those of its place that bring the digit and the carry stand for the token."""
-    stimuli = draw_stimuli(TASK, TASK.causal, A[1], 32, seed=0)
+    stimuli = draw_stimuli(TASK, TASK.causal, A[1], StimulusSpec(32, 0))
     pool = sorted(parse_nodes("P4L0MLP P7L0H0 P7L0MLP P7L1H0"))
     (group,) = find_writers(search_of(planted()), A[1], pool, stimuli, GroupSettings())
     assert {node.layer for node in group.nodes} == {0, 1}

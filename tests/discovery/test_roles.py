@@ -18,6 +18,7 @@ from carrylens.discovery.joint_roles import without_misfits
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
 from carrylens.discovery.roles import able_sets, find_roles, readable_variables
 from carrylens.discovery.search import RoleSettings, SearchContext
+from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.errors import CarryLensError
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
@@ -133,7 +134,7 @@ def test_what_stays_is_neither_a_hit_nor_a_change_however_wrong_the_model_is() -
     """An untrained model writes what it writes; a node before the column knows nothing of it."""
     task, model = arithmetic_task(Operation.ADD, 2), Transformer(config_of_width(2, 1, 2, width=24, seed=3)).eval()
     search = SearchContext(Engine(model, task), task.causal)
-    stimuli = draw_stimuli(task, task.causal, Variable("SA", 0), 96, seed=0)
+    stimuli = draw_stimuli(task, task.causal, Variable("SA", 0), StimulusSpec(96, 0))
     same = replace(stimuli, null=replace(stimuli.null, source=stimuli.null.base))
     rates = interchange_rates(search, [(Node(0, 0, 0),)], same, least=1)
     assert rates

@@ -18,6 +18,7 @@ from functools import cache, cached_property
 
 from carrylens.claims.structure import value_keys
 from carrylens.discovery.node_map import NearMiss, NodeMap, Role
+from carrylens.discovery.stimulus_spec import Split, saved_spec
 from carrylens.errors import CarryLensError
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.pairs import interchange_pairs
@@ -89,10 +90,10 @@ class SearchRecord:
 
     def n_visible(self, model: CausalModel, variable: Variable, token: Variable | None) -> int | None:
         """How many of the search's pairs could have shown the variable in the output; None if it was not searched."""
-        n_find, seed = self._said.get("n_find"), self._said.get("seed", 0)
-        if type(n_find) is not int or type(seed) is not int:
+        spec = saved_spec(self.found.stimuli, Split.FIND)
+        if spec is None:
             return None
-        counts = [_visible(self.causal, each, n_find, 4 * seed) for each in self.matches(model, variable)]
+        counts = [_visible(self.causal, each, spec.count, spec.seed) for each in self.matches(model, variable)]
         shown = [count for count in counts if count is not None]
         if not shown:
             return None

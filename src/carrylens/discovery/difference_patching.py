@@ -18,6 +18,7 @@ it holds for the base is the variable's part alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from carrylens.discovery.disambiguation import Disambiguation, disambiguation_fa
 from carrylens.discovery.interchange import InterchangeRates, count_hits
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.search import RoleSettings, SearchContext
+from carrylens.discovery.stimulus_spec import Split
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
@@ -39,7 +41,6 @@ from carrylens.tasks.variables import Variable
 
 Place = tuple[Nodes, int]
 """A set and an output, by its place among all."""
-_SEEDS = {"find": 0, "confirm": 2, "compete": 3}
 
 
 def difference_hits(
@@ -59,7 +60,7 @@ def _is_told(task: Task, triples: Triples) -> NDArray[np.bool_]:
 
 def confirming_triples(model: CausalModel, variable: Variable, settings: RoleSettings) -> Triples:
     """The triples on which roles of a variable are confirmed."""
-    return effect_triples(model, variable, settings.n_confirm, 4 * settings.seed + _SEEDS["confirm"])
+    return effect_triples(model, variable, *astuple(settings.stimuli(Split.CONFIRM)))
 
 
 def superposed_roles(
@@ -71,13 +72,13 @@ def superposed_roles(
     asked = {variable: doubtful[variable] for variable in doubtful if variable not in ends}
     roles: list[tuple[Variable, InterchangeRates]] = []
     for at, (variable, places) in enumerate(asked.items()):
-        found = _measured(search, variable, places, "find")
+        found = _measured(search, variable, places, Split.FIND)
         passed = [
             (each.nodes, each.token)
             for each in found
             if each.hit.value >= settings.least_hit and p_above(each.hit, each.null) <= settings.find_level
         ]
-        again = _measured(search, variable, passed, "confirm") if passed else []
+        again = _measured(search, variable, passed, Split.CONFIRM) if passed else []
         roles += [(variable, each) for each in again]
         search.progress("patching differences", at + 1, len(asked))
     corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in roles])
@@ -90,11 +91,11 @@ def superposed_roles(
 
 
 def _measured(
-    search: SearchContext, variable: Variable, places: Collection[Place], split: str
+    search: SearchContext, variable: Variable, places: Collection[Place], split: Split
 ) -> list[InterchangeRates]:
     settings = search.settings
-    count, least = (settings.n_find, settings.least) if split == "find" else (settings.n_confirm, 1)
-    seed = 4 * settings.seed + _SEEDS[split]
+    spec, least = settings.stimuli(split), settings.least if split is Split.FIND else 1
+    count, seed = spec.count, spec.seed
     try:
         effect, null = (draw(search.causal, variable, count, seed) for draw in (effect_triples, null_triples))
     except CarryLensError:  # a variable of every index, or one that no such pair shows
@@ -111,7 +112,7 @@ def _measured(
         if token in hits[nodes]
     ]
     for each in found:
-        about = {"nodes": print_nodes(each.nodes), "variable": str(variable), "token": each.token, "split": split}
+        about = {"nodes": print_nodes(each.nodes), "variable": str(variable), "token": each.token, "split": split.value}
         search.note(Fact("shift", about, each.hit, each.null, {"triples": count, "seed": seed}))
     return found
 
@@ -137,9 +138,9 @@ def _others(role: Role, roles: Iterable[Role]) -> list[Variable]:
 def _losers(search: SearchContext, other: Variable, roles: Sequence[Role]) -> set[Role]:
     # The roles, all of one variable and token, that lose to another variable.
     settings = search.settings
-    variable, at, seed = roles[0].variable, roles[0].token, 4 * settings.seed + _SEEDS["compete"]
+    variable, at, spec = roles[0].variable, roles[0].token, settings.stimuli(Split.COMPETE)
     try:
-        triples = effect_triples(search.causal, variable, settings.n_compete, seed, tell_from=[other], at=at)
+        triples = effect_triples(search.causal, variable, spec.count, spec.seed, tell_from=[other], at=at)
     except CarryLensError:
         return set()
     if not len(triples):
@@ -154,7 +155,7 @@ def _losers(search: SearchContext, other: Variable, roles: Sequence[Role]) -> se
         if told_apart.rules_out(role.hit, role.null, settings):
             lost.add(role)
         about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
-        drawn = {"triples": settings.n_compete, "seed": seed}
+        drawn = {"triples": spec.count, "seed": spec.seed}
         for fact in disambiguation_facts("shift duel", about, told_apart, drawn):
             search.note(fact)
     return lost

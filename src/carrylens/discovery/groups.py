@@ -37,6 +37,7 @@ from carrylens.discovery.interchange import Stimuli, draw_stimuli, interchange_h
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.roles import able_sets
 from carrylens.discovery.search import SearchContext
+from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch
@@ -67,7 +68,7 @@ def find_groups(
 ) -> list[Group]:
     """The groups of the variable, layer by layer and output by output."""
     try:
-        stimuli = draw_stimuli(search.task, search.causal, variable, settings.n_find, settings.seed)
+        stimuli = draw_stimuli(search.task, search.causal, variable, StimulusSpec(settings.n_find, settings.seed))
     except CarryLensError:  # a variable whose value no question can show
         return []
     able = [each[0] for each in able_sets(search.causal, search.layout, variable, [(node,) for node in nodes])]

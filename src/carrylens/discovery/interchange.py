@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from carrylens.discovery.node_map import Nodes
 from carrylens.discovery.search import SearchContext
+from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import swap
 from carrylens.tasks.causal import CausalModel
@@ -52,10 +53,11 @@ class InterchangeRates:
     null: Rate
 
 
-def draw_stimuli(task: Task, model: CausalModel, variable: Variable, count: int, seed: int) -> Stimuli:
-    """`count` effect pairs of the variable, half as many more for outputs that others depend on, and nulls for all."""
-    effect = interchange_pairs(model, variable, count, seed)
-    return Stimuli(task, variable, effect, null_pairs(model, variable, effect.base, seed + 1), count, seed)
+def draw_stimuli(task: Task, model: CausalModel, variable: Variable, spec: StimulusSpec) -> Stimuli:
+    """As many effect pairs as specified, half as many more for outputs that others depend on, and nulls for all."""
+    effect = interchange_pairs(model, variable, spec.count, spec.seed)
+    null = null_pairs(model, variable, effect.base, spec.seed + 1)
+    return Stimuli(task, variable, effect, null, spec.count, spec.seed)
 
 
 def interchange_rates(

@@ -26,6 +26,7 @@ from carrylens.discovery.near_misses import find_near_misses
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
 from carrylens.discovery.roles import find_roles, readable_variables
 from carrylens.discovery.search import RoleSettings, SearchContext
+from carrylens.discovery.stimulus_spec import SPECIFICATION, Split, StimulusSpec, plain_specs, specify
 from carrylens.evidence.facts import Fact
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
@@ -62,14 +63,23 @@ class MapSettings:
     def chosen(cls, seed: int = 0, *, quick: bool = False) -> MapSettings:
         """The usual settings, or about a third of the work."""
         if not quick:
-            return cls(roles=RoleSettings(seed=seed), group_search=GroupSettings(seed=4 * seed + 1), seed=seed)
+            return cls(roles=RoleSettings(seed=seed), group_search=GroupSettings(seed=_group_seed(seed)), seed=seed)
         roles = RoleSettings(n_find=32, n_confirm=48, n_compete=24, level=0.01, seed=seed)
-        search = GroupSettings(n_find=24, n_orders=3, seed=4 * seed + 1)
+        search = GroupSettings(n_find=24, n_orders=3, seed=_group_seed(seed))
         return cls(96, 96, 96, 32, 199, roles=roles, group_search=search, seed=seed)
+
+    def specifications(self) -> dict[Split, StimulusSpec]:
+        """The stimuli of every split."""
+        groups = StimulusSpec(self.group_search.n_find, self.group_search.seed)
+        return {each: groups if each is Split.GROUPS else self.roles.stimuli(each) for each in Split}
 
     def plain(self) -> dict[str, object]:
         """The settings as plain data."""
         return asdict(self)
+
+
+def _group_seed(seed: int) -> int:
+    return specify(Split.GROUPS, seed, 0).seed
 
 
 @dataclass(frozen=True)
@@ -124,7 +134,12 @@ def map_model(
         model.config.n_heads,
         tuple(nodes),
         tuple(roles),
-        {**(about or {}), "stream": _POPULATION, "settings": settings.plain()},
+        {
+            **(about or {}),
+            "stream": _POPULATION,
+            "settings": settings.plain(),
+            SPECIFICATION: plain_specs(settings.specifications()),
+        },
         behaviours=tuple(behaviours),
         places=tuple(places),
         groups=tuple(groups),

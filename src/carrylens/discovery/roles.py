@@ -30,6 +30,7 @@ from carrylens.discovery.disambiguation import Disambiguation, disambiguation_fa
 from carrylens.discovery.interchange import InterchangeRates, Stimuli, draw_stimuli, interchange_rates
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.search import SearchContext
+from carrylens.discovery.stimulus_spec import Split
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
@@ -44,7 +45,6 @@ from carrylens.tasks.task import Task
 from carrylens.tasks.timeline import first_computable
 from carrylens.tasks.variables import Variable
 
-_CONFIRM, _COMPETE = 2, 3  # which of a seed's four draws
 _MOSTLY = 0.5  # of the pairs, below which a role is held in part
 
 
@@ -106,8 +106,7 @@ def _doubtful(
 
 def confirming_stimuli(search: SearchContext, variable: Variable) -> Stimuli:
     """The pairs on which roles of a variable are confirmed."""
-    settings = search.settings
-    return draw_stimuli(search.task, search.causal, variable, settings.n_confirm, 4 * settings.seed + _CONFIRM)
+    return draw_stimuli(search.task, search.causal, variable, search.settings.stimuli(Split.CONFIRM))
 
 
 def readable_variables(model: CausalModel) -> Iterator[Variable]:
@@ -129,7 +128,7 @@ def _found(search: SearchContext, variable: Variable, sets: list[Nodes]) -> Iter
         return
     settings = search.settings
     try:
-        stimuli = draw_stimuli(search.task, search.causal, variable, settings.n_find, 4 * settings.seed)
+        stimuli = draw_stimuli(search.task, search.causal, variable, settings.stimuli(Split.FIND))
     except CarryLensError:  # a variable whose value no question can show
         return
     for rates in interchange_rates(search, sets, stimuli, settings.least, settings.least_hit):
@@ -238,10 +237,9 @@ def _disambiguations(
 
 def _made_to_tell(search: SearchContext, other: Variable, roles: list[Role]) -> _Interchanged | None:
     # The roles' sets on pairs that tell their variable from the other at their output; None if there are none.
-    settings = search.settings
-    variable, token, seed = roles[0].variable, roles[0].token, 4 * settings.seed + _COMPETE
+    variable, token, spec = roles[0].variable, roles[0].token, search.settings.stimuli(Split.COMPETE)
     try:
-        pairs = interchange_pairs(search.causal, variable, settings.n_compete, seed, tell_from=[other], at=token)
+        pairs = interchange_pairs(search.causal, variable, spec.count, spec.seed, tell_from=[other], at=token)
     except CarryLensError:
         return None
     return _Interchanged.of(search, pairs, sorted({role.nodes for role in roles}))

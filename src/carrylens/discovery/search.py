@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from carrylens.discovery.stimulus_spec import Split, StimulusSpec, specify
 from carrylens.evidence.facts import Fact
 from carrylens.interventions.edits import Edit
 from carrylens.interventions.engine import Engine
@@ -40,6 +41,11 @@ class RoleSettings:
     level: float = 0.001
     least_hit: float = 0.25
     seed: int = 0
+
+    def stimuli(self, split: Split) -> StimulusSpec:
+        """The stimuli of a split of the search for roles."""
+        counts = {Split.FIND: self.n_find, Split.CONFIRM: self.n_confirm, Split.COMPETE: self.n_compete}
+        return specify(split, self.seed, counts[split])
 
 
 def _forget(_fact: Fact) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from carrylens.discovery.interchange import Stimuli, draw_stimuli
 from carrylens.discovery.node_map import NodeMap
+from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.tasks.task import Task
@@ -38,7 +39,7 @@ def pair_texts(found: NodeMap, facts: Iterable[Fact]) -> list[PairTexts]:
     for variable in found.causal.variables:
         if some := by_variable.get(variable):
             count, seed = (int(str(some[0].stimuli[name])) for name in ("pairs", "seed"))
-            stimuli = draw_stimuli(found.task, found.causal, variable, count, seed)
+            stimuli = draw_stimuli(found.task, found.causal, variable, StimulusSpec(count, seed))
             _check_counts(found.task, stimuli, some)
             texts.append(_texts(found.task, stimuli))
     return texts

@@ -18,6 +18,7 @@ from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
 from carrylens.arithmetic.task import find_task as find_arithmetic_task
 from carrylens.claims.judgement import CLAIMS, claims_file
 from carrylens.discovery.node_map import MAP, NodeMap, Way
+from carrylens.discovery.stimulus_spec import Split, saved_spec
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact
 from carrylens.folders import check_if_sealed
@@ -141,12 +142,10 @@ def _facts(text: str) -> tuple[Fact, ...]:
 
 def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
     # A map that came without its facts still says of each role how it was confirmed.
-    settings = found.stimuli.get("settings")
-    roles = settings.get("roles") if isinstance(settings, Mapping) else None
-    if not isinstance(roles, Mapping):
+    spec = saved_spec(found.stimuli, Split.CONFIRM)
+    if spec is None:
         return ()
-    count, seed = roles["n_confirm"], 4 * roles["seed"] + 2
-    drawn = {Way.SWAP: {"pairs": count, "seed": seed}, Way.SHIFT: {"triples": count, "seed": seed}}
+    drawn = {Way.SWAP: {"pairs": spec.count, "seed": spec.seed}, Way.SHIFT: {"triples": spec.count, "seed": spec.seed}}
     return tuple(
         Fact(
             role.way.value,
