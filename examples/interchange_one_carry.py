@@ -17,6 +17,7 @@ from carrylens.discovery.interchange import draw_stimuli, interchange_rates
 from carrylens.discovery.node_map import MAP
 from carrylens.discovery.saved_map import read_map
 from carrylens.discovery.search import SearchContext
+from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.interventions import Engine
 from carrylens.nodes import print_nodes
 from carrylens.tasks.variables import Variable
@@ -33,7 +34,7 @@ def main(folder: str = "maps/add_d6_l2_h3_w96_t2K_s1", name: str = "ST[2]", coun
     if not roles:
         return [f"No node was found to carry {variable} in {found.model}."]
     nodes = max(roles, key=lambda role: role.hit.interval[0]).nodes
-    stimuli = draw_stimuli(task, found.causal, variable, count, FRESH)
+    stimuli = draw_stimuli(task, found.causal, variable, StimulusSpec(count, FRESH))
     base, source = (task.question_text(batch[0])[0] for batch in (stimuli.effect.base, stimuli.effect.source))
     predicted = task.layout.output_text(stimuli.expected[:1])[0]
     lines = [f"{print_nodes(nodes)} and {variable}: base {base} with source {source} must give {predicted}"]

@@ -133,9 +133,12 @@ class InputGrid(GridCells):
             drawn[mine] = random.integers(0, n_values, (len(mine), count))
         return self._valued(drawn)
 
-    def draw_steps(self, random: np.random.Generator, count: int) -> Cells:
-        """How far to step each cell so that it gets another value; one of a family of two values may stay."""
-        return self._draw_places(random, count, 1)
+    def draw_steps(self, random: np.random.Generator, count: int, *, two_may_stay: bool = False) -> Cells:
+        """How far to step each cell so that it gets another value.
+
+        With `two_may_stay` a cell of a family of two values may stay: all others at once are one single question.
+        """
+        return self._draw_places(random, count, 1, two_may_stay=two_may_stay)
 
     def _valued(self, places: NDArray[np.int8]) -> NDArray[np.int8]:
         # From places among a family's values to the values.
@@ -144,12 +147,12 @@ class InputGrid(GridCells):
             found[at] = values[places[at]]
         return found
 
-    def _draw_places(self, random: np.random.Generator, count: int, least: int) -> Cells:
+    def _draw_places(self, random: np.random.Generator, count: int, least: int, *, two_may_stay: bool = False) -> Cells:
         drawn = np.zeros((len(self.families), count, self.size), dtype=np.int8)
         sizes = [len(values) for values in self.family_values]
         for n_values in dict.fromkeys(sizes):
             mine = [at for at, each in enumerate(sizes) if each == n_values]
-            lowest = least if n_values > 2 else 0  # of two values all others would be one single question
+            lowest = 0 if n_values == 2 and two_may_stay else least
             if n_values > lowest:
                 drawn[mine] = random.integers(lowest, n_values, (len(mine), count, self.size), dtype=np.int8)
         return drawn

@@ -343,6 +343,7 @@ def _null_sources(
         rows = np.repeat(waiting, _PROPOSALS)
         proposed, before = _all_changed(model, variable, other[rows], random), model.run(base)
         good = (before[variable][rows] == model.run(proposed, read=[variable])[variable]) & model.admits(proposed)
+        good &= (proposed.values != base.values[rows]).any(axis=1)
         rows, proposed = rows[good], proposed[good]
         best = _best_of(rows, -_n_agreeing(model, before, rows, proposed))
         done, chosen = rows[best], proposed[best]
@@ -379,7 +380,9 @@ def _changed(model: CausalModel, wanted: _Wanted, base: Batch, random: np.random
 
 def _all_changed(model: CausalModel, variable: Variable, base: Batch, random: np.random.Generator) -> Batch:
     grid = grid_of(model)
-    steps = np.where(grid.holds({variable})[:, None, :], np.int8(0), grid.draw_steps(random, len(base)))
+    steps = np.where(
+        grid.holds({variable})[:, None, :], np.int8(0), grid.draw_steps(random, len(base), two_may_stay=True)
+    )
     return grid.with_cells(base, grid.stepped(grid.cells(base), steps))
 
 
