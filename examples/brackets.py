@@ -198,6 +198,7 @@ def main(folder: Path, small: bool = False) -> list[str]:
     n, n_steps, count = (6, 300, 500) if small else (12, 2000, 20_000)
     settings = replace(MapSettings.chosen(quick=True), groups=not small)
     task = brackets(n)
+    torch.set_num_threads(1)  # another number of threads rounds otherwise, and trains another model
     model = trained(task, folder, n_steps)
     lines = [f"{result.name}: {result.failed} of {result.asked} wrong" for result in tested(model, task, count)]
     row = "(" * (n // 2) + ")" * (n // 2)
