@@ -50,14 +50,14 @@ def sufficient_map(analysis: Analysis) -> tuple[Path, NodeMap] | None:
     """A map of these weights that is there already. One with more evidence than was asked for will do."""
     quick = [MapSettings.chosen(analysis.seed, quick=True)] if analysis.quick else []
     for settings in (MapSettings.chosen(analysis.seed), *quick):
-        if there := _map_there(analysis, settings):
+        if there := _map_there(analysis, settings, also=analysis.source.folder):
             return there
     return None
 
 
-def _map_there(analysis: Analysis, settings: MapSettings) -> tuple[Path, NodeMap] | None:
+def _map_there(analysis: Analysis, settings: MapSettings, also: Path | None = None) -> tuple[Path, NodeMap] | None:
     causal = None if analysis.hypothesis is None else analysis.hypothesis.model
-    for place in analysis.places:
+    for place in [*analysis.places, *([] if also is None else [also])]:
         if found := map_folder.saved_map(place, settings, analysis.about, find_task, causal):
             return place, found
     return None
