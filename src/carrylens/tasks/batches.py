@@ -26,7 +26,7 @@ RowChoice = slice | NDArray[np.intp] | NDArray[np.bool_]
 
 
 class Batch:
-    """The inputs of many runs: `values` has axes [batch, input], in the order of `inputs`. Nobody can write to it.
+    """The inputs of many runs: `values` has axes [batch, input], in the order of `inputs`, and is read-only.
 
     >>> batch = Batch([Variable("X", 1), Variable("X", 0)], np.array([[3, 4], [5, 6]]))
     >>> len(batch), batch.column(Variable("X", 0)).tolist(), batch[1:].values.tolist()
