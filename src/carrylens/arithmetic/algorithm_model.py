@@ -81,6 +81,28 @@ def state_algorithm(
     )
 
 
+def restate(
+    model: Algorithm, name: str, mechanisms: Iterable[Mechanism], families: Iterable[Family] = ()
+) -> Algorithm:
+    """Another algorithm for the same questions: of these mechanisms, those that an answer needs.
+
+    `families` are those of new variables that carrylens does not have; those of the model are known.
+    """
+    some = tuple(mechanisms)
+    by_variable = {each.variable: each for each in some}
+    waiting, needed = list(model.outputs), set[Variable]()
+    while waiting:
+        variable = waiting.pop()
+        if variable in by_variable and variable not in needed:
+            needed.add(variable)
+            waiting.extend(by_variable[variable].parents)
+    own = {family.name: family for family in (*model.families, *families) if family.name not in FAMILIES}
+    kept = [each for each in some if each.variable in needed]
+    used = {each.variable.name for each in kept}
+    stated = [family for family in own.values() if family.name in used]
+    return state_algorithm(name, model.operation, model.digits, kept, stated)
+
+
 def answer_outputs(digits: int) -> tuple[Variable, ...]:
     """The sign and the answer's digits, in the order they are written."""
     return (SGN, *(A[k] for k in range(digits, -1, -1)))
