@@ -30,6 +30,7 @@ from carrylens.terminal import Stopped, print_error, print_line, print_note, pri
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.zoo.exams import Exam
+    from carrylens.training.plan import TrainingPlan
 
 _KEEP_SECONDS = 30.0
 
@@ -44,6 +45,10 @@ def train_command(
         str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
     ] = None,
     placement: Annotated[str, typer.Option(help="early: into the first layers and heads; late: the last.")] = "early",
+    aligned: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it came out."),
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
     checkpoint_seconds: Annotated[float, typer.Option(min=0, help="How often to write a checkpoint.")] = 30.0,
@@ -57,20 +62,38 @@ def train_command(
     """
     from carrylens.workflow.training import train_model, training_plan
 
-    plan = training_plan(name, recipe, insert, placement)
+    plan = training_plan(name, recipe, insert, placement, aligned)
     folder = out or Path("models") / name
     with Watch(plan.n_steps, name) as watch:
         run = train_model(plan, folder, device, threads, watch, checkpoint_seconds, resume=resume, restart=restart)
     if not run.done:
         raise Stopped(f"Stopped after step {run.step} of {plan.n_steps}. Add --resume to go on.")
     last = run.history[-1]
-    if as_json:
+    if plan.interchange is not None:
+        _accept(plan, folder, as_json=as_json)
+    elif as_json:
         print_record({"name": name, "folder": str(folder), **last})
     else:
         print_line(
             f"{folder}: {run.step} steps in {run.seconds:.0f} s, loss {last['loss']:.2g}, "
             f"hard questions right {last['hard']:.1%}. Test it with: carrylens test {folder}"
         )
+
+
+def _accept(plan: TrainingPlan, folder: Path, *, as_json: bool) -> None:
+    from carrylens.report.aligned_card import acceptance_lines, acceptance_rows
+    from carrylens.workflow.aligning import accept_model
+
+    print_note("Asking it on held-out questions whether the alignment holds ...")
+    found = accept_model(plan, folder)
+    if as_json:
+        rates = {what: [share.right, share.rows] for what, share in acceptance_rows(found)}
+        print_record({"name": plan.name, "folder": str(folder), "accepted": found.accepted, "rates": rates})
+    else:
+        for line in acceptance_lines(found, str(folder)):
+            print_line(line)
+    if not found.accepted:
+        raise typer.Exit(1)
 
 
 def exam_command(

@@ -38,7 +38,8 @@ class Taken:
 def interchanged_outputs(model: CausalModel, base: Batch, taken: Sequence[Taken]) -> Columns:
     """The outputs for each row of `base` with what it takes: axes [batch, output].
 
-    An output that later ones depend on was put out before them, so they read the base's own.
+    An output that later ones depend on was put out before them, so they read the base's own, unless it is taken for
+    them. Of several that a row takes for one variable the last counts.
     """
     own = model.run(base)
     found = np.empty((len(base), len(model.outputs)), dtype=np.int8)
@@ -57,11 +58,10 @@ def _value(
     for variable in model.variables:
         if variable not in needed:
             continue
-        if variable in held:
-            values[variable] = held[variable]
-            continue
         mechanism = model.by_variable.get(variable)
-        if mechanism is None:
+        if variable in held:
+            value = held[variable]
+        elif mechanism is None:
             value = base.column(variable)
         else:
             result = mechanism.rule(*[values[parent] for parent in mechanism.parents])

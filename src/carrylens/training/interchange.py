@@ -44,13 +44,14 @@ _SEED = 0x51171  # draws of interventions are other than those of questions
 class Interchange:
     """An alignment to train under: the algorithm whose variables it names, and how much is interchanged at once.
 
-    `most_sites` is how many sites of a row are interchanged at most. `idle_shares` are the shares of idle nodes that
+    `least_sites` to `most_sites` of a row are interchanged. `idle_shares` are the shares of idle nodes that
     are resampled, one drawn for each row. `offsets` are how far down a batch the slots lie. `means` is the share of
     rows in which all but one copy of a site that has several write their mean.
     """
 
     causal: CausalModel
     alignment: Alignment
+    least_sites: int = 0
     most_sites: int = 4
     idle_shares: tuple[float, ...] = (0.0, 0.5, 1.0)
     offsets: tuple[int, ...] = (1, 3)
@@ -60,7 +61,7 @@ class Interchange:
         """What a file says of it, so that a stopped run goes on under the same."""
         return {
             "aligned": self.alignment.to_json(),
-            "most_sites": self.most_sites,
+            "sites_at_once": [self.least_sites, self.most_sites],
             "idle_shares": list(self.idle_shares),
             "offsets": list(self.offsets),
             "means": self.means,
@@ -138,8 +139,9 @@ def interchange_losses(model: Transformer, task: Task, how: Interchange, batch: 
 
 
 def _chosen_sites(n_rows: int, n_sites: int, how: Interchange, rng: np.random.Generator) -> NDArray[np.int8]:
-    # For each row and site the slot that it is taken from, or OWN: 0 to `most_sites` of them have a slot.
-    count = rng.integers(0, min(how.most_sites, n_sites) + 1, size=n_rows)
+    # For each row and site the slot that it is taken from, or OWN: so many as `how` says have a slot.
+    least, most = (min(each, n_sites) for each in (how.least_sites, how.most_sites))
+    count = rng.integers(least, most + 1, size=n_rows)
     rank = np.argsort(np.argsort(rng.random((n_rows, n_sites)), axis=1), axis=1)
     slot = rng.integers(0, len(how.offsets), size=(n_rows, n_sites))
     return np.where(rank < count[:, None], slot, OWN).astype(np.int8)
