@@ -25,7 +25,7 @@ def aligned_card(plan: TrainingPlan, found: Acceptance) -> str:
             "",
             f"Trained to run *{plan.interchange.causal.name}* with each variable at the nodes named below: {verdict}.",
             f"Accepted is a model that reaches {LEAST_INTERCHANGE} under interchange, {LEAST_IDLE} with all other",
-            f"nodes resampled, the same with {NOISE:.0%} of noise on its weights, and holds no other algorithm so well.",
+            f"nodes resampled, the same with {NOISE:.0%} of noise on its weights, and holds no other one so well.",
             "",
             "| held-out questions | whole answers that are the algorithm's |",
             "|---|---|",

@@ -26,7 +26,7 @@ from carrylens.training.interchange import Interchange
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.recipe import TrainingRecipe
 
-_HELD_OUT_SEED, _HELD_OUT = 1_000_003, 10_000
+_HELD_OUT_SEED, _HELD_OUT = 1_000_003, 5_000
 _STATED_IN_A_FILE = ".py"
 
 

@@ -68,20 +68,20 @@ class _Kind:
 
 _KINDS = (
     _Kind(_ADD, _USUAL.format("add"), ((3, 3), (4, 2), (5, 1))),
-    _Kind(_ADD, _GATED.format("add", 3), ((3, 3), (4, 1)), n_steps=3000),
-    _Kind(_ADD, _WEIGHTED.format("add"), ((3, 3), (4, 1)), n_steps=3000),
-    _Kind(_SUB, _USUAL.format("sub"), ((3, 3), (4, 1)), n_steps=3000),
+    _Kind(_ADD, _GATED.format("add", 3), ((3, 3), (4, 1))),
+    _Kind(_ADD, _WEIGHTED.format("add"), ((3, 3), (4, 1))),
+    _Kind(_SUB, _USUAL.format("sub"), ((3, 3), (4, 1))),
     _Kind(_ADD, _ONE, ((3, 3), (4, 1))),
-    _Kind(_ADD, _BINARY.format("add"), ((3, 3), (4, 1)), n_steps=3000),
-    _Kind(_MIX, _USUAL.format("mix"), ((3, 3),), n_steps=4000),
-    _Kind(_ADD, _GATED.format("add", 5), ((3, 3),), n_steps=3000),
-    _Kind(_ADD, _GATED.format("add", 1), ((3, 3),), n_steps=3000),
+    _Kind(_ADD, _BINARY.format("add"), ((3, 3), (4, 1))),
+    _Kind(_MIX, _USUAL.format("mix"), ((3, 3),), n_steps=3000),
+    _Kind(_ADD, _GATED.format("add", 5), ((3, 3),)),
+    _Kind(_ADD, _GATED.format("add", 1), ((3, 3),)),
     _Kind(_ADD, _USUAL.format("add"), ((3, 3),), Variant.REDUNDANT),
     _Kind(_ADD, _USUAL.format("add"), ((3, 3), (4, 1)), Variant.POLYSEMANTIC),
     _Kind(_ADD, _USUAL.format("add"), ((3, 2), (5, 1)), Variant.LEAN),
     _Kind(_ADD, _NINE, ((4, 2),)),
-    _Kind(_SUB, _GATED.format("sub", 3), ((3, 2),), n_steps=4000),
-    _Kind(_SUB, _USUAL.format("sub"), ((3, 1),), Variant.REDUNDANT, n_steps=3000),
+    _Kind(_SUB, _GATED.format("sub", 3), ((3, 2),), n_steps=3000),
+    _Kind(_SUB, _USUAL.format("sub"), ((3, 1),), Variant.REDUNDANT),
 )
 _SEEDS_APART = 10
 
