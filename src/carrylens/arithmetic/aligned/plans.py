@@ -12,7 +12,7 @@ from pathlib import Path
 
 from carrylens.alignment import Alignment
 from carrylens.arithmetic.aligned.named_algorithms import algorithm_called, named_algorithms
-from carrylens.arithmetic.aligned.sites import alignment_of, shape_for
+from carrylens.arithmetic.aligned.sites import alignment_of, is_held_by, shape_for
 from carrylens.arithmetic.hard_questions import hard_populations
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
@@ -58,7 +58,7 @@ def held_out(task: ArithmeticTask, count: int = _HELD_OUT) -> HeldOut:
 def other_algorithms(plan: TrainingPlan) -> dict[str, Interchange]:
     """Every other algorithm for the same questions, where it would stand in a model of this shape.
 
-    One whose every variable is a function of what one site holds is no other account of it, and is left out.
+    One whose every variable is a function of what one site holds is no other algorithm there, and is left out.
     """
     task, how = plan.task, plan.interchange
     assert isinstance(task, ArithmeticTask)
@@ -69,7 +69,7 @@ def other_algorithms(plan: TrainingPlan) -> dict[str, Interchange]:
     return {
         name: Interchange(model, alignment_of(model))
         for name, model in named_algorithms(task.operation, task.digits).items()
-        if name != how.causal.name and f"{name} with binary carries" != how.causal.name
+        if not is_held_by(model, how.causal.name, how.alignment)
     }
 
 

@@ -29,6 +29,8 @@ from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
 
 _DIGITS, _RESOLVED, _WEIGHED = ("SA", "MD", "ND"), ("SV", "MV", "NV"), ("WS", "WM", "WN")
+BINARY_CARRIES = " with binary carries"
+"""How the names of algorithms end whose columns say two binary things of their carries."""
 _COLUMN = ("ST", "MB", "NB", "SC", "S9", "MC", "NC")
 
 
@@ -69,6 +71,18 @@ def alignment_of(model: Algorithm, variant: Variant = Variant.PLAIN) -> Alignmen
     if variant is Variant.POLYSEMANTIC and (model.operation is not Operation.ADD or draft.has(*_WEIGHED, "SC", "G")):
         raise CarryLensError(f"{model.name!r} has no polysemantic variant. Only left-to-right add has one.")
     return Alignment(model.name, tuple(draft.sites()))
+
+
+def is_held_by(model: Algorithm, name: str, alignment: Alignment) -> bool:
+    """Whether a model that holds the algorithm called `name` by an alignment holds this one, too.
+
+    Two binary flags together say what one tri-state value says. One tri-state value says what two flags say, if they
+    are to stand at the same nodes.
+    """
+    if model.name in (name, name.removesuffix(BINARY_CARRIES)):
+        return True
+    nodes = [site.copies for site in alignment.sites]
+    return model.name == f"{name}{BINARY_CARRIES}" and nodes == [site.copies for site in alignment_of(model).sites]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from carrylens.alignment import Alignment
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.aligned.named_algorithms import GATED_TENTHS, named_algorithms, weighted_on_some
+from carrylens.arithmetic.aligned.sites import is_held_by
 from carrylens.arithmetic.rivals import weighted_sum
 from carrylens.benchmark.known_truth import KnownTruth, RunVerdict, TrueGroup
 from carrylens.nodes import Node
@@ -26,17 +27,15 @@ def aligned_truth(alignment: Alignment, causal: CausalModel, nodes: Iterable[Nod
         for site in alignment.sites
         for variable in site.variables
     )
-    deserved = deserved_verdicts(causal) if isinstance(causal, Algorithm) else {}
+    deserved = deserved_verdicts(causal, alignment) if isinstance(causal, Algorithm) else {}
     return KnownTruth(groups, idle=frozenset(alignment.idle(nodes)), deserved=deserved)
 
 
-def deserved_verdicts(model: Algorithm) -> dict[str, RunVerdict]:
-    """What a model that runs `model` deserves to be called under each algorithm that has a name.
+def deserved_verdicts(model: Algorithm, alignment: Alignment) -> dict[str, RunVerdict]:
+    """What a model that holds `model` by an alignment deserves to be called under each algorithm that has a name.
 
-    A mixture runs each of its parts in part. Two binary flags together say what one tri-state value says, so who has
-    them runs the left-to-right algorithm, too; not the other way round.
+    A mixture runs each of its parts in part.
     """
-    runs = {model.name, model.name.removesuffix(" with binary carries")}
     parts = {
         weighted_on_some(model.operation, model.digits, tenths).name: {
             algorithm(model.operation, model.digits).name,
@@ -44,10 +43,11 @@ def deserved_verdicts(model: Algorithm) -> dict[str, RunVerdict]:
         }
         for tenths in GATED_TENTHS
     }.get(model.name, set())
-    return {
-        name: RunVerdict.RUNS if name in runs else RunVerdict.IN_PART if name in parts else RunVerdict.DOES_NOT_RUN
-        for name in named_algorithms(model.operation, model.digits)
-    }
+    found = {}
+    for name, other in named_algorithms(model.operation, model.digits).items():
+        in_part = RunVerdict.IN_PART if name in parts else RunVerdict.DOES_NOT_RUN
+        found[name] = RunVerdict.RUNS if is_held_by(other, model.name, alignment) else in_part
+    return found
 
 
 def _share(causal: CausalModel, name: str) -> float:
