@@ -10,11 +10,11 @@ import torch
 from carrylens.alignment import AlignedSite, Alignment
 from carrylens.errors import CarryLensError
 from carrylens.model import load_model
+from carrylens.model.interchange_pass import MEAN, OWN
 from carrylens.model.weights import hash_of
 from carrylens.nodes import Node
 from carrylens.training.acceptance import HeldOut, measure_acceptance, noisy_twin
 from carrylens.training.interchange import Interchange, draw_interchanged, nodes_of
-from carrylens.training.interchange_pass import MEAN, OWN
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.run import resume, start, train
 from training.bit_parity import PARITIES, parity_plan, parity_task
@@ -94,7 +94,7 @@ def test_what_is_trained_to_hold_variables_holds_them_and_nothing_else_does(tmp_
 
 
 def test_noise_changes_weights_by_its_share() -> None:
-    model = start(aligned_plan(), Path("."), CPU).model
+    model = start(aligned_plan(), Path(), CPU).model
     twin = noisy_twin(model, 0.01, 1)
     weight = model.state_dict()["embed.W_E"]
     share = (twin.state_dict()["embed.W_E"] / weight - 1).std()

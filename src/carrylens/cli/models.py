@@ -60,10 +60,14 @@ def train_command(
     the CPU, with the same --threads, it comes to exactly the same model as a run that never stopped; on CUDA and MPS
     that is not promised.
     """
+    from carrylens.workflow.aligning import is_unaccepted
     from carrylens.workflow.training import train_model, training_plan
 
     plan = training_plan(name, recipe, insert, placement, aligned)
     folder = out or Path("models") / name
+    if plan.interchange is not None and resume and is_unaccepted(folder):
+        _accept(plan, folder, as_json=as_json)
+        return
     with Watch(plan.n_steps, name) as watch:
         run = train_model(plan, folder, device, threads, watch, checkpoint_seconds, resume=resume, restart=restart)
     if not run.done:

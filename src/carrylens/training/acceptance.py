@@ -23,12 +23,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from carrylens.model.interchange_pass import Sources, clean_pass, interchange_pass
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import model_from_weights
 from carrylens.tasks.samplers import Sampler
 from carrylens.tasks.task import Task
 from carrylens.training.interchange import Interchange, Interchanged, draw_interchanged
-from carrylens.training.interchange_pass import Sources, clean_pass, interchange_pass
 from carrylens.training.losses import answered_right, output_logits
 
 LEAST_INTERCHANGE, LEAST_IDLE = 0.98, 0.95

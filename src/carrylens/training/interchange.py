@@ -24,6 +24,7 @@ from torch import Tensor
 
 from carrylens.alignment import Alignment
 from carrylens.model.config import ModelConfig
+from carrylens.model.interchange_pass import MEAN, OWN, Sources, clean_pass, interchange_pass
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
 from carrylens.tasks.batches import Batch
@@ -31,7 +32,6 @@ from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.interchanged import Taken, interchanged_outputs
 from carrylens.tasks.task import Task
 from carrylens.training.batches import encode_examples
-from carrylens.training.interchange_pass import MEAN, OWN, Sources, clean_pass, interchange_pass
 from carrylens.training.losses import output_logits, token_losses
 
 if TYPE_CHECKING:  # a plan names the interchange that it trains under

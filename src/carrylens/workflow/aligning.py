@@ -15,7 +15,7 @@ from carrylens.arithmetic.aligned.plans import held_out, other_algorithms
 from carrylens.arithmetic.aligned.truth import aligned_truth
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.benchmark.saved_truth import truth_to_json
-from carrylens.folders import CONFIG, WEIGHTS, write_sealed
+from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, write_sealed
 from carrylens.model.folder import load_model
 from carrylens.report.aligned_card import aligned_card
 from carrylens.training.acceptance import Acceptance, measure_acceptance
@@ -24,6 +24,11 @@ from carrylens.training.plan import TrainingPlan
 from carrylens.training.run import HISTORY
 
 ALIGNMENT, ACCEPTANCE, TRUTH, CARD = "alignment.json", "acceptance.json", "truth.json", "README.md"
+
+
+def is_unaccepted(folder: Path) -> bool:
+    """Whether a model is trained to its end there, and was not asked yet whether its alignment holds."""
+    return (folder / MANIFEST).exists() and not (folder / ACCEPTANCE).exists()
 
 
 def accept_model(plan: TrainingPlan, folder: Path, count: int | None = None) -> Acceptance:

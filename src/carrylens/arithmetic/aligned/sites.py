@@ -9,7 +9,8 @@ By place:
 - the place that predicts A[k]: layer 0 makes the column's digit and fetches sign and operator, the heads of layer 1
   bring the carry, the last MLP combines.
 - `=` predicts the sign in the same way.
-What a weighted sum says is made in layer 0 at the answer's own place, and so is the gate that says if it counts.
+What a weighted sum says is made in layer 0 at the answer's own place. Behind a gate it stands there together with the
+gate, which says whether it counts, and the column's digit.
 A later site in the list wins over an earlier one that holds the same variable: it lies behind it.
 """
 
@@ -64,8 +65,8 @@ def alignment_of(model: Algorithm, variant: Variant = Variant.PLAIN) -> Alignmen
     """Where the algorithm's variables are to stand.
 
     >>> from carrylens.arithmetic.algorithms import algorithm
-    >>> print(*alignment_of(algorithm(Operation.ADD, 2)).sites[:3], sep="; ")
-    ST[0] at P4L0H0 + P4L0H1 + P4L0H2 + P4L0MLP; ST[1] at P3L0H0 + P3L0H1 + P3L0H2 + P3L0MLP; SA[1] at P7L0H0 + P7L0H1
+    >>> print(*alignment_of(algorithm(Operation.ADD, 2)).sites[:2], sep="; ")
+    ST[0] at P4L0H0 + P4L0H1 + P4L0H2 + P4L0MLP; ST[1] at P3L0H0 + P3L0H1 + P3L0H2 + P3L0MLP
     """
     draft = _Draft(model, variant, shape_for(model.operation))
     if variant is Variant.POLYSEMANTIC and (model.operation is not Operation.ADD or draft.has(*_WEIGHED, "SC", "G")):
@@ -130,9 +131,12 @@ class _Draft:
         free = iter(range(self.shape.n_heads - 1, -1, -1))  # heads of layer 0 that hold one thing each, from the last
         digits = () if output.index is None else self._of(_DIGITS, output.index)
         carries, weighed = self._carries(output, (*_RESOLVED, "SC", "SU")), self._carries(output, _WEIGHED)
-        if weighed:
-            gate = self._of(("G",), None)
-            yield AlignedSite((*gate, *weighed), (_nodes(place, 0, [next(free)], mlp=True),), (output,))
+        if gate := self._of(("G",), None) if weighed else ():
+            heads = range(self.shape.n_heads - len(tuple(self._switches(output))))
+            yield AlignedSite((*gate, *weighed, *digits), (_nodes(place, 0, heads, mlp=True),), (output,))
+            digits = ()
+        elif weighed:
+            yield AlignedSite(weighed, (_nodes(place, 0, [next(free)], mlp=True),), (output,))
         for switch in self._switches(output):
             yield AlignedSite((switch,), (_nodes(place, 0, [next(free)]),), (output,))
         polysemantic = self.variant is Variant.POLYSEMANTIC

@@ -68,14 +68,14 @@ class _Kind:
 
 _KINDS = (
     _Kind(_ADD, _USUAL.format("add"), ((3, 3), (4, 2), (5, 1))),
-    _Kind(_ADD, _GATED.format("add", 3), ((3, 3), (4, 1))),
+    _Kind(_ADD, _GATED.format("add", 3), ((3, 3), (4, 1)), n_steps=3000),
     _Kind(_ADD, _WEIGHTED.format("add"), ((3, 3), (4, 1))),
     _Kind(_SUB, _USUAL.format("sub"), ((3, 3), (4, 1))),
     _Kind(_ADD, _ONE, ((3, 3), (4, 1))),
     _Kind(_ADD, _BINARY.format("add"), ((3, 3), (4, 1))),
     _Kind(_MIX, _USUAL.format("mix"), ((3, 3),), n_steps=3000),
-    _Kind(_ADD, _GATED.format("add", 5), ((3, 3),)),
-    _Kind(_ADD, _GATED.format("add", 1), ((3, 3),)),
+    _Kind(_ADD, _GATED.format("add", 5), ((3, 3),), n_steps=3000),
+    _Kind(_ADD, _GATED.format("add", 1), ((3, 3),), n_steps=3000),
     _Kind(_ADD, _USUAL.format("add"), ((3, 3),), Variant.REDUNDANT),
     _Kind(_ADD, _USUAL.format("add"), ((3, 3), (4, 1)), Variant.POLYSEMANTIC),
     _Kind(_ADD, _USUAL.format("add"), ((3, 2), (5, 1)), Variant.LEAN),

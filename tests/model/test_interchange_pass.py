@@ -6,8 +6,8 @@ from torch import Tensor
 
 from carrylens.model import ModelConfig
 from carrylens.model.hooks import HookFunction, HookPoint
+from carrylens.model.interchange_pass import MEAN, OWN, Sources, clean_pass, interchange_pass
 from carrylens.model.transformer import Transformer
-from carrylens.training.interchange_pass import MEAN, OWN, Sources, clean_pass, interchange_pass
 from model.shapes import SHAPES
 
 N_ROWS, OFFSETS = 7, (1, 3)
