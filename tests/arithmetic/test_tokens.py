@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic import Answers, Operation, Population, PopulationKind, Questions, answers
 from carrylens.arithmetic.layout import position_of
 from carrylens.arithmetic.tokens import VOCABULARY, answer_positions, decode, encode, place_names, place_position
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, A, D
@@ -24,7 +24,7 @@ def test_a_question_with_its_answer_is_the_text_letter_by_letter() -> None:
 
 @given(digits=st.integers(1, 40), start=st.integers(0, 1000))
 def test_ids_decode_to_the_text_of_question_and_answer(digits: int, start: int) -> None:
-    questions = Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed=3).take(start, 5)
+    questions = Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(3, start, 5)
     expected = [q + a for q, a in zip(questions.text(), answers(questions).text(), strict=True)]
     assert decode(encode(questions, answers(questions))) == expected
     assert decode(encode(questions)) == questions.text()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind, answers, classify
+from carrylens.arithmetic import Answers, Operation, Population, PopulationKind, Questions, answers, classify
 from carrylens.arithmetic.classes import CLASSES
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.arithmetic.task import arithmetic_task
@@ -49,7 +49,7 @@ def model() -> Transformer:
 
 
 def some(count: int, seed: int = 0, digits: int = 3) -> Questions:
-    return Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed).take(0, count)
+    return Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(seed, 0, count)
 
 
 def logits_of(outcome: Outcomes) -> np.ndarray[tuple[int, ...], np.dtype[np.floating]]:

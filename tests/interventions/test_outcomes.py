@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic import Operation, Population, PopulationKind, Questions, answers
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.arithmetic.tokens import VOCABULARY, encode
 from carrylens.arithmetic.zoo import load
@@ -47,7 +47,7 @@ EDITS = [
 
 
 def some(count: int, seed: int = 0, digits: int = 2) -> Questions:
-    return Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed).take(0, count)
+    return Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(seed, 0, count)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_a_tie_goes_to_the_first_token_and_is_called_close(behind: float, is_clo
 
 def test_a_trained_models_clean_answers_are_right() -> None:
     model = load("add_d5_l1_h3_w96_t5K_s1")
-    asked = Stream(StreamKind.NATURAL, Operation.ADD, 5, seed=1).take(0, 50)
+    asked = Population(PopulationKind.NATURAL, Operation.ADD, 5).draw(1, 0, 50)
     outcome = Engine(model).run(
         [ablate("P0L0H0", "zero"), interchange("P11L0H0 + P11L0H1 + P11L0H2 + P11L0MLP")], asked, asked
     )

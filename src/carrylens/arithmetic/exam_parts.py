@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from carrylens.arithmetic.classes import QuestionClass
 from carrylens.arithmetic.exam_counts import WrittenCounts, population_counts, single_operations
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.targets import Chain, Target, TargetPopulation, is_possible
 from carrylens.arithmetic.task import ArithmeticTask, population
 from carrylens.training.exam import EXAM_SEED, ExamPart
@@ -35,7 +35,7 @@ def exam_parts(
     for each in single_operations(task.operation):
         parts += [
             ExamPart(kind.value, population(kind, each, task.question_layout), counts[kind, each], each.value, seed)
-            for kind in StreamKind
+            for kind in PopulationKind
         ]
         parts += [
             ExamPart(name, TargetPopulation(target, task.digits), per_class, each.value, seed)

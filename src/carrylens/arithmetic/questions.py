@@ -33,7 +33,7 @@ _ADVICE = "Write two whole numbers with + or - between them, such as 45+7."
 
 
 class Operation(Enum):
-    """What a model, an algorithm or a stream of questions does: add, subtract, or both."""
+    """What a model, an algorithm or a population of questions does: add, subtract, or both."""
 
     ADD = "add"
     SUB = "sub"

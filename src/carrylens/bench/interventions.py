@@ -26,8 +26,8 @@ from torch import Tensor
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.model_shapes import digits_of
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import encode
 from carrylens.bench.peak import peak_flops
 from carrylens.interventions.edits import Edit, ablate
@@ -82,8 +82,8 @@ def bench_interventions(
     """Ablate every node that is read, both ways in turns; then all pairs of useful nodes; then fewer of everything."""
     config = model.config
     nodes = read_nodes(config)
-    questions = Stream(StreamKind.ENRICHED, operation, digits_of(config), seed=1).take(0, n_questions)
-    reference = Stream(StreamKind.ENRICHED, operation, digits_of(config), seed=2).take(0, n_questions)
+    questions = Population(PopulationKind.ENRICHED, operation, digits_of(config)).draw(1, 0, n_questions)
+    reference = Population(PopulationKind.ENRICHED, operation, digits_of(config)).draw(2, 0, n_questions)
     edits = [ablate([node]) for node in nodes]
     engine = Engine(model)
 

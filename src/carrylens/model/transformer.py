@@ -169,7 +169,7 @@ class Transformer(nn.Module):
         return EVERYWHERE if positions is None else _places(positions, tokens.shape[1], tokens.device)
 
     def _draw_weights(self) -> None:
-        # Norms and biases are born 1 and 0; every matrix is drawn from one stream, so a seed always gives one model.
+        # Norms and biases are born 1 and 0; every matrix is drawn from one generator, so a seed always gives one model.
         generator = torch.Generator().manual_seed(self.config.seed)
         for name, parameter in self.named_parameters():
             if "W_" in name:

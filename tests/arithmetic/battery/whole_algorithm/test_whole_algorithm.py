@@ -24,8 +24,8 @@ from carrylens.arithmetic.battery.whole_algorithm.scrubbing import claimed_circu
 from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.planted.dials import Dials, describe, one_layer
 from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import MB, OPR, SGN, ST, SV, A
 from carrylens.claims.verdicts import Verdict
@@ -124,7 +124,7 @@ def test_only_claimed_nodes_are_swapped_and_the_rest_is_all_else_but_the_last_ml
 
 def test_sources_agree_in_what_is_held_and_in_little_else() -> None:
     model = algorithm(Operation.MIX, 4)
-    base = Stream(StreamKind.ENRICHED, Operation.MIX, 4, 7).take(0, 80)
+    base = Population(PopulationKind.ENRICHED, Operation.MIX, 4).draw(7, 0, 80)
     labels = [(ST[2], MB[2]), (SV[3], SGN), ()]
     sources = agreeing_sources(model, labels, base, seed=5)
     own = model.run(base)
@@ -139,7 +139,7 @@ def test_sources_agree_in_what_is_held_and_in_little_else() -> None:
 
 def test_half_of_the_sources_have_the_other_operator_where_a_label_does_not_forbid_it() -> None:
     model = algorithm(Operation.MIX, 4)
-    base = Stream(StreamKind.ENRICHED, Operation.MIX, 4, 7).take(0, 200)
+    base = Population(PopulationKind.ENRICHED, Operation.MIX, 4).draw(7, 0, 200)
     labels = [(ST[2], MB[2]), (OPR, ST[2]), (SGN, A[0]), (ST[2],)]
     sources = agreeing_sources(model, labels, base, seed=5, turn=[True, True, True, False])
     own, turned = model.run(base), [source.minus != base.minus for source in sources]

@@ -39,7 +39,7 @@ from carrylens.arithmetic.battery.necessity.carry_errors import (
 )
 from carrylens.arithmetic.battery.necessity.place_verdicts import MissedPlace, weigh_places
 from carrylens.arithmetic.battery.settings import BatterySettings
-from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.claims.verdicts import Verdict
 from carrylens.nodes import Node
@@ -83,13 +83,8 @@ def measure(context: ExperimentContext) -> NecessityMeasurements:
 def _questions(context: ExperimentContext, places: Sequence[CarryPlace]) -> dict[CarryPlace, PlaceQuestions]:
     # Pairs of its own for each place that delivers; the same questions for all that make carries of one branch.
     subject, settings = context.subject, context.settings
-    stream = Stream(
-        StreamKind.ENRICHED,
-        subject.operation,
-        subject.digits,
-        settings.seed_of(CARD.name, "reference"),
-    )
-    reference = stream.take(0, settings.n_reference)
+    population = Population(PopulationKind.ENRICHED, subject.operation, subject.digits)
+    reference = population.draw(settings.seed_of(CARD.name, "reference"), 0, settings.n_reference)
     n = _n_picking(settings) + _ROUNDS[-1] * settings.n_questions
     branches = dict.fromkeys(place.branch for place in places)
     making = {
