@@ -334,7 +334,7 @@ def test_an_agreement_that_needs_other_columns_to_change_is_found() -> None:
 @pytest.mark.parametrize(
     ("variable", "others"), [(MB[1], []), (MV[1], []), (NB[2], []), (NV[2], []), (MB[1], [MV[2]]), (NB[2], [MD[2]])]
 )
-def test_the_sign_of_a_swap_is_not_kept_by_changing_other_columns(
+def test_the_sign_of_an_interchange_is_not_kept_by_changing_other_columns(
     model: Algorithm, variable: Variable, others: list[Variable]
 ) -> None:
     pairs = interchange_pairs(model, variable, 40, seed=3, tell_from=others)
@@ -364,7 +364,7 @@ def test_variables_may_be_named_in_text() -> None:
     assert by_text.tells_apart("SA[1]").all()
 
 
-def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
+def test_pairs_for_interchanges_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
     model = algorithm(Operation.SUB, 4)
     pairs = interchange_pairs(model, MV[1], 40, seed=3)
     assert len(pairs) == 60
@@ -377,7 +377,7 @@ def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
     assert (expected.digits[:40] != base.digits[:40]).any(axis=1).mean() > 0.8, "those of one sign show in a digit"
 
 
-def test_pairs_for_swaps_of_an_addition_are_effect_pairs() -> None:
+def test_pairs_for_interchanges_of_an_addition_are_effect_pairs() -> None:
     model = algorithm(Operation.ADD, 4)
     ours, plain = interchange_pairs(model, ST[1], 20, seed=3), effect_pairs(model, ST[1], 20, seed=3)
     assert (of_batch(ours.base).text(), of_batch(ours.source).text()) == (

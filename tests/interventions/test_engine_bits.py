@@ -45,7 +45,7 @@ def largest_gap(outcomes: list[Outcomes]) -> float:
 
 
 @pytest.mark.parametrize("name", shipped_names())
-def test_batch_sizes_and_chunks_move_no_logit_far_enough_to_swap_what_is_not_close(name: str) -> None:
+def test_batch_sizes_and_chunks_move_no_logit_far_enough_to_exchange_what_is_not_close(name: str) -> None:
     """Two logits can come nearer by twice the largest difference, so that must stay below what is called close."""
     model, edits, asked, sources = a_case(name)
     outcomes = [

@@ -124,13 +124,13 @@ def test_what_a_hook_gives_back_is_used_from_there_on(model: Transformer, tokens
     expected, cache = model.run_with_cache(other)
     layers: list[int] = []
 
-    def swap(activation: Tensor, hook: HookPoint) -> Tensor:
+    def replaced(activation: Tensor, hook: HookPoint) -> Tensor:
         layers.append(hook.layer())
         return cache[hook.name]
 
-    swapped = model.run_with_hooks(tokens, [("blocks.1.hook_resid_pre", swap)])
-    assert torch.equal(swapped, expected)
-    assert not torch.allclose(swapped, model(tokens))
+    edited = model.run_with_hooks(tokens, [("blocks.1.hook_resid_pre", replaced)])
+    assert torch.equal(edited, expected)
+    assert not torch.allclose(edited, model(tokens))
     assert layers == [1]
 
 

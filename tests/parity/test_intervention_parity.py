@@ -88,7 +88,7 @@ def differences(name: str, dtype: torch.dtype, sets: Callable[[list[Node]], list
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_mean_ablation_and_swap_agree_at_every_node(
+def test_mean_ablation_and_interchange_agree_at_every_node(
     lens: Any, name: str, record_property: Callable[[str, object], None]
 ) -> None:
     assert lens
@@ -100,7 +100,7 @@ def test_mean_ablation_and_swap_agree_at_every_node(
 
 @pytest.mark.parametrize("dtype", BOUNDS, ids=str)
 @pytest.mark.parametrize("name", MODELS)
-def test_mean_ablation_and_swap_agree_for_sets_of_nodes(
+def test_mean_ablation_and_interchange_agree_for_sets_of_nodes(
     name: str, dtype: torch.dtype, record_property: Callable[[str, object], None]
 ) -> None:
     rng = np.random.default_rng(0)

@@ -1,8 +1,8 @@
-"""Exam counts: how many questions of each population a test asks, as the command line writes it.
+"""Exam counts: how many questions of each population a test draws, as the command line writes it.
 
 Takes  texts such as `enriched=400000` or `enriched:add=1000000`; or how many were asked.
-Gives  the count of every population of every operation; or the options that ask so many.
-Never  asks a question.
+Gives  the count of every population of every operation; or the options that draw so many.
+Never  runs a model.
 
 A count for one operation goes before a count for the population, and that before the count for all populations, in
 whatever order they are written.
@@ -33,7 +33,7 @@ def single_operations(operation: Operation) -> tuple[Operation, ...]:
 
 
 def parse_counts(texts: Sequence[str]) -> WrittenCounts:
-    """What the texts ask for.
+    """What the texts say.
 
     >>> parse_counts(["enriched:add=1000000"])
     {(<PopulationKind.ENRICHED: 'enriched'>, <Operation.ADD: 'add'>): 1000000}
@@ -53,7 +53,7 @@ def parse_counts(texts: Sequence[str]) -> WrittenCounts:
 
 
 def population_counts(operation: Operation, usual: int, given: WrittenCounts) -> PopulationCounts:
-    """How many are asked of each population, for each operation of a model that does `operation`."""
+    """How many are drawn from each population, for each operation of a model that does `operation`."""
     operations = single_operations(operation)
     for kind, each in given:
         if each is not None and each not in operations:
@@ -70,7 +70,7 @@ def population_counts(operation: Operation, usual: int, given: WrittenCounts) ->
 
 
 def count_options(operation: Operation, asked: PopulationCounts) -> str:
-    """The options that ask so many: `--questions` for the paper's population and those that are asked as often.
+    """The options that draw so many: `--questions` for the paper's population and those of as many questions.
 
     >>> count_options(Operation.ADD, {(kind, Operation.ADD): 400 for kind in PopulationKind})
     '--questions 400'
@@ -89,7 +89,7 @@ def count_options(operation: Operation, asked: PopulationCounts) -> str:
 
 
 def asked_options(name: ModelName, test: dict[str, Any]) -> str:
-    """The options of `carrylens test` that ask what the test asked, as long as it was asked by that command."""
+    """The options of `carrylens test` that repeat the test, as long as that command made it."""
     populations = {kind.value for kind in PopulationKind}
     asked = {
         (PopulationKind(part["name"]), Operation(part["operation"])): int(part["asked"])

@@ -1,8 +1,8 @@
 """Exam parts: what a model that adds or subtracts is tested on.
 
-Takes  a task, and how many questions of each population, class and depth to ask.
+Takes  a task, and how many questions of each population, class and depth to draw.
 Gives  the parts of its exam: each operation apart, every population, every class, every exact depth.
-Never  asks a model anything.
+Never  runs a model.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Target:
         if self.negative is not always:
             wrong, right = ("negative", "positive") if self.negative else ("positive", "negative")
             raise CarryLensError(
-                f"A {self.chain.value} depth goes with a {right} answer, not a {wrong} one. Ask for a borrow depth."
+                f"A {self.chain.value} depth goes with a {right} answer, not a {wrong} one. Write a borrow depth."
             )
 
     @classmethod
@@ -107,7 +107,7 @@ class TargetPopulation:
     def __post_init__(self) -> None:
         if not is_possible(self.target, self.digits):
             raise CarryLensError(
-                f"No question with {self.digits} digits meets {self.target}. Ask for more digits or a smaller depth."
+                f"No question with {self.digits} digits meets {self.target}. Give more digits or a smaller depth."
             )
 
     @property

@@ -6,7 +6,7 @@ Never  counts the drawing of questions or the means: both sides are given them.
 
 One intervention is one node's mean ablation on one question, read as the answer's tokens. The TransformerLens side runs
 one hooked forward pass a node over all questions, in batches of the size that suits it best; nothing is cached. Both
-sides do every node whose write somebody reads: nodes of the last layer at question places would cost us nothing.
+sides do every node whose write is read: nodes of the last layer at question places would cost us nothing.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class TrainingBench:
 
     @property
     def meets_bar(self) -> bool | None:
-        """Whether it meets the bar; None if too few questions were asked to say."""
+        """Whether it meets the bar; None if it was evaluated on too few questions to say."""
         return meets_bar(list(self.results))
 
     @property

@@ -130,8 +130,8 @@ def _sit(exam: Exam, watch: Watch) -> None:
         if keeps and monotonic() - kept_at >= _KEEP_SECONDS:
             try:
                 exam.keep()
-            except CarryLensError as error:  # no reason to stop asking
-                print_note(f"What was asked so far cannot be kept. {error}")
+            except CarryLensError as error:  # no reason to stop
+                print_note(f"The counts so far cannot be kept. {error}")
                 keeps = False
             kept_at = monotonic()
 
@@ -141,7 +141,7 @@ def _save(exam: Exam) -> CarryLensError | None:
     again = ""
     with suppress(CarryLensError):
         exam.keep()
-        again = " The results are kept: the same command tries to save them again, without asking."
+        again = " The results are kept: the same command tries to save them again, without a new test."
     try:
         print_note(f"Wrote {exam.save()}")
     except CarryLensError as error:
@@ -150,7 +150,7 @@ def _save(exam: Exam) -> CarryLensError | None:
 
 
 def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_json: JsonOption = False) -> None:
-    """Ask a model, which decodes its answer token by token.
+    """Let a model answer questions, token by token.
 
     Exit status 1 if an answer is wrong.
     """

@@ -74,7 +74,7 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord |
 
     task = model.task
     if not isinstance(task, ArithmeticTask):
-        raise CarryLensError("This model is not for arithmetic, so it cannot be asked such questions.")
+        raise CarryLensError("This model is not for arithmetic, so it does not take such questions.")
     results = classify_texts(texts, task.digits, of_model=True)
     good = [row for row, result in enumerate(results) if not isinstance(result, CarryLensError)]
     if not good:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from arithmetic.planted.swaps import answer_tokens, answered, questions_of
+from arithmetic.planted.interchanges import answer_tokens, answered, questions_of
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
 from carrylens.arithmetic.planted.dials import Carry, Dials, Timing, describe, one_layer, place_value, right_to_left

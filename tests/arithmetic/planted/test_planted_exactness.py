@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from arithmetic.planted.swaps import answer_tokens, tokens_of
+from arithmetic.planted.interchanges import answer_tokens, tokens_of
 from carrylens.arithmetic import rivals
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.exam_parts import exam_parts

@@ -2,7 +2,7 @@
 
 Takes  histories and tests of models of one shape.
 Gives  one figure: losses by step on the left, failures per million with exact intervals on the right.
-Never  joins models of two shapes, and never hides how many questions were asked.
+Never  joins models of two shapes, and never hides how many questions a rate is of.
 """
 
 from __future__ import annotations

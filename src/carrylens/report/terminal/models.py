@@ -2,7 +2,7 @@
 
 Takes  records of models, of what was tried and of what is published.
 Gives  lines of text.
-Never  asks a model anything.
+Never  runs a model.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align, few_figures, markdown_table
 
 _POPULATIONS = ("natural", "paper", "enriched")
-_BAR = {True: "meets", False: "misses", None: "not asked enough"}
+_BAR = {True: "meets", False: "misses", None: "too few questions"}
 _PAGE = """# Every trained model
 
 Made by `make docs` with the command `carrylens models --markdown` from the models' folders. Each population's
 failures are given per million questions with the exact 95% interval in brackets. The bar is fewer than 10 per million
 natural and enriched questions for each operation, judged on a million of each, or on fewer where the interval lies
 all below it. Weakest is the class or exact depth with the largest share of failures. The paper's figures are those of
-its models of the same operation, digits, layers and heads (and inserted addition model), at width 510, each asked a
-million questions; their intervals are ours. Seconds are of one core that often did other work too. """
+its models of the same operation, digits, layers and heads (and inserted addition model), at width 510, each
+evaluated on a million questions; their intervals are ours. Seconds are of one core that often did other work too. """
 
 
 def model_lines(records: Iterable[Record]) -> list[str]:
@@ -43,7 +43,7 @@ def models_page(shipped: Sequence[Record], tried: Sequence[Record]) -> str:
         _PAGE,
         "## Failures\n",
         *markdown_table(
-            ["model", "operation", "asked", *_POPULATIONS, "weakest", "bar", "the paper"], map(_failures, rows)
+            ["model", "operation", "evaluated on", *_POPULATIONS, "weakest", "bar", "the paper"], map(_failures, rows)
         ),
         f"\n{_summary(rows)}\n",
         "## Training\n",
@@ -53,7 +53,9 @@ def models_page(shipped: Sequence[Record], tried: Sequence[Record]) -> str:
         "![Loss by step of each answer digit of the six-digit mixed model](losses_by_digit.svg)\n",
         *markdown_table(["model", "steps", "batch", "seconds", "last loss"], map(_training, shipped)),
         "\n## Tried and not shipped\n",
-        *markdown_table(["model", "operation", "asked", "natural", "enriched", "what was tried"], map(_tried, tried)),
+        *markdown_table(
+            ["model", "operation", "evaluated on", "natural", "enriched", "what was tried"], map(_tried, tried)
+        ),
     ]
     return "\n".join(parts)
 
@@ -88,13 +90,13 @@ def _tried(record: Record) -> list[str]:
 def _summary(rows: Sequence[tuple[Record, str, Record]]) -> str:
     verdicts = [figures["meets_bar"] for _, _, figures in rows]
     ours = f"Of {len(rows)} rows {verdicts.count(True)} meet the bar, {verdicts.count(False)} miss it"
-    return f"{ours} and {verdicts.count(None)} were not asked enough questions."
+    return f"{ours} and {verdicts.count(None)} were evaluated on too few questions."
 
 
 def _weakest(figures: Record) -> str:
     found = figures["weakest"]
     if found is None:
-        return "not asked"
+        return "not evaluated"
     if not found["failed"]:
         return f"none failed in {figures['n_targets']} classes and depths of {found['asked']:,}"
     return f"{found['name']}: {found['failed']:,} of {found['asked']:,}"
@@ -118,7 +120,7 @@ def _paper_range(figures: Record) -> str:
 
 def _cell(count: Record | None) -> str:
     if count is None:
-        return "not asked"
+        return "not evaluated"
     low, high = (few_figures(1e6 * bound) for bound in count["interval"])
     return f"{_rate(count)} ({low} to {high})"
 

@@ -100,7 +100,7 @@ def test_the_mean_gap_of_a_model_is_the_mean_over_its_places() -> None:
         assert mean.low < mean.value < mean.high
 
 
-def test_heads_that_divide_the_branches_are_no_stand_ins() -> None:
+def test_heads_that_divide_the_branches_are_no_backups() -> None:
     outcome = outcome_of("necessity", planted_subject(Operation.MIX, 2, PLAIN))
     assert outcome.verdict is Verdict.REFUTED
     assert "SUPPORTED" not in {row[-1] for row in outcome.rows}

@@ -1,4 +1,4 @@
-"""Restoration: nodes left out of a map on purpose are named, read and swapped; a complete map lacks nothing.
+"""Restoration: nodes left out of a map on purpose are named, read and interchanged; a complete map lacks nothing.
 
 Random additions hold none of the chosen nodes, and where they restore most, too, nothing is supported.
 """

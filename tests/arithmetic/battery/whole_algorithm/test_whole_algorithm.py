@@ -64,11 +64,11 @@ def true_map(operation: Operation, moved: int = 0, operator: Variable | None = O
     return Subject("planted", planted.model, operation, found)
 
 
-def duel_of(outcome: Outcome, rival: str) -> Fact:
+def disambiguation_of(outcome: Outcome, rival: str) -> Fact:
     return next(fact for fact in outcome.facts if fact.about.get("against") == rival)
 
 
-def duel(ours: int, theirs: int, n: int) -> Fact:
+def compared(ours: int, theirs: int, n: int) -> Fact:
     return Fact("duel", {}, Rate(ours, n), Rate(theirs, n))
 
 
@@ -108,7 +108,7 @@ def test_the_circuit_of_a_false_map_explains_little() -> None:
     assert by_map.effect.value < 0.6
 
 
-def test_only_claimed_nodes_are_swapped_and_the_rest_is_all_else_but_the_last_mlps() -> None:
+def test_only_claimed_nodes_are_interchanged_and_the_rest_is_all_else_but_the_last_mlps() -> None:
     subject, alone = true_map(Operation.ADD), planted_subject(Operation.ADD, 2)
     claimed = claimed_circuit(subject, algorithm(Operation.ADD, 2))
     assert claimed is not None
@@ -190,7 +190,7 @@ def test_without_a_map_no_circuit_is_scrubbed() -> None:
 def test_a_planted_rival_beats_the_left_to_right_account() -> None:
     outcome = outcome_of("whole-algorithm", subject_of(one_layer(3)), FEW)
     assert outcome.verdict is Verdict.REFUTED
-    fought = duel_of(outcome, "one-layer add")
+    fought = disambiguation_of(outcome, "one-layer add")
     assert fought.null.hits == fought.effect.n
     assert fought.effect.hits == 0
 
@@ -211,16 +211,16 @@ def test_a_rival_that_no_row_tells_apart_is_named_and_leaves_the_verdict_open() 
     # Of two digits the rival that looks through one nine is right about every sum: it is the same algorithm.
     outcome = outcome_of("whole-algorithm", planted_subject(Operation.ADD, 2), FEW)
     assert outcome.facts[0].effect.value == 1
-    assert duel_of(outcome, "one-layer add with sum 9").effect.n == 0
+    assert disambiguation_of(outcome, "one-layer add with sum 9").effect.n == 0
     assert outcome.verdict is Verdict.INCONCLUSIVE
-    same = duel_of(outcome, "one-layer add with sum 9")
+    same = disambiguation_of(outcome, "one-layer add with sum 9")
     assert same.about["told"] == 0
     assert judge_disambiguations([same]) == [Verdict.UNTESTED]
 
 
 def test_a_rival_that_seldom_differs_is_fought_on_rows_that_were_searched_for() -> None:
     outcome = outcome_of("whole-algorithm", planted_subject(Operation.ADD, 3), FEW)
-    fought = duel_of(outcome, "one-layer add with sum 9")
+    fought = disambiguation_of(outcome, "one-layer add with sum 9")
     told, proposed = (int(str(fought.about[key])) for key in ("told", "proposed"))
     assert told / proposed * 32 * FEW.n_draws < FEW.n_pairs  # so many were to be expected in the first rows
     assert fought.effect == Rate(FEW.n_pairs, FEW.n_pairs)
@@ -228,28 +228,30 @@ def test_a_rival_that_seldom_differs_is_fought_on_rows_that_were_searched_for() 
 
 
 def test_too_few_rows_are_no_test_and_a_draw_is_open() -> None:
-    found = judge_disambiguations([duel(11, 0, 11), duel(12, 0, 12), duel(20, 18, 40), duel(2, 30, 40), duel(0, 0, 40)])
+    found = judge_disambiguations(
+        [compared(11, 0, 11), compared(12, 0, 12), compared(20, 18, 40), compared(2, 30, 40), compared(0, 0, 40)]
+    )
     open_, tested = Verdict.INCONCLUSIVE, Verdict.SUPPORTED
     assert found == [Verdict.UNTESTED, tested, open_, Verdict.REFUTED, open_]
 
 
 def test_rows_in_which_one_is_right_are_a_paired_count() -> None:
     # 14 to 4 of 20 would be sure if the two were counted on rows of their own (p = 0.002): it is 14 of 18 coins.
-    assert duel(14, 4, 20).p < 0.01
-    assert judge_disambiguations([duel(14, 4, 20)]) == [Verdict.INCONCLUSIVE]
+    assert compared(14, 4, 20).p < 0.01
+    assert judge_disambiguations([compared(14, 4, 20)]) == [Verdict.INCONCLUSIVE]
 
 
 def test_many_rivals_are_corrected_for_being_many() -> None:
-    assert judge_disambiguations([duel(11, 1, 12)]) == [Verdict.SUPPORTED]
-    assert judge_disambiguations([duel(11, 1, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
-    assert judge_disambiguations([duel(1, 11, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
-    assert judge_disambiguations([duel(11, 1, 12), duel(0, 0, 0)]) == [Verdict.SUPPORTED, Verdict.UNTESTED]
+    assert judge_disambiguations([compared(11, 1, 12)]) == [Verdict.SUPPORTED]
+    assert judge_disambiguations([compared(11, 1, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
+    assert judge_disambiguations([compared(1, 11, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
+    assert judge_disambiguations([compared(11, 1, 12), compared(0, 0, 0)]) == [Verdict.SUPPORTED, Verdict.UNTESTED]
 
 
-def test_a_duel_between_equals_is_seldom_won() -> None:
+def test_a_disambiguation_between_equals_is_seldom_won() -> None:
     random = np.random.default_rng(3)
     wins = [random.binomial(30, 0.5, 3) for _ in range(1500)]
-    found = [judge_disambiguations([duel(int(won), 30 - int(won), 40) for won in three]) for three in wins]
+    found = [judge_disambiguations([compared(int(won), 30 - int(won), 40) for won in three]) for three in wins]
     assert np.mean([Verdict.SUPPORTED in three for three in found]) <= 0.015
     assert np.mean([Verdict.REFUTED in three for three in found]) <= 0.015
 

@@ -13,7 +13,7 @@ Never  picks the worst head on the questions it is scored on, and never counts a
 3. The worst single head is picked on one split; all rates are those of another.
 4. A place is redundant if all its heads are missed more than the untagged, and the worst alone less than half as much:
    a paired test of the same questions (without all, without the worst), Holm over the places. The same for MLPs.
-5. Places that stay open are asked four times as many questions; each round of asking has half of the level.
+5. Places that stay open are evaluated on four times as many questions; each round has half of the level.
 6. The gap, all heads less the worst: for every place, and its mean for each branch over the places that are missed.
 """
 
@@ -45,7 +45,7 @@ from carrylens.claims.verdicts import Verdict
 from carrylens.nodes import Node
 
 _ROUNDS = (2, 8)
-"""How many questions each round has asked in the end, times those of the settings."""
+"""How many questions each round has used in the end, times those of the settings."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ Never  ablates with the mean of another branch: what is taken away is what the n
 3. Null: which nodes serve which branch is shuffled among nodes of the same layer, kind and half of the sequence.
 4. Inserted: the nodes without which the addition model fails. How many of them serve each branch in the mixed model?
    Beside it, how many serve sums in the addition model itself, and how many of the very same nodes (place, layer,
-   head) serve each branch in the model from scratch, asked the same questions.
+   head) serve each branch in the model from scratch, evaluated on the same questions.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Takes  sites, an operation, a seed; a causal model with its labels.
 Gives  `InterventionRows`: a base, two or three sites drawn for each row alone, a source of its own for each site; the
        tokens predicted for every row.
-Never  asks a model when it predicts. Rows that share their sites would not be independent, and counts of them would
+Never  runs a model when it predicts. Rows that share their sites would not be independent, and counts of them would
        look surer than they are.
 
 Each token is predicted by the causal model, run with the values that the moved sites bring for that token.

@@ -38,7 +38,7 @@ def answered(model: Transformer, questions: Questions, hooks: Collection[Hook] =
     return logits[:, places].argmax(-1)
 
 
-class Swaps:
+class Interchanges:
     """Interchanges between the same base and source questions, one pass of each remembered."""
 
     @torch.inference_mode()
