@@ -105,7 +105,7 @@ def test_an_operator_that_cannot_differ_is_not_turned_round(model: Algorithm, va
 
 def test_a_base_without_a_null_source_is_quoted() -> None:
     base = Questions.parse(["1234-5678"])  # a minus sign needs a subtraction
-    with pytest.raises(CarryLensError, match=r"D\[3\]=1 D\[2\]=2 .*OPR=- D'\[3\]=5 .* has no null source"):
+    with pytest.raises(CarryLensError, match=r"D\[3\]=1 D\[2\]=2 .*OPR=- D'\[3\]=5 .*null.*SGN"):
         null_pairs(MIX, SGN, base, seed=3, turned=True)
 
 
@@ -166,7 +166,7 @@ def test_effect_pairs_agree_in_all_they_are_asked_to_agree_in(
     ],
 )
 def test_what_cannot_agree_is_refused(variable: Variable, agree: list[Variable]) -> None:
-    with pytest.raises(CarryLensError, match="5 pairs that differ in .* but only 0 were found among .*. Ask for fewer"):
+    with pytest.raises(CarryLensError, match=re.escape(f"differ in {variable}")):
         effect_pairs(algorithm(Operation.ADD, 2), variable, 5, seed=0, agree=agree)
 
 
@@ -177,18 +177,18 @@ def test_a_sign_that_never_differs_has_no_effect_pairs() -> None:
 
 @pytest.mark.parametrize(("model", "variable"), [(ADD, SC[1]), (ADD, OPR), (MIX, MC[2]), (MIX, NV[3]), (MIX, NB[3])])
 def test_a_variable_no_answer_depends_on_has_no_effect_pairs(model: Algorithm, variable: Variable) -> None:
-    with pytest.raises(CarryLensError, match="so no pair can show it. Choose one that is read."):
+    with pytest.raises(CarryLensError, match=re.escape(str(variable))):
         effect_pairs(model, variable, 5, seed=0)
 
 
 @pytest.mark.parametrize("variable", [ST[4], MV[0]])
 def test_a_variable_the_algorithm_does_not_have_is_refused(variable: Variable) -> None:
     base = Questions.parse(["1234+5678"])
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         effect_pairs(ADD, variable, 5, seed=0)
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         effect_pairs(ADD, ST[1], 5, seed=0, agree=[variable])
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         null_pairs(ADD, variable, base, seed=0)
 
 

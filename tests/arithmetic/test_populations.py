@@ -86,7 +86,7 @@ def test_questions_of_a_population_do_not_repeat(recipe: PopulationKind) -> None
 def test_negative_seeds_starts_and_counts_are_refused(
     recipe: PopulationKind, seed: int, start: int, count: int
 ) -> None:
-    with pytest.raises(CarryLensError, match="cannot be drawn"):
+    with pytest.raises(CarryLensError, match="start.*count.*seed"):
         Population(recipe, ADD, 4).draw(seed, start, count)
 
 
@@ -99,13 +99,13 @@ def test_what_is_no_kind_or_no_operation_has_no_population() -> None:
 
 @pytest.mark.parametrize("digits", [0, 41])
 def test_a_width_that_is_none_has_no_population(digits: int) -> None:
-    with pytest.raises(CarryLensError, match="is no width"):
+    with pytest.raises(CarryLensError, match=rf"^{digits}\b.*40"):
         Population(NATURAL, ADD, digits)
 
 
 @pytest.mark.parametrize(("operation", "share"), [(ADD, 0.5), (SUB, 1.0), (MIX, -0.1), (MIX, 1.1), (MIX, float("nan"))])
 def test_a_share_of_subtractions_that_does_not_fit_is_refused(operation: Operation, share: float) -> None:
-    with pytest.raises(CarryLensError, match="Write a share from 0 to 1, and only for mix"):
+    with pytest.raises(CarryLensError, match=rf"{share}.*'{operation.value}'.*mix"):
         Population(NATURAL, operation, 4, minus_share=share)
 
 

@@ -239,7 +239,7 @@ def test_the_whole_proof_breaks_with_a_lie_told_at_every_width(monkeypatch: pyte
         return mended(model, ST[0], (D[0], D_PRIME[0]), printed_st) if operation is not SUB else model
 
     monkeypatch.setattr(proof_room, "algorithm", state)
-    with pytest.raises(ProofError, match="units, addition does not hold in case 19 of 100"):  # 1+9
+    with pytest.raises(ProofError, match="units, addition.*case 19 of 100"):  # 1+9
         prove()
 
 

@@ -43,7 +43,7 @@ def test_every_question_drawn_is_of_the_class_asked_for(name: str, digits: int) 
     target = Target.of_class(QuestionClass(name))
     assert is_possible(target, digits) is (digits >= narrowest(name))
     if digits < narrowest(name):
-        with pytest.raises(CarryLensError, match=f"No question with {digits} digits meets .* Ask for more digits"):
+        with pytest.raises(CarryLensError, match=rf"\b{digits} digits.*Target\("):
             TargetPopulation(target, digits)
     else:
         found = labels_of(TargetPopulation(target, digits), 40)
@@ -56,7 +56,7 @@ def test_every_question_drawn_has_the_exact_depth_asked_for(digits: int) -> None
         target = Target.of_depth(chain, depth, negative)
         assert is_possible(target, digits) is possible
         if not possible:
-            with pytest.raises(CarryLensError, match="Ask for more digits or a smaller depth"):
+            with pytest.raises(CarryLensError, match=rf"\b{digits} digits.*Target\("):
                 TargetPopulation(target, digits)
             continue
         found = labels_of(TargetPopulation(target, digits), 12)
@@ -195,21 +195,21 @@ def test_the_two_signs_of_a_borrow_depth_are_not_each_other_s_mirror() -> None:
 
 @pytest.mark.parametrize("depth", [-1, -40])
 def test_a_depth_below_zero_is_refused(depth: int) -> None:
-    with pytest.raises(CarryLensError, match=f"{depth} is no depth. Write 0 or more."):
+    with pytest.raises(CarryLensError, match=f"^{depth} .*depth"):
         Target.of_depth(Chain.CASCADE, depth)
 
 
 @pytest.mark.parametrize("target", [Target(Chain.CASCADE, 3, 2), Target(Chain.BORROW, 40, None)])
 def test_a_target_that_nothing_meets_is_refused(target: Target) -> None:
-    with pytest.raises(CarryLensError, match="No question with 40 digits meets"):
+    with pytest.raises(CarryLensError, match=r"\b40 digits.*Target\("):
         TargetPopulation(target, 40)
 
 
 @pytest.mark.parametrize(("chain", "negative"), [(Chain.CASCADE, True), (Chain.SIGN, False)])
 def test_a_depth_that_does_not_go_with_the_sign_is_refused(chain: Chain, negative: bool) -> None:
-    with pytest.raises(CarryLensError, match=f"A {chain.value} depth goes with a .* answer"):
+    with pytest.raises(CarryLensError, match=f"{chain.value} depth.*(negative|positive)"):
         TargetPopulation(Target.of_depth(chain, 1, negative), 4)
-    with pytest.raises(CarryLensError, match=f"A {chain.value} depth goes with a .* answer"):
+    with pytest.raises(CarryLensError, match=f"{chain.value} depth.*(negative|positive)"):
         TargetPopulation(Target(chain, 1, 1, negative), 4)
 
 
@@ -219,18 +219,18 @@ def test_a_depth_without_a_sign_takes_the_one_that_goes_with_it() -> None:
 
 @pytest.mark.parametrize("digits", [0, 41])
 def test_a_width_that_is_none_has_no_target_population(digits: int) -> None:
-    with pytest.raises(CarryLensError, match="is no width"):
+    with pytest.raises(CarryLensError, match=rf"^{digits}\b.*40"):
         TargetPopulation(Target.of_class(QuestionClass.S0), digits)
-    with pytest.raises(CarryLensError, match="is no width"):
+    with pytest.raises(CarryLensError, match=rf"^{digits}\b.*40"):
         is_possible(Target.of_class(QuestionClass.S0), digits)
 
 
 @pytest.mark.parametrize(("seed", "start", "count"), [(-1, 0, 1), (0, -1, 1), (0, 0, -1)])
 def test_negative_seeds_starts_and_counts_are_refused(seed: int, start: int, count: int) -> None:
-    with pytest.raises(CarryLensError, match="cannot be drawn"):
+    with pytest.raises(CarryLensError, match="start.*count.*seed"):
         TargetPopulation(Target.of_class(QuestionClass.S0), 4).draw(seed, start, count)
 
 
 def test_what_is_no_class_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="'S5' is no class. Give one such as QuestionClass.S5"):
+    with pytest.raises(CarryLensError, match=r"'S5'.*QuestionClass\.S5"):
         Target.of_class("S5")  # type: ignore[arg-type]

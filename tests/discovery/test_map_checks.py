@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,7 +73,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_map_that_does_not_hold_together_is_refused(name: str) -> None:
     change, why = CHANGES[name]
-    with pytest.raises(CarryLensError, match=f"^the file is no node map: .*{why}.*Map the model again.$") as raised:
+    with pytest.raises(CarryLensError, match=f"^the file .*{why}") as raised:
         NodeMap.from_json(changed(change), find_task, source="the file")
     assert "\n" not in str(raised.value)
 
@@ -92,12 +94,12 @@ def test_the_hash_of_a_file_of_weights_is_that_of_the_model() -> None:
 
 
 def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(CarryLensError, match="cannot be read"):
+    with pytest.raises(CarryLensError, match=os.strerror(errno.EISDIR)):
         read_map(tmp_path, find_task)
     (tmp_path / MAP).write_text(TEXT)
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
-    with pytest.raises(CarryLensError, match="holds no weights"):
+    with pytest.raises(CarryLensError, match=r"model\.safetensors"):
         read_map(tmp_path / MAP, find_task)
     (tmp_path / "manifest.json").write_text("[]")
-    with pytest.raises(CarryLensError, match="not a list of hashes"):
+    with pytest.raises(CarryLensError, match=r"manifest\.json"):
         read_map(tmp_path / MAP, find_task)

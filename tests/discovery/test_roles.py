@@ -126,7 +126,7 @@ def test_a_map_comes_back_from_json_as_it_was(planted: Planted, measured: list[U
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"operation": "add", "nodes": 3}'])
 def test_what_is_no_map_is_refused(text: str) -> None:
-    with pytest.raises(CarryLensError, match="Map the model again"):
+    with pytest.raises(CarryLensError, match="node map"):
         NodeMap.from_json(text, find_task)
 
 

@@ -111,5 +111,5 @@ def test_json_that_states_no_config_is_refused_in_one_line(text: str | bytes, co
 
 
 def test_a_step_between_positions_that_are_read_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="reads is range"):
+    with pytest.raises(CarryLensError, match=r"reads.*range\("):
         replace(SMALL, reads=range(9, 14, 2))

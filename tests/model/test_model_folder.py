@@ -113,7 +113,7 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(model: Transfo
     with torch.no_grad():
         model.embed.W_E[3, 3] = torch.nan
     before = contents(saved)
-    with pytest.raises(CarryLensError, match=r"embed.W_E that is not finite"):
+    with pytest.raises(CarryLensError, match=r"embed\.W_E"):
         save_model(model, saved)
     assert contents(saved) == before
 
@@ -148,7 +148,7 @@ def test_a_full_disk_leaves_the_earlier_model_intact(
             write(path, content)
 
         monkeypatch.setattr(manifest, "write_flushed", fill)
-        with pytest.raises(CarryLensError, match=r"\(No space left on device\). What was there before is unchanged"):
+        with pytest.raises(CarryLensError, match=os.strerror(errno.ENOSPC)):
             save_model(Transformer(model.config), saved)
         assert contents(saved) == before
     assert torch.equal(load_model(saved)(tokens), logits)
@@ -158,19 +158,19 @@ def test_a_full_disk_leaves_the_earlier_model_intact(
 def test_a_device_that_is_really_full_is_reported(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = write_flushed
     monkeypatch.setattr(manifest, "write_flushed", lambda _, content: write(Path("/dev/full"), content))
-    with pytest.raises(CarryLensError, match="No space left on device"):
+    with pytest.raises(CarryLensError, match=os.strerror(errno.ENOSPC)):
         save_model(load_model(saved), saved)
 
 
 def test_a_folder_that_cannot_be_made_is_reported(model: Transformer, saved: Path) -> None:
-    with pytest.raises(CarryLensError, match="could not be saved"):
+    with pytest.raises(CarryLensError, match="inside.*Not a directory"):
         save_model(model, saved / "config.json" / "inside")
 
 
 def test_a_save_that_fails_half_way_into_place_says_so(model: Transformer, saved: Path) -> None:
     (saved / "model.safetensors").unlink()
     (saved / "model.safetensors").mkdir()
-    with pytest.raises(CarryLensError, match="It is unfinished"):
+    with pytest.raises(CarryLensError, match="unfinished"):
         save_model(Transformer(config_of_width(2, 1, 3, width=12)), saved)
     assert "config.json is not the file that was saved" in refusal(saved)
     assert not list(saved.glob(".*"))
@@ -203,13 +203,13 @@ def test_other_files_can_be_sealed_with_the_model(model: Transformer, tmp_path: 
     save_model(model, tmp_path, also=["training.jsonl"])
     assert check_sealed(tmp_path) == ("config.json", "model.safetensors", "training.jsonl")
     (tmp_path / "training.jsonl").write_text('{"step": 2}\n')
-    with pytest.raises(CarryLensError, match=r"training.jsonl is not the file that was saved"):
+    with pytest.raises(CarryLensError, match=r"training\.jsonl.*manifest\.json"):
         check_sealed(tmp_path)
     load_model(tmp_path)
 
 
 def test_sealing_a_file_that_is_not_there_is_refused(model: Transformer, tmp_path: Path) -> None:
-    with pytest.raises(CarryLensError, match=r"README.md cannot be read"):
+    with pytest.raises(CarryLensError, match=r"README\.md.*No such file"):
         save_model(model, tmp_path / "new", also=["README.md"])
 
 

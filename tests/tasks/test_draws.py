@@ -50,7 +50,7 @@ def test_different_keys_and_indices_get_different_draws() -> None:
 
 @pytest.mark.parametrize(("key", "start", "count"), [([-1], 0, 1), ([0, -5], 0, 1), ([0], -1, 1), ([0], 0, -1)])
 def test_negative_seeds_starts_and_counts_are_refused(key: list[int], start: int, count: int) -> None:
-    with pytest.raises(CarryLensError, match="cannot be drawn. Write a start, a count and a seed of 0 or more."):
+    with pytest.raises(CarryLensError, match="start.*count.*seed"):
         draw(key, start, count, 3)
 
 

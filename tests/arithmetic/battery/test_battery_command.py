@@ -60,7 +60,7 @@ def counting(name: str, calls: list[str]) -> Experiment:
 
 def test_an_outcome_comes_back_from_json_as_it_was() -> None:
     assert Outcome.from_json(outcome("one").to_json()) == outcome("one")
-    with pytest.raises(CarryLensError, match="no outcome"):
+    with pytest.raises(CarryLensError, match="outcome"):
         Outcome.from_json("{}")
 
 
@@ -123,7 +123,7 @@ def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path: Path, m
 
 
 def test_an_experiment_that_is_not_there_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="'nonsense' is no experiment"):
+    with pytest.raises(CarryLensError, match="'nonsense'"):
         experiments_called("nonsense")
 
 

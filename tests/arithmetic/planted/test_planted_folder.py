@@ -66,9 +66,9 @@ def test_a_truth_that_was_changed_is_not_believed(tmp_path: Path) -> None:
     plant(describe(Operation.ADD, 2)).save(tmp_path)
     path = tmp_path / "truth.json"
     path.write_text(path.read_text().replace('"ST[1]"', '"ST[0]"'))
-    with pytest.raises(CarryLensError, match="is not the file that was saved"):
+    with pytest.raises(CarryLensError, match=r"truth\.json.*manifest\.json"):
         load_truth(tmp_path)
-    with pytest.raises(CarryLensError, match="states no truth"):
+    with pytest.raises(CarryLensError, match=r"truth\.json.*description"):
         Truth.from_json("{}")
 
 

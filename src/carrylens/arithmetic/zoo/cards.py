@@ -43,7 +43,7 @@ def card_of(source: ModelSource, folder: Path, test: dict[str, Any]) -> str:
 
 def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
     """The card of the model in `folder`."""
-    bar = {True: "meets", False: "misses", None: "was evaluated on too few questions for"}[test["meets_bar"]]
+    bar = {True: "meets", False: "misses", None: "was not asked enough to be held to"}[test["meets_bar"]]
     layers = f"{name.n_layers} layer{'s' if name.n_layers > 1 else ''}"
     lines = [
         f"# {name}",
@@ -57,7 +57,7 @@ def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
         f"It {bar} the bar of fewer than 10 failures per million natural and enriched questions for each operation. "
         f"Made by `carrylens test {name} {asked_options(name, test)} --save`; weights {test['sha256'][:16]}.",
         "",
-        "| questions | operation | evaluated on | failed | failures per million, 95% interval |",
+        "| questions | operation | asked | failed | failures per million, 95% interval |",
         "|---|---|---:|---:|---|",
         *(_test_line(part) for part in test["parts"]),
         "",
