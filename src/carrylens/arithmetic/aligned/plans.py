@@ -16,7 +16,7 @@ from carrylens.arithmetic.aligned.sites import alignment_of, is_held_by, shape_f
 from carrylens.arithmetic.hard_questions import hard_populations
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
-from carrylens.arithmetic.streams import Population, StreamKind
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.errors import CarryLensError
@@ -74,7 +74,7 @@ def other_algorithms(plan: TrainingPlan) -> dict[str, Interchange]:
 
 
 def _population(task: ArithmeticTask) -> Population:
-    return Population(StreamKind.ENRICHED, task.operation, task.digits)
+    return Population(PopulationKind.ENRICHED, task.operation, task.digits)
 
 
 def _algorithm(name: str, task: ArithmeticTask, path: Path) -> CausalModel:
