@@ -14,7 +14,7 @@ def test_a_variable_has_one_site_for_all_outputs_that_depend_on_it() -> None:
 
 
 def test_a_folded_variable_has_one_for_each_output_that_reads_it() -> None:
-    found = [each for each in targets_of(ADDITION, ("SV",), ("SV",))]
+    found = list(targets_of(ADDITION, ("SV",), ("SV",)))
     assert [str(each) for each in found] == ["SV[0] for A[1]", "SV[1] for A[2]", "SV[2] for A[3]"]
     whole = [str(each) for each in targets_of(ADDITION, ("SV",))]
     assert whole == ["SV[0]", "SV[1]", "SV[2] for A[3]"]

@@ -29,7 +29,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Deviation:
-    """Where `where` holds, `inside` of the rows fail; elsewhere `outside`. `share` is of questions that it holds for."""
+    """Where `where` holds, `inside` of the rows fail, elsewhere `outside`; it holds for a `share` of the questions."""
 
     where: str
     share: float

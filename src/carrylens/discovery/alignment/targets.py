@@ -51,7 +51,7 @@ def targets_of(causal: CausalModel, required: Collection[str], folded: Collectio
     for variable in causal.by_variable:
         if variable.name in required:
             found += _targets(causal, variable, variable.name in folded)
-    return tuple(_joined(causal, found))
+    return tuple(_joined(causal, found, folded))
 
 
 def merged(one: Target, other: Target) -> Target:
@@ -61,10 +61,13 @@ def merged(one: Target, other: Target) -> Target:
 
 
 def may_merge(causal: CausalModel, one: Target, other: Target) -> bool:
-    """Whether two targets may stand together: they are made from the same inputs, or serve one output alike."""
-    made_from = [frozenset().union(*(causal.inputs_of(each) for each in target.variables)) for target in (one, other)]
-    kinds = [{each in causal.outputs for each in target.variables} for target in (one, other)]
-    return made_from[0] == made_from[1] and kinds[0] == kinds[1]
+    """Whether two targets may stand together: both are made from the same inputs, and neither is an output."""
+    if any(each in causal.outputs for target in (one, other) for each in target.variables):
+        return False
+    first, second = (
+        frozenset[Variable]().union(*(causal.inputs_of(each) for each in target.variables)) for target in (one, other)
+    )
+    return first == second
 
 
 def _targets(causal: CausalModel, variable: Variable, is_folded: bool) -> Iterator[Target]:
@@ -82,15 +85,16 @@ def _targets(causal: CausalModel, variable: Variable, is_folded: bool) -> Iterat
         yield Target((variable,), outputs)
 
 
-def _joined(causal: CausalModel, targets: Sequence[Target]) -> Iterator[Target]:
+def _joined(causal: CausalModel, targets: Sequence[Target], folded: Collection[str]) -> Iterator[Target]:
     # Step 3, by looking at many questions: two variables are one another's function if their values pair off.
     values = causal.run(population_of(causal).draw(0, 0, _LOOKED_AT))
     left = list(targets)
     while left:
         first = left.pop(0)
         for other in list(left):
-            same_readers = set(first.outputs) == set(other.outputs) and other.variables[0] not in causal.outputs
-            if same_readers and _pair_off(values[first.variables[0]], values[other.variables[0]]):
+            one, another = first.variables[0], other.variables[0]
+            apart = folded and {one.name, another.name} & set(folded) and first.outputs != other.outputs
+            if not (apart or another in causal.outputs) and _pair_off(values[one], values[another]):
                 left.remove(other)
                 first = merged(first, other)
         yield first
