@@ -60,7 +60,7 @@ def train_command(
     the CPU, with the same --threads, it comes to exactly the same model as a run that never stopped; on CUDA and MPS
     that is not promised.
     """
-    from carrylens.workflow.aligning import is_unaccepted
+    from carrylens.workflow.acceptance import is_unaccepted
     from carrylens.workflow.training import train_model, training_plan
 
     plan = training_plan(name, recipe, insert, placement, aligned)
@@ -86,7 +86,7 @@ def train_command(
 
 def _accept(plan: TrainingPlan, folder: Path, *, as_json: bool) -> None:
     from carrylens.report.aligned_card import acceptance_lines, acceptance_rows
-    from carrylens.workflow.aligning import accept_model
+    from carrylens.workflow.acceptance import accept_model
 
     print_note("Asking it on held-out questions whether the alignment holds ...")
     found = accept_model(plan, folder)

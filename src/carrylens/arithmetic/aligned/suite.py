@@ -75,7 +75,7 @@ _KINDS = (
     _Kind(_ADD, _BINARY.format("add"), ((3, 3), (4, 1))),
     _Kind(_MIX, _USUAL.format("mix"), ((3, 3),), n_steps=3000),
     _Kind(_ADD, _GATED.format("add", 5), ((3, 3),), n_steps=3000),
-    _Kind(_ADD, _GATED.format("add", 1), ((3, 3),), n_steps=3000),
+    _Kind(_ADD, _GATED.format("add", 1), ((3, 3),), n_steps=4000),
     _Kind(_ADD, _USUAL.format("add"), ((3, 3),), Variant.REDUNDANT),
     _Kind(_ADD, _USUAL.format("add"), ((3, 3), (4, 1)), Variant.POLYSEMANTIC),
     _Kind(_ADD, _USUAL.format("add"), ((3, 2), (5, 1)), Variant.LEAN),

@@ -13,8 +13,9 @@ Never  reports that as a result: `joint_test.py` measures on others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -62,9 +63,8 @@ def fit_alignment(
     for sweep in range(settings.n_sweeps):
         trial = _trial(about, len(targets), settings, sweep)
         before = fitted.placement
-        fitted = _swept(trial, fitted.placement, shares, settings.n_tried)
-        fitted = _with_merges(trial, fitted)
-        watch("aligning", sweep + 1, settings.n_sweeps)
+        say = partial(watch, f"aligning, sweep {sweep + 1} of {settings.n_sweeps}")
+        fitted = _with_merges(trial, _swept(trial, fitted.placement, shares, settings.n_tried, say))
         if fitted.placement is before:
             break
     return fitted
@@ -82,9 +82,10 @@ def _trial(about: AlignmentTask, n_targets: int, settings: FitSettings, sweep: i
     return Trial.drawn(about, n_targets, Draw(), seed, settings.n_rows)
 
 
-def _swept(trial: Trial, placement: Placement, shares: Shares, n_tried: int) -> Fitted:
-    best = Fitted(placement, score(trial, placement))
-    for nodes in _moves(trial.about.nodes):
+def _swept(trial: Trial, placement: Placement, shares: Shares, n_tried: int, say: Callable[[int, int], None]) -> Fitted:
+    best, moves = Fitted(placement, score(trial, placement)), list(_moves(trial.about.nodes))
+    for at, nodes in enumerate(moves):
+        say(at, len(moves))
         for target in _options(trial.about, best.placement, nodes, shares, n_tried):
             if any(best.placement.held[node] != target for node in nodes):
                 tried = best.placement.moved(nodes, target)

@@ -15,12 +15,12 @@ Never  counts a row twice, or an intervention that should change nothing as a su
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.discovery.alignment.joint_rates import JointRates
 from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, Bools, Draw, Placement, Trial
 from carrylens.evidence.rates import Rate
 from carrylens.model.interchange_pass import OWN
@@ -35,24 +35,6 @@ class JointSettings:
 
     n_rows: int = 2048
     seed: int = 0
-
-
-@dataclass(frozen=True)
-class JointRates:
-    """What came out. `families` are those that need a site; one without any site has no hits."""
-
-    interchange: Rate
-    scrubbed: Rate
-    both: Rate
-    answers: Rate
-    families: Mapping[str, Rate]
-    outputs: Mapping[str, Rate]
-    null: Rate
-
-    @property
-    def worst_family(self) -> tuple[str, Rate]:
-        """The family that does worst."""
-        return min(self.families.items(), key=lambda each: each[1].value)
 
 
 def measure_jointly(about: AlignmentTask, placement: Placement, settings: JointSettings | None = None) -> JointRates:
