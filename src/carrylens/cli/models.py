@@ -206,12 +206,19 @@ def models_command(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print a page with intervals, training and what was tried.")
     ] = False,
+    aligned: Annotated[
+        bool,
+        typer.Option("--aligned", help="Those that were trained under an alignment, so that their truth is known."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the models that come with carrylens.
 
     Failures per million questions stand beside those of the paper's models of the same shape.
     """
+    if aligned:
+        _list_aligned(markdown=markdown, as_json=as_json)
+        return
     from carrylens.arithmetic.zoo.failure_table import shipped_figures, tried_figures
     from carrylens.report.terminal.models import model_lines, models_page
 
@@ -224,6 +231,21 @@ def models_command(
     else:
         for line in model_lines(records):
             print_line(line)
+
+
+def _list_aligned(*, markdown: bool, as_json: bool) -> None:
+    from msgspec import to_builtins
+
+    from carrylens.arithmetic.aligned.shipped import aligned_figures
+    from carrylens.report.terminal.aligned_models import aligned_lines, aligned_page
+
+    figures = aligned_figures()
+    if as_json:
+        for each in figures:
+            print_record(to_builtins(each))
+        return
+    for line in [aligned_page(figures)] if markdown else aligned_lines(figures):
+        print_line(line)
 
 
 def losses_command(

@@ -31,7 +31,7 @@ def aligned_card(plan: TrainingPlan, found: Acceptance) -> str:
             "|---|---|",
             *rows,
             "",
-            f"Train it again: `carrylens train {plan.name} --aligned alignment.json`.",
+            f"Train it again: `carrylens train {plan.name} --aligned aligned.json`.",
             "",
             "| variables | nodes |",
             "|---|---|",

@@ -1,7 +1,7 @@
 """Acceptance: from a trained model and its alignment to a folder that says what is true of it.
 
 Takes  the plan and the folder of a run that came to its end.
-Gives  `alignment.json`, `acceptance.json`, a card, and, if the model was accepted, `truth.json`.
+Gives  `aligned.json`, `acceptance.json`, a card, and, if the model was accepted, `truth.json`.
 Never  calls true what was not accepted.
 """
 
@@ -23,7 +23,7 @@ from carrylens.training.interchange import nodes_of
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.run import HISTORY
 
-ALIGNMENT, ACCEPTANCE, TRUTH, CARD = "alignment.json", "acceptance.json", "truth.json", "README.md"
+ALIGNED, ACCEPTANCE, TRUTH, CARD = "aligned.json", "acceptance.json", "truth.json", "README.md"
 
 
 def is_unaccepted(folder: Path) -> bool:
@@ -41,7 +41,7 @@ def accept_model(plan: TrainingPlan, folder: Path, count: int | None = None) -> 
     asked = held_out(task) if count is None else held_out(task, count)
     found = measure_acceptance(model, how, asked, other_algorithms(plan))
     contents = {
-        ALIGNMENT: how.alignment.to_json().encode(),
+        ALIGNED: how.alignment.to_json().encode(),
         ACCEPTANCE: msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n",
         CARD: aligned_card(plan, found).encode(),
     }
