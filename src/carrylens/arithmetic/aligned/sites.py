@@ -77,13 +77,16 @@ def alignment_of(model: Algorithm, variant: Variant = Variant.PLAIN) -> Alignmen
 def is_held_by(model: Algorithm, name: str, alignment: Alignment) -> bool:
     """Whether a model that holds the algorithm called `name` by an alignment holds this one, too.
 
-    Two binary flags together say what one tri-state value says. One tri-state value says what two flags say, if they
-    are to stand at the same nodes.
+    Two binary flags together say what one tri-state value says. One tri-state value says what two flags say, if these
+    are to stand together where it stands.
     """
     if model.name in (name, name.removesuffix(BINARY_CARRIES)):
         return True
-    nodes = [site.copies for site in alignment.sites]
-    return model.name == f"{name}{BINARY_CARRIES}" and nodes == [site.copies for site in alignment_of(model).sites]
+    if model.name != f"{name}{BINARY_CARRIES}":
+        return False
+    others = alignment_of(model).sites
+    pairs = zip(alignment.sites, others, strict=False)
+    return len(others) == len(alignment.sites) and all(set(one.nodes) <= set(other.nodes) for one, other in pairs)
 
 
 @dataclass(frozen=True)

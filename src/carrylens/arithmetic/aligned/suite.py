@@ -80,7 +80,7 @@ _KINDS = (
     _Kind(_ADD, _USUAL.format("add"), ((3, 3), (4, 1)), Variant.POLYSEMANTIC),
     _Kind(_ADD, _USUAL.format("add"), ((3, 2), (5, 1)), Variant.LEAN),
     _Kind(_ADD, _NINE, ((4, 2),)),
-    _Kind(_SUB, _GATED.format("sub", 3), ((3, 2),), n_steps=3000),
+    _Kind(_SUB, _GATED.format("sub", 3), ((3, 1),), n_steps=3000),
     _Kind(_SUB, _USUAL.format("sub"), ((3, 1),), Variant.REDUNDANT),
 )
 _SEEDS_APART = 10
