@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -89,7 +91,7 @@ def test_an_edge_attribution_is_the_slope_of_patching_that_edge_alone(tiny: Give
 
 def test_integrated_gradients_are_the_mean_of_slopes_at_inputs_between(tiny: Given) -> None:
     """Hanna et al.: worked out by numbers, one reader's input moved a little at each of the points between."""
-    found, stimuli, split = edge_attributions(tiny, n_steps=3, n_pairs=PAIRS), edge_stimuli(tiny, PAIRS), None
+    found, stimuli = edge_attributions(tiny, n_steps=3, n_pairs=PAIRS), edge_stimuli(tiny, PAIRS)
     split, small = SplitModel(tiny.model), 1e-5
     with torch.no_grad():
         change = split.run(stimuli.corrupted).writes[3] - split.run(stimuli.clean).writes[3]  # the MLP of layer 0
@@ -97,14 +99,14 @@ def test_integrated_gradients_are_the_mean_of_slopes_at_inputs_between(tiny: Giv
         for share in (1 / 3, 2 / 3, 1.0):
             entered = stimuli.corrupted + share * (stimuli.clean - stimuli.corrupted)
 
-            def moved(key: str, _writes: list[Tensor], way: float = small) -> Tensor | None:
+            def moved(key: str, _writes: list[Tensor], way: float) -> Tensor | None:
                 if key != "L1heads":
                     return None
                 added = torch.zeros(3, PAIRS, 7, 2, 12, dtype=torch.float64)
                 added[2, :, 1, 1] = way * change[:, 1]  # the value input of head 1, at position 1
                 return added
 
-            up, down = (split.run(entered, lambda k, w, s=sign: moved(k, w, s * small)).logits for sign in (1, -1))
+            up, down = (split.run(entered, partial(moved, way=way)).logits for way in (small, -small))
             slopes.append(float((stimuli.metric(up) - stimuli.metric(down)).mean()) / (2 * small))
     assert found[ComponentEdge.parse("P1L0MLP->L1H1.v")] == pytest.approx(sum(slopes) / 3, rel=1e-4)
 

@@ -89,5 +89,5 @@ def test_the_shipped_rule_says_how_it_was_made() -> None:
     assert Confidence.from_json(rule.to_json()) == rule
     assert rule.made["n_cases"] > rule.made["n_true"] > 0
     assert rule.slope > 0
-    with pytest.raises(CarryLensError, match="carrylens calibrate --fit"):
+    with pytest.raises(CarryLensError, match="carrylens benchmark --fit"):
         Confidence.from_json("{}")

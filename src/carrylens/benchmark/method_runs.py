@@ -6,7 +6,7 @@ Never  does again what is among the saved results, and never scores a method on 
 
 1. Let each method work on a copy of each model that counts rows. What it finds is kept under a key made of the model's
    hash, the method's name and code, the questions' seed and the version, so it is found again whatever the suite.
-2. For each method that gives role scores, choose a threshold on the models of `dev`.
+2. For each method that gives role scores, choose a threshold for each suite on its models of `dev`.
 3. Score what it found against the truth, each time anew.
 """
 
@@ -57,20 +57,21 @@ class FoundAtCost:
 
 def method_records(run: BenchmarkRun) -> Iterator[Plain]:
     """A record for each model and method; then one for each method and model that was run with several seeds."""
-    thresholds: dict[str, Threshold] = {}
+    thresholds: dict[tuple[str, str], Threshold] = {}
     total = len(run.models) * len(run.methods)
     for at, entry in enumerate(run.models):
         built = BuiltModel(entry, entry.build())
         for order, method in enumerate(run.methods):
             run.progress(f"{method.name} on {entry.name}", at * len(run.methods) + order, total)
             done = find_once(run, built, method, entry.seed)
-            if done.found.role_scores and method.name not in thresholds:
-                thresholds[method.name] = threshold_of(run, method)
-            yield _record(built, method, done, thresholds.get(method.name))
+            key = method.name, entry.suite
+            if done.found.role_scores and key not in thresholds:
+                thresholds[key] = threshold_of(run, method, entry.suite)
+            yield _record(built, method, done, thresholds.get(key))
     for entry in run.repeated if run.n_seeds > 1 else ():
         built = BuiltModel(entry, entry.build())
         for method in run.methods:
-            yield _stability(run, built, method, thresholds.get(method.name))
+            yield _stability(run, built, method, thresholds.get((method.name, entry.suite)))
 
 
 def find_once(run: BenchmarkRun, built: BuiltModel, method: Method, seed: int) -> FoundAtCost:
@@ -94,15 +95,16 @@ def find_once(run: BenchmarkRun, built: BuiltModel, method: Method, seed: int) -
     return FoundAtCost(Found.from_plain(saved["found"]), saved["rows"], saved["seconds"])
 
 
-def threshold_of(run: BenchmarkRun, method: Method) -> Threshold:
-    """The method's threshold, chosen on the models of `dev` that have roles to find."""
+def threshold_of(run: BenchmarkRun, method: Method, suite: str) -> Threshold:
+    """The method's threshold, chosen on the suite's own models of `dev`; on all of them if those have no roles."""
+    built = [BuiltModel(entry, entry.build()) for entry in run.dev]
+    with_roles = [each for each in built if each.known.truth.groups]
+    chosen = [each for each in with_roles if each.entry.suite == suite] or with_roles
     dev = []
-    for at, entry in enumerate(run.dev):
-        run.progress(f"choosing the threshold of {method.name}", at, len(run.dev))
-        built = BuiltModel(entry, entry.build())
-        if built.known.truth.groups:
-            found = find_once(run, built, method, entry.seed).found
-            dev.append(DevScores(found, built.known.truth, built.known.causal))
+    for at, each in enumerate(chosen):
+        run.progress(f"choosing the threshold of {method.name}", at, len(chosen))
+        found = find_once(run, each, method, each.entry.seed).found
+        dev.append(DevScores(found, each.known.truth, each.known.causal))
     if not dev:
         raise CarryLensError(
             f"The method {method.name!r} gives role scores, and there is no model to choose a threshold on. "

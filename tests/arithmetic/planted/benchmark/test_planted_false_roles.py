@@ -16,7 +16,7 @@ from carrylens.benchmark.role_counts import RoleCounts
 from carrylens.discovery.node_map import Role
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, parse_nodes
-from carrylens.report.terminal.benchmark import calibration_text
+from carrylens.report.terminal.benchmark import control_text
 from carrylens.tasks.variables import Variable
 
 PLAIN, DECOYS, SHARING = (PlantedSetting(dial, Operation.ADD, 2, 0) for dial in ("plain", "decoys", "sharing"))
@@ -80,7 +80,7 @@ def test_a_search_that_errs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows["all"]["circuits"]["hits"] == 1
     assert (rows["all"]["all_confirmed"], rows["all"]["bound"]) == (3, 0.06)
     assert [each["true"] for each in record["cases"]] == [True, False, False]
-    assert "2 of 3" in calibration_text([record, *rows.values()]), "of all roles confirmed"
+    assert "2 of 3" in control_text([record, *rows.values()]), "of all roles confirmed"
 
 
 def test_a_circuit_that_answers_right_has_no_role_where_it_holds_nothing_of_the_variable() -> None:

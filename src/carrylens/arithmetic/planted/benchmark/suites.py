@@ -1,0 +1,182 @@
+"""Suites: the fixed lists of models that methods of circuit discovery are scored on.
+
+Takes  the names of suites, a split, and whether a few small ones are enough.
+Gives  `BenchmarkModel` values, in a fixed order.
+Never  builds a model before it is needed, and never has models of one circuit in both splits.
+
+| suite | models | what they deserve |
+|---|---|---|
+| `kind` | planted circuits of the left-to-right algorithm, one dial turned at a time, and all at once; two and three digits; additions in three random rotations | to be found to run it |
+| `hostile` | planted circuits that answer as if they ran it, and do not, or not always | to be found not to run it, or in part |
+| `aligned` | models trained under an alignment, which come with their truth | what their `truth.json` says |
+| `empty` | untrained models, and planted ones with shuffled weights | to be found to run nothing |
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from carrylens.arithmetic import hypotheses
+from carrylens.arithmetic.planted.algorithm_of import model_of
+from carrylens.arithmetic.planted.benchmark.aligned import aligned_models
+from carrylens.arithmetic.planted.benchmark.circuits import DIALS, TRAINING_DIALS
+from carrylens.arithmetic.planted.benchmark.empty_models import untrained_model
+from carrylens.arithmetic.planted.description import CircuitDescription
+from carrylens.arithmetic.planted.dials import Carry, Dials, describe, one_layer, place_value
+from carrylens.arithmetic.planted.known_truth import known_truth
+from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
+from carrylens.benchmark.known_models import DEV, SPLITS, TEST, BenchmarkModel, EmptyModel, KnownModel, permuted_twin
+from carrylens.benchmark.known_truth import KnownTruth, RunVerdict
+from carrylens.claims.hypothesis import Hypothesis
+from carrylens.errors import CarryLensError
+from carrylens.model.transformer import Transformer
+from carrylens.tasks.task import Task
+
+KIND, HOSTILE, ALIGNED, EMPTY = "kind", "hostile", "aligned", "empty"
+N_ROTATIONS = 3
+_SIZES = ((Operation.ADD, 2), (Operation.ADD, 3), (Operation.SUB, 2), (Operation.MIX, 2))
+_QUICK_DIALS = {2: ("redundancy", "sharing", "decoys"), 3: ("plain",)}
+_TWINS = ("plain", "redundancy", "sharing", "decoys")
+_REPEATED = (("sharing", Operation.ADD, 2), ("plain", Operation.ADD, 3))  # with many seeds of questions
+_DEV_SEED = 1000
+
+Deserved = Mapping[str, RunVerdict]
+
+
+def suite_models(names: Collection[str], split: str, *, quick: bool = False) -> list[BenchmarkModel]:
+    """The models of the suites' split; all suites if none is named; a few small ones if `quick`."""
+    if unknown := [name for name in names if name not in SUITES]:
+        raise CarryLensError(f"There is no suite {unknown[0]!r}. Write one of {', '.join(SUITES)}.")
+    if split not in SPLITS:
+        raise CarryLensError(f"There is no split {split!r}. Write one of {', '.join(SPLITS)}.")
+    chosen = [name for name in SUITES if not names or name in names]
+    every = [model for name in chosen for model in SUITES[name]() if model.split == split]
+    return [model for model in every if not quick or model.labels.get("quick")]
+
+
+def kind_models() -> Iterator[BenchmarkModel]:
+    """Planted circuits of the left-to-right algorithm."""
+    for operation, digits in _SIZES:
+        for dial, dials in DIALS.items():
+            if dial != "rotated" and (dial, operation) != ("polysemy", Operation.ADD):
+                for seed in range(N_ROTATIONS if operation is Operation.ADD else 1):
+                    quick = (operation, seed) == (Operation.ADD, 0) and dial in _QUICK_DIALS[digits]
+                    yield _kind(TEST, dial, dials, operation, digits, seed, quick)
+    for operation in Operation:
+        for at, (dial, dials) in enumerate(TRAINING_DIALS.items()):
+            yield _kind(DEV, dial, dials, operation, 2, _DEV_SEED, operation is Operation.ADD and at < 2)
+
+
+def hostile_models() -> Iterator[BenchmarkModel]:
+    """Planted circuits that do not run the left-to-right algorithm, or not on all questions."""
+    for split, digits in ((TEST, 3), (DEV, 2)):
+        for seed in range(N_ROTATIONS):
+            turned, quick = Dials(rotated=True, seed=seed), seed == 0
+            usual = _names(Operation.ADD, digits)
+            own = hypotheses.one_layer(digits).name
+            nothing = dict.fromkeys(usual, RunVerdict.DOES_NOT_RUN)
+            yield _model(
+                HOSTILE,
+                split,
+                f"one-layer_d{digits}",
+                one_layer(digits, turned),
+                nothing | {own: RunVerdict.RUNS},
+                quick,
+            )
+            yield _model(HOSTILE, split, f"place-value_d{digits}", place_value(digits, turned), nothing, quick)
+
+
+def empty_suite() -> Iterator[BenchmarkModel]:
+    """Models that hold nothing."""
+    for seed in range(9):
+        split = DEV if seed < 3 else TEST
+        yield _empty(split, untrained_model(list(Operation)[seed % 3], seed), seed == 3)
+    for model in kind_models():
+        of_additions = model.labels["operation"] == Operation.ADD.value and model.labels["digits"] == 2
+        if of_additions and model.labels["dial"] in (*_TWINS, *TRAINING_DIALS) and model.seed in (0, _DEV_SEED):
+            is_quick = model.labels["dial"] == "sharing"
+            yield _empty(
+                model.split, EmptyModel("twin", f"twin_{model.name}", model.seed, partial(_twin, model)), is_quick
+            )
+
+
+SUITES: Mapping[str, Callable[[], Iterator[BenchmarkModel]]] = {
+    KIND: kind_models,
+    HOSTILE: hostile_models,
+    ALIGNED: aligned_models,
+    EMPTY: empty_suite,
+}
+"""Every suite by its name."""
+
+
+def _kind(
+    split: str, dial: str, dials: Dials, operation: Operation, digits: int, seed: int, quick: bool
+) -> BenchmarkModel:
+    description = describe(operation, digits, replace(dials, rotated=True, seed=seed))
+    usual = hypotheses.left_to_right(operation, digits).name
+    deserved = dict.fromkeys(_distinct(operation, digits), RunVerdict.DOES_NOT_RUN) | {usual: RunVerdict.RUNS}
+    circuit = f"{dial.replace(', ', ' ').replace(' ', '-')}_{operation.value}_d{digits}"
+    made = _model(KIND, split, circuit, description, {} if dials.carry is Carry.BINARY else deserved, quick)
+    repeated = split == TEST and seed == 0 and (dial, operation, digits) in _REPEATED
+    return replace(made, labels={**made.labels, "dial": dial, "repeated": repeated})
+
+
+def _model(
+    suite: str, split: str, circuit: str, description: CircuitDescription, deserved: Deserved, quick: bool
+) -> BenchmarkModel:
+    labels = {"operation": description.operation.value, "digits": description.digits, "quick": quick}
+    return BenchmarkModel(
+        f"{circuit}_r{description.seed}",
+        partial(_planted, description, deserved),
+        suite,
+        split,
+        circuit,
+        description.seed,
+        labels,
+    )
+
+
+def _planted(description: CircuitDescription, deserved: Deserved) -> KnownModel:
+    planted, task = plant(description), arithmetic_task(description.operation, description.digits)
+    # Of binary carries a method is told, as it could not name them otherwise; then no verdict is asked.
+    told = task.causal if deserved else model_of(description)
+    truth = replace(known_truth(planted.truth), deserved=deserved)
+    return KnownModel(planted.model, task, told, truth, _hypotheses(task) if deserved else ())
+
+
+def _empty(split: str, empty: EmptyModel, quick: bool) -> BenchmarkModel:
+    labels = {"kind": empty.kind, "quick": quick}
+    return BenchmarkModel(empty.name, partial(_nothing, empty), EMPTY, split, empty.name, empty.seed, labels)
+
+
+def _nothing(empty: EmptyModel) -> KnownModel:
+    model, task = empty.build()
+    assert isinstance(task, ArithmeticTask)
+    judged = _hypotheses(task)
+    truth = KnownTruth((), deserved={each.name: RunVerdict.DOES_NOT_RUN for each in judged})
+    return KnownModel(model, task, task.causal, truth, judged)
+
+
+def _twin(model: BenchmarkModel) -> tuple[Transformer, Task]:
+    known = model.build()
+    return permuted_twin(known.model, model.seed), known.task
+
+
+def _hypotheses(task: ArithmeticTask) -> tuple[Hypothesis, ...]:
+    return (hypotheses.usual_for(task), *hypotheses.rivals_for(task))
+
+
+def _distinct(operation: Operation, digits: int) -> list[str]:
+    # With two digits a carry passes one column at most. So what ripples, and what looks through one 9, does the same as
+    # the left-to-right circuit, carrier by carrier: neither verdict would be wrong of it, and none is asked.
+    if digits > 2:
+        return _names(operation, digits)
+    return [hypotheses.one_layer(digits).name] if operation is Operation.ADD else []
+
+
+def _names(operation: Operation, digits: int) -> list[str]:
+    return [each.name for each in _hypotheses(arithmetic_task(operation, digits))]
