@@ -11,7 +11,7 @@ from carrylens.errors import CarryLensError
 
 if TYPE_CHECKING:
     from carrylens.benchmark.leaderboard import Leaderboard
-    from carrylens.benchmark.method_interface import Found, Given, Method
+    from carrylens.benchmark.method_interface import DiscoveryMethod, Found, Given
     from carrylens.model.transformer import Transformer
 
 __all__ = ["CarryLensError", "__version__", "benchmark", "load"]
@@ -29,7 +29,7 @@ def load(name: str) -> Transformer:
 
 
 def benchmark(
-    *methods: str | Path | Callable[[Given], Found] | Method,
+    *methods: str | Path | Callable[[Given], Found] | DiscoveryMethod,
     suites: Sequence[str] = (),
     split: str = "test",
     quick: bool = False,

@@ -18,7 +18,7 @@ from carrylens.benchmark.carrylens_map import as_found, map_by_interchange
 from carrylens.benchmark.empty_models import empty_records, empty_summary, twin_of
 from carrylens.benchmark.false_roles import false_role_records, false_role_summary
 from carrylens.benchmark.known_models import permuted_twin
-from carrylens.benchmark.method_interface import Found, Given, Method
+from carrylens.benchmark.method_interface import DiscoveryMethod, Found, Given
 from carrylens.benchmark.method_registry import GENERAL_METHODS, OURS, chosen_methods
 from carrylens.benchmark.method_runs import method_records
 from carrylens.benchmark.saved_results import SavedResults
@@ -116,7 +116,7 @@ def every(given: Given) -> list[tuple[Node, Variable]]:
 
 
 def test_a_method_of_ones_own_is_scored_like_any_other() -> None:
-    methods = [Method("silent", lambda _given: Found()), Method("all", knows_all)]
+    methods = [DiscoveryMethod("silent", lambda _given: Found()), DiscoveryMethod("all", knows_all)]
     run = BenchmarkRun([relay_circuit()], [relay_circuit("other")], methods, quick=True)
     silent, told = method_records(run)
     assert (silent["method"], silent["threshold"], silent["result"]["roles"]["n_found"]) == ("silent", None, 0)
@@ -150,7 +150,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
         if what.endswith("second"):
             raise _StoppedError(what)
 
-    models, methods = [relay_circuit("first"), relay_circuit("second", seed=1)], [Method(OURS, method)]
+    models, methods = [relay_circuit("first"), relay_circuit("second", seed=1)], [DiscoveryMethod(OURS, method)]
     results = SavedResults(tmp_path)
     with pytest.raises(_StoppedError):
         list(method_records(BenchmarkRun(models, methods=methods, results=results, progress=stop)))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from carrylens import __version__
 from carrylens.benchmark.known_models import BenchmarkCircuit, BenchmarkModel, EmptyModel, KnownModel
-from carrylens.benchmark.method_interface import Given, Method
+from carrylens.benchmark.method_interface import DiscoveryMethod, Given
 from carrylens.benchmark.saved_results import Plain, SavedResults
 from carrylens.progress import Progress, silent
 
@@ -42,7 +42,7 @@ class BenchmarkRun:
 
     models: Sequence[BenchmarkModel] = ()
     dev: Sequence[BenchmarkModel] = ()
-    methods: Sequence[Method] = ()
+    methods: Sequence[DiscoveryMethod] = ()
     repeated: Sequence[BenchmarkModel] = ()
     n_seeds: int = 0
     circuits: Sequence[BenchmarkCircuit] = ()

@@ -17,7 +17,7 @@ import msgspec
 from carrylens import __version__
 from carrylens.benchmark.averages import Averaged, Reliability, averaged, reliability_of
 from carrylens.benchmark.known_truth import RunVerdict
-from carrylens.benchmark.method_interface import Method
+from carrylens.benchmark.method_interface import DiscoveryMethod
 from carrylens.benchmark.saved_results import Plain
 from carrylens.errors import CarryLensError
 
@@ -126,7 +126,7 @@ class Leaderboard(msgspec.Struct, frozen=True):
         return found
 
 
-def leaderboard_of(records: Sequence[Plain], methods: Sequence[Method], signature: Signature) -> Leaderboard:
+def leaderboard_of(records: Sequence[Plain], methods: Sequence[DiscoveryMethod], signature: Signature) -> Leaderboard:
     """The leaderboard that the records of a run make."""
     scores = [record for record in records if record["part"] == "scores"]
     stable = [record for record in records if record["part"] == "stability"]
@@ -141,7 +141,7 @@ def leaderboard_of(records: Sequence[Plain], methods: Sequence[Method], signatur
 
 
 def signature_of(
-    command: str, quick: bool, seeds: Sequence[int], dev: Sequence[str], methods: Sequence[Method]
+    command: str, quick: bool, seeds: Sequence[int], dev: Sequence[str], methods: Sequence[DiscoveryMethod]
 ) -> Signature:
     """How a run was made: versions of what computes, seeds, models of thresholds, hashes of methods' own code."""
     packages = ("torch", "numpy", "scipy")

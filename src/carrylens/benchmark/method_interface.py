@@ -2,7 +2,7 @@
 
 Takes  a model, its task, the algorithm it is supposed to run, hypotheses to be judged.
 Gives  `Given`, all that a method may know; `Found`, what it says: any of roles, groups, scores, edges, verdicts;
-       `Method`, a callable from one to the other with its name.
+       `DiscoveryMethod`, a callable from one to the other with its name.
 Never  knows the truth.
 """
 
@@ -24,7 +24,9 @@ from carrylens.errors import CarryLensError
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.progress import Progress, silent
+from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.samplers import population_of
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
@@ -57,6 +59,10 @@ class Given:
     def nodes(self) -> list[Node]:
         """Every node of the model whose write some output can depend on."""
         return nodes_of(self.model)
+
+    def draw(self, n: int, start: int = 0) -> Batch:
+        """`n` questions of the algorithm's own population, of the method's seed; others with another `start`."""
+        return population_of(self.causal).draw(self.seed, start, n)
 
     @property
     def edges(self) -> list[ComponentEdge]:
@@ -222,7 +228,7 @@ Finder = Callable[[Given], Found]
 
 
 @dataclass(frozen=True)
-class Method:
+class DiscoveryMethod:
     """A method of circuit discovery. `told` says whether it uses the algorithm that it is given; None: not stated.
 
     `about` is one sentence for the leaderboard; `source` a hash of the code that it is in, by which results are kept.

@@ -1,12 +1,12 @@
 """The registry of methods: all that are compared, by name, and open to more.
 
 Takes  names, files, entry points.
-Gives  `Method` values: those that work for any task, and a user's own.
+Gives  `DiscoveryMethod` values: those that work for any task, and a user's own.
 Never  runs one.
 
 A method of one's own is a Python file with a function `find(given) -> Found`. It may also have `NAME`, `TOLD` (whether
 it uses the algorithm) and `ABOUT` (one sentence). An installed package offers one as an entry point of the group
-`carrylens.methods` that names such a function, or a `Method`.
+`carrylens.methods` that names such a function, or a `DiscoveryMethod`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from carrylens.benchmark.baselines.edge_attribution import find_by_edge_attribut
 from carrylens.benchmark.baselines.exhaustive_interchange import score_interchange
 from carrylens.benchmark.baselines.linear_probes import score_probes
 from carrylens.benchmark.carrylens_map import map_by_interchange
-from carrylens.benchmark.method_interface import Finder, Method
+from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
 from carrylens.errors import CarryLensError, quote
 
 OURS = "ours"
@@ -39,21 +39,31 @@ GROUP = "carrylens.methods"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
 
 GENERAL_METHODS = (
-    Method(OURS, map_by_interchange, True, "the node map of this package, and its verdicts"),
-    Method("interchange", score_interchange, True, "exhaustive interchange: every node, every variable, matched pairs"),
-    Method("das", find_by_alignment_search, True, "distributed alignment search: a trained subspace of every node"),
-    Method("attention", score_attention, True, "where heads look; nothing about MLPs"),
-    Method("probe", score_probes, True, "linear probes on what each node writes"),
-    Method("attribution", score_attribution, True, "attribution patching with integrated gradients, by variable"),
-    Method("patching", find_by_patching, False, "exhaustive activation patching of single nodes"),
-    Method("eap", find_by_edge_attribution, False, "edge attribution patching"),
-    Method("eap-ig", find_by_integrated_gradients, False, "edge attribution patching with integrated gradients"),
-    Method("acdc", find_by_acdc, False, "automatic circuit discovery: edges removed one after another"),
+    DiscoveryMethod(OURS, map_by_interchange, True, "the node map of this package, and its verdicts"),
+    DiscoveryMethod(
+        "interchange", score_interchange, True, "exhaustive interchange: every node, every variable, matched pairs"
+    ),
+    DiscoveryMethod(
+        "das", find_by_alignment_search, True, "distributed alignment search: a trained subspace of every node"
+    ),
+    DiscoveryMethod("attention", score_attention, True, "where heads look; nothing about MLPs"),
+    DiscoveryMethod("probe", score_probes, True, "linear probes on what each node writes"),
+    DiscoveryMethod(
+        "attribution", score_attribution, True, "attribution patching with integrated gradients, by variable"
+    ),
+    DiscoveryMethod("patching", find_by_patching, False, "exhaustive activation patching of single nodes"),
+    DiscoveryMethod("eap", find_by_edge_attribution, False, "edge attribution patching"),
+    DiscoveryMethod(
+        "eap-ig", find_by_integrated_gradients, False, "edge attribution patching with integrated gradients"
+    ),
+    DiscoveryMethod("acdc", find_by_acdc, False, "automatic circuit discovery: edges removed one after another"),
 )
 """The methods that work for any task."""
 
 
-def chosen_methods(names: Sequence[str], known: Sequence[Method] = GENERAL_METHODS) -> tuple[Method, ...]:
+def chosen_methods(
+    names: Sequence[str], known: Sequence[DiscoveryMethod] = GENERAL_METHODS
+) -> tuple[DiscoveryMethod, ...]:
     """The methods of these names, files of one's own, or entry points, in the order given; all known ones for none."""
     if not names:
         return tuple(known)
@@ -63,7 +73,7 @@ def chosen_methods(names: Sequence[str], known: Sequence[Method] = GENERAL_METHO
     return found
 
 
-def method_from_file(path: Path, taken: Iterable[str] = ()) -> Method:
+def method_from_file(path: Path, taken: Iterable[str] = ()) -> DiscoveryMethod:
     """The method that a Python file holds."""
     try:
         content = path.read_bytes()
@@ -85,16 +95,18 @@ def method_from_file(path: Path, taken: Iterable[str] = ()) -> Method:
     return replace(found, source=hashlib.sha256(content).hexdigest())
 
 
-def own_method(find: Finder | Method | str | Path, known: Sequence[Method] = GENERAL_METHODS) -> Method:
-    """A method as Python gives it: a function, a `Method`, a name or a file."""
-    if isinstance(find, Method):
+def own_method(
+    find: Finder | DiscoveryMethod | str | Path, known: Sequence[DiscoveryMethod] = GENERAL_METHODS
+) -> DiscoveryMethod:
+    """A method as Python gives it: a function, a `DiscoveryMethod`, a name or a file."""
+    if isinstance(find, DiscoveryMethod):
         return find
     if isinstance(find, str | Path):
         return _chosen(str(find), known)
-    return Method(getattr(find, "__name__", "mine"), find)
+    return DiscoveryMethod(getattr(find, "__name__", "mine"), find)
 
 
-def _chosen(name: str, known: Sequence[Method]) -> Method:
+def _chosen(name: str, known: Sequence[DiscoveryMethod]) -> DiscoveryMethod:
     if name.endswith(".py"):
         return method_from_file(Path(name), [method.name for method in known])
     for method in known:
@@ -103,21 +115,21 @@ def _chosen(name: str, known: Sequence[Method]) -> Method:
     offered = {point.name: point for point in entry_points(group=GROUP)}
     if name in offered:
         loaded = offered[name].load()
-        return loaded if isinstance(loaded, Method) else Method(name, loaded)
+        return loaded if isinstance(loaded, DiscoveryMethod) else DiscoveryMethod(name, loaded)
     names = ", ".join([*(method.name for method in known), *offered])
     raise CarryLensError(f"There is no method {quote(name)}. Write one of {names}, or a Python file: mine.py.")
 
 
-def _method_of(module: ModuleType, path: Path) -> Method:
+def _method_of(module: ModuleType, path: Path) -> DiscoveryMethod:
     find = getattr(module, "find", None)
     if not callable(find):
         raise CarryLensError(f"{path} has no function find(given). Write one that returns a Found.")
     name = str(getattr(module, "NAME", path.stem))
     if not _NAME.fullmatch(name):
         raise CarryLensError(f"{path} calls its method {quote(name)}. Use letters, digits, points and dashes.")
-    return Method(name, find, getattr(module, "TOLD", None), str(getattr(module, "ABOUT", "")))
+    return DiscoveryMethod(name, find, getattr(module, "TOLD", None), str(getattr(module, "ABOUT", "")))
 
 
-def _twice(methods: Sequence[Method]) -> str:
+def _twice(methods: Sequence[DiscoveryMethod]) -> str:
     names = [method.name for method in methods]
     return next(name for name in names if names.count(name) > 1)

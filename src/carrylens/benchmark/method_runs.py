@@ -1,4 +1,4 @@
-"""Method runs: every method on every model, one after the other.
+"""DiscoveryMethod runs: every method on every model, one after the other.
 
 Takes  a `BenchmarkRun`.
 Gives  a record for each model and method, as soon as it is there; how much is found again with other questions.
@@ -24,7 +24,7 @@ from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.forward_rows import metered_copy
 from carrylens.benchmark.known_models import BenchmarkModel, KnownModel
 from carrylens.benchmark.known_truth import KnownTruth
-from carrylens.benchmark.method_interface import Found, Given, Method
+from carrylens.benchmark.method_interface import DiscoveryMethod, Found, Given
 from carrylens.benchmark.saved_results import Plain
 from carrylens.benchmark.scores import node_scores_of, score_found, stated_roles
 from carrylens.benchmark.thresholds import DevScores, Threshold, choose_threshold
@@ -74,7 +74,7 @@ def method_records(run: BenchmarkRun) -> Iterator[Plain]:
             yield _stability(run, built, method, thresholds.get((method.name, entry.suite)))
 
 
-def find_once(run: BenchmarkRun, built: BuiltModel, method: Method, seed: int) -> FoundAtCost:
+def find_once(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, seed: int) -> FoundAtCost:
     """What the method finds in the model with questions of this seed, or what was saved of it."""
     known, entry = built.known, built.entry
     about = run.about(model=built.sha256, method=method.name, source=method.source, seed=seed)
@@ -95,7 +95,7 @@ def find_once(run: BenchmarkRun, built: BuiltModel, method: Method, seed: int) -
     return FoundAtCost(Found.from_plain(saved["found"]), saved["rows"], saved["seconds"])
 
 
-def threshold_of(run: BenchmarkRun, method: Method, suite: str) -> Threshold:
+def threshold_of(run: BenchmarkRun, method: DiscoveryMethod, suite: str) -> Threshold:
     """The method's threshold, chosen on the suite's own models of `dev`; on all of them if those have no roles."""
     built = [BuiltModel(entry, entry.build()) for entry in run.dev]
     with_roles = [each for each in built if each.known.truth.groups]
@@ -113,7 +113,7 @@ def threshold_of(run: BenchmarkRun, method: Method, suite: str) -> Threshold:
     return choose_threshold(dev)
 
 
-def _checked(method: Method, given: Given) -> Found:
+def _checked(method: DiscoveryMethod, given: Given) -> Found:
     found = method.find(given)
     if not isinstance(found, Found):
         raise CarryLensError(f"The method {method.name!r} returned {type(found).__name__}. Return a Found.")
@@ -121,7 +121,7 @@ def _checked(method: Method, given: Given) -> Found:
     return found
 
 
-def _record(built: BuiltModel, method: Method, done: FoundAtCost, threshold: Threshold | None) -> Plain:
+def _record(built: BuiltModel, method: DiscoveryMethod, done: FoundAtCost, threshold: Threshold | None) -> Plain:
     known, entry, found = built.known, built.entry, _with_roles(done.found, threshold)
     given = Given(known.model, known.task, known.causal)
     deserved = known.truth.deserved
@@ -157,7 +157,7 @@ def _with_roles(found: Found, threshold: Threshold | None) -> Found:
     return found if threshold is None else found.above(threshold.value)
 
 
-def _stability(run: BenchmarkRun, built: BuiltModel, method: Method, threshold: Threshold | None) -> Plain:
+def _stability(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, threshold: Threshold | None) -> Plain:
     sets = []
     for seed in range(run.n_seeds):
         run.progress(f"{method.name} on {built.entry.name}, questions of seed {seed}", seed, run.n_seeds)

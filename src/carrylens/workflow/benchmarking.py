@@ -19,7 +19,7 @@ from carrylens.arithmetic.planted.benchmark.suites import suite_models
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.known_models import DEV, TEST
 from carrylens.benchmark.leaderboard import Leaderboard, leaderboard_of, signature_of
-from carrylens.benchmark.method_interface import Finder, Method
+from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
 from carrylens.benchmark.method_registry import chosen_methods, own_method
 from carrylens.benchmark.method_runs import method_records
 from carrylens.benchmark.saved_results import SavedResults
@@ -40,7 +40,7 @@ class BenchmarkChoice:
 
     | field | meaning |
     |---|---|
-    | `methods` | names, Python files, functions or `Method` values; all known methods if there is none |
+    | `methods` | names, Python files, functions or `DiscoveryMethod` values; all known methods if there is none |
     | `suites`, `split` | which models; all suites if none is named |
     | `quick` | a few small models, on less evidence |
     | `light` | less evidence for each map |
@@ -48,7 +48,7 @@ class BenchmarkChoice:
     | `out` | where results are kept, and found again |
     """
 
-    methods: Sequence[str | Path | Finder | Method] = ()
+    methods: Sequence[str | Path | Finder | DiscoveryMethod] = ()
     suites: Sequence[str] = ()
     split: str = TEST
     quick: bool = False
@@ -100,7 +100,7 @@ def benchmark(chosen: BenchmarkChoice) -> Leaderboard:
     return run_leaderboard(run, list(run_methods(run)), "carrylens.benchmark")
 
 
-def write_leaderboard(board: Leaderboard, methods: Sequence[Method], folder: Path) -> list[Path]:
+def write_leaderboard(board: Leaderboard, methods: Sequence[DiscoveryMethod], folder: Path) -> list[Path]:
     """`leaderboard.json`, `leaderboard.md` and `leaderboard.svg` in the folder."""
     from carrylens.report.figures.leaderboard import leaderboard_svg
     from carrylens.report.terminal.leaderboard import leaderboard_page

@@ -16,7 +16,6 @@ from carrylens.benchmark.method_interface import Found, Given
 from carrylens.interventions.edits import interchange
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
-from carrylens.tasks.samplers import population_of
 
 _PAIRS = 64
 _AT_ONCE = 64  # nodes, to bound memory
@@ -25,8 +24,7 @@ _AT_ONCE = 64  # nodes, to bound memory
 def find_by_patching(given: Given) -> Found:
     """How much each node matters."""
     n_pairs = _PAIRS // (1 + given.quick)
-    population, nodes = population_of(given.causal), given.nodes
-    base, source = (population.draw(given.seed, start, n_pairs) for start in (0, n_pairs))
+    nodes, base, source = given.nodes, given.draw(n_pairs), given.draw(n_pairs, start=n_pairs)
     scores: dict[Node, float] = {}
     with Engine(given.model, given.task) as engine:
         clean = engine.run([interchange([nodes[0]])], base, base, logits=True).logits

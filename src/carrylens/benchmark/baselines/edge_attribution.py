@@ -25,7 +25,6 @@ from carrylens.benchmark.method_interface import Found, Given
 from carrylens.benchmark.node_outputs import model_ids
 from carrylens.benchmark.split_pass import Reader, SplitModel
 from carrylens.nodes import Node
-from carrylens.tasks.samplers import population_of
 
 _PAIRS = 64
 _STEPS = 5
@@ -60,9 +59,8 @@ def find_by_integrated_gradients(given: Given) -> Found:
 
 def edge_stimuli(given: Given, n_pairs: int) -> EdgeStimuli:
     """Unrelated questions, with what the model itself answers to them."""
-    population, split = population_of(given.causal), SplitModel(given.model)
-    questions = [population.draw(given.seed, start, n_pairs) for start in (0, n_pairs)]
-    ids, positions = [model_ids(given, each) for each in questions], list(given.task.layout.read_positions)
+    split, positions = SplitModel(given.model), list(given.task.layout.read_positions)
+    ids = [model_ids(given, given.draw(n_pairs, start)) for start in (0, n_pairs)]
     with torch.no_grad():
         own, other = (given.model(each)[:, positions].argmax(-1) for each in ids)
         clean, corrupted = (split.embed(each) for each in ids)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from carrylens.benchmark.averages import Averaged, Reliability
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.benchmark.leaderboard import Leaderboard, LeaderboardRow
-from carrylens.benchmark.method_interface import Method
+from carrylens.benchmark.method_interface import DiscoveryMethod
 from carrylens.report.terminal.leaderboard_words import INTRODUCTION, NOTES, SUITE_WORDS
 from carrylens.report.terminal.tables import align, few_figures, markdown_table
 
@@ -30,7 +30,7 @@ def leaderboard_text(board: Leaderboard) -> str:
     )
 
 
-def leaderboard_page(board: Leaderboard, methods: Sequence[Method], picture: str) -> str:
+def leaderboard_page(board: Leaderboard, methods: Sequence[DiscoveryMethod], picture: str) -> str:
     """The page of the documentation; the picture lies beside it."""
     signed, models = board.signature, board.models
     circuits = len({(model.suite, model.circuit) for model in models})

@@ -8,7 +8,7 @@ Never  runs one.
 from __future__ import annotations
 
 from carrylens.benchmark.baselines.published_search import PublishedSearch
-from carrylens.benchmark.method_interface import Method
+from carrylens.benchmark.method_interface import DiscoveryMethod
 from carrylens.benchmark.method_registry import GENERAL_METHODS
 
 search_as_published = PublishedSearch(
@@ -18,6 +18,8 @@ search_as_published = PublishedSearch(
 
 ARITHMETIC_METHODS = (
     *GENERAL_METHODS,
-    Method("published", search_as_published, True, "the paper's search: mean ablation, attention, any changed answer"),
+    DiscoveryMethod(
+        "published", search_as_published, True, "the paper's search: mean ablation, attention, any changed answer"
+    ),
 )
 """Every method, the paper's among them."""
