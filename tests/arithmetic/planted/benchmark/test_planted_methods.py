@@ -85,6 +85,15 @@ def test_attention_alone_is_fooled_by_decoys_and_cannot_tell_a_columns_variables
     assert not {name for name in result.missed if "MLP" not in name and "SV" not in name}
 
 
+def test_attention_scores_variables_whose_rule_reads_the_second_operand_first() -> None:
+    """ND and NB are made from D' and D, in that order; heads look at both whatever the order."""
+    known = PlantedSetting("plain", Operation.SUB, 2, 0).build()
+    scores = score_attention(given(known)).role_scores
+    fetched = [(node, v) for node, v in known.truth.input_roles if v.name in ("ND", "NB") and not node.is_mlp]
+    assert {v.name for _, v in fetched} == {"ND", "NB"}
+    assert all(scores[each] > 0.9 for each in fetched)
+
+
 def test_a_probe_reads_what_no_component_reads(decoys: KnownModel) -> None:
     found = score_probes(given(decoys))
     assert scored(decoys, found.above(0.9)).decoys.n_found > 0
