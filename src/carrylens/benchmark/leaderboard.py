@@ -146,7 +146,7 @@ def signature_of(
     """How a run was made: versions of what computes, seeds, models of thresholds, hashes of methods' own code."""
     packages = ("torch", "numpy", "scipy")
     versions = {"carrylens": __version__, "python": platform.python_version()} | {p: version(p) for p in packages}
-    sources = {method.name: method.source or f"carrylens {__version__}" for method in methods}
+    sources = {method.name: method.code for method in methods}
     return Signature(command, versions, quick, sorted(set(seeds)), list(dev), sources)
 
 

@@ -8,9 +8,12 @@ Never  knows the truth.
 
 from __future__ import annotations
 
+import hashlib
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +234,7 @@ Finder = Callable[[Given], Found]
 class DiscoveryMethod:
     """A method of circuit discovery. `told` says whether it uses the algorithm that it is given; None: not stated.
 
-    `about` is one sentence for the leaderboard; `source` a hash of the code that it is in, by which results are kept.
+    `about` is one sentence for the leaderboard; `source` a hash of the file that it is in, if it is known.
     """
 
     name: str
@@ -239,6 +242,21 @@ class DiscoveryMethod:
     told: bool | None = None
     about: str = ""
     source: str = ""
+
+    @cached_property
+    def code(self) -> str:
+        """A hash of the code by which results are kept: of its file, and of the function itself."""
+        if self.source:
+            return self.source
+        module = sys.modules.get(getattr(self.find, "__module__", None) or "")
+        file, code = getattr(module, "__file__", None), getattr(self.find, "__code__", None)
+        content = Path(file).read_bytes() if file and Path(file).is_file() else b""
+        own = (
+            b""
+            if code is None
+            else code.co_code + repr([c for c in code.co_consts if isinstance(c, str | int | float)]).encode()
+        )
+        return hashlib.sha256(content + own).hexdigest()
 
 
 def _node(given: Node | str) -> Node:

@@ -77,7 +77,7 @@ def method_records(run: BenchmarkRun) -> Iterator[Plain]:
 def find_once(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, seed: int) -> FoundAtCost:
     """What the method finds in the model with questions of this seed, or what was saved of it."""
     known, entry = built.known, built.entry
-    about = run.about(model=built.sha256, method=method.name, source=method.source, seed=seed)
+    about = run.about(model=built.sha256, method=method.name, source=method.code, seed=seed)
     about["algorithm"] = fingerprint(known.causal)
     about["hypotheses"] = [each.name for each in known.hypotheses]
     key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:24]

@@ -38,9 +38,9 @@ from carrylens.nodes import Node
 from carrylens.tasks.pairs import Pairs, interchange_pairs
 from carrylens.tasks.variables import Variable
 
-_TRAIN, _TEST = 64, 64
+_PAIRS = 64
 _STEPS, _QUICK_STEPS, _RATE = 40, 12, 0.03
-_MOST, _QUICK_MOST = 24, 8
+_MOST, _QUICK_MOST = 24, 6
 _AT_ONCE = 16  # nodes trained side by side
 
 
@@ -64,9 +64,8 @@ def find_by_alignment_search(given: Given) -> Found:
         given.progress("training subspaces", at, len(variables))
         nodes = [node for node in given.nodes if can_know(given, node, variable)]
         try:
-            train, test = (
-                interchange_pairs(given.causal, variable, n, given.seed + seed) for n, seed in ((_TRAIN, 0), (_TEST, 1))
-            )
+            n_pairs = _PAIRS // (1 + given.quick)
+            train, test = (interchange_pairs(given.causal, variable, n_pairs, given.seed + at) for at in (0, 1))
         except CarryLensError:  # a variable whose value no question can show
             continue
         scores |= {(node, variable): 0.0 for node in nodes}

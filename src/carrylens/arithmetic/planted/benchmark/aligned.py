@@ -23,7 +23,7 @@ from carrylens.benchmark.saved_truth import truth_from_json
 from carrylens.errors import CarryLensError
 
 ALIGNED_FOLDER = Path(zoo.__file__).parent / "aligned"
-_N_QUICK = 2
+_N_QUICK = 1
 
 
 def aligned_models(folder: Path = ALIGNED_FOLDER) -> Iterator[BenchmarkModel]:
