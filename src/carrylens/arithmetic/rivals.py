@@ -19,7 +19,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithm_model import Algorithm, restate, state_algorithm
+from carrylens.arithmetic.algorithm_model import Algorithm, pruned, restate, state_algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation, check_digits, check_operation
 from carrylens.arithmetic.subtasks import (
@@ -80,7 +80,7 @@ def weighted_sum(operation: Operation, digits: int, n_carries: int | None = None
     if not 1 <= n_weighed <= digits:
         raise CarryLensError(f"{n_weighed} carries cannot be weighed in {digits} digits. Give 1 to {digits}.")
     some = "" if n_weighed == digits else f", {n_weighed} of {digits} carries"
-    return weigh_carries(algorithm(operation, digits), n_weighed, f"weighted-sum {operation.value}{some}")
+    return pruned(weigh_carries(algorithm(operation, digits), n_weighed, f"weighted-sum {operation.value}{some}"))
 
 
 def weigh_carries(model: Algorithm, n_carries: int, name: str) -> Algorithm:

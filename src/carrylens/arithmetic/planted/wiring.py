@@ -20,10 +20,13 @@ from functools import cached_property
 from typing import NoReturn
 
 from carrylens.arithmetic.algorithm_model import Algorithm
-from carrylens.arithmetic.layout import equals_position, position_of, sequence_length
+from carrylens.arithmetic.layout import equals_position, position_of, predicting_place, sequence_length
+from carrylens.arithmetic.mixtures import G
 from carrylens.arithmetic.planted.algorithm_of import BINARY, DIGITS, RESOLVED, TRI_STATE, model_of
 from carrylens.arithmetic.planted.description import CircuitDescription, Method, PlantedRole
-from carrylens.arithmetic.planted.dials import predicting_place
+from carrylens.arithmetic.planted.hostile import Hostile, KindDials, check_hostile
+from carrylens.arithmetic.planted.hostile_algorithm import HALVES, KEY, MN, MX, PARTS
+from carrylens.arithmetic.planted.hostile_roles import WEIGHED_NAMES
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
@@ -45,6 +48,11 @@ class Wiring:
     def digits(self) -> int:
         """How many digits the operands have."""
         return self.description.digits
+
+    @property
+    def hostile(self) -> Hostile:
+        """The hostile dials of the description."""
+        return self.description.hostile
 
     @cached_property
     def tokens(self) -> dict[Variable, int]:
@@ -78,8 +86,33 @@ class Wiring:
 
     def carriers(self, token: Variable, resolved: Variable) -> list[PlantedRole]:
         """The heads that bring a resolved carry to where a token is predicted, one for each lane."""
+        found = self._bringing(token, resolved)
+        return found[:1] if self.hostile.cancel or self.hostile.backup else found
+
+    def extra_carriers(self, token: Variable, resolved: Variable) -> dict[str, PlantedRole]:
+        """What else brings it there: a head that makes up for another, one with the negative, a backup."""
+        names = (["makes up", "negative"] if self.hostile.cancel else []) + (["backup"] if self.hostile.backup else [])
+        return dict(zip(names, self._bringing(token, resolved)[1:], strict=False))
+
+    def bringers(self, token: Variable, resolved: Variable) -> list[tuple[int, Node]]:
+        """Every head that brings a carry, with the lane it brings; those that cancel or back up bring the first."""
+        first = [(lane, role.heads[0]) for lane, role in enumerate(self.carriers(token, resolved))]
+        return [*first, *((0, role.heads[0]) for role in self.extra_carriers(token, resolved).values())]
+
+    def _bringing(self, token: Variable, resolved: Variable) -> list[PlantedRole]:
         place = self.tokens[token]
         return [role for role in self.description.of(resolved) if role.position == place and not role.mlps]
+
+    def fetched(self, token: Variable, variable: Variable) -> list[PlantedRole]:
+        """The roles that fetch a variable where a token is predicted, and work it out there."""
+        return [role for role in self.description.of(variable) if role.position == self.tokens[token]]
+
+    def halves(self, role: PlantedRole) -> list[PlantedRole]:
+        """A role by what its heads fetch: itself, or one for even and one for odd sums where it is split."""
+        if not self.hostile.split or role.variable.name not in HALVES or role in self.description.decoys:
+            return [role]
+        pair = zip(HALVES[role.variable.name], role.heads, strict=True)
+        return [PlantedRole(half[role.variable.index or 0], frozenset({head, *role.mlps})) for half, head in pair]
 
     def selector(self, token: Variable, variable: Variable) -> Node | None:
         """The head that brings the operator or the sign to where a token is predicted."""
@@ -107,12 +140,21 @@ def wire(description: CircuitDescription) -> Wiring:
     if description.method is not Method.LEFT_TO_RIGHT:
         raise CarryLensError(f"A {description.method.value} circuit is not wired this way. Plant it by its own method.")
     wiring = Wiring(description, model)
+    check_hostile(description.hostile, description.operation, description.digits, _kind_dials(wiring))
     for role in (*description.roles, *description.decoys):
         _check_place(role, wiring)
     _check_busy(wiring)
     for token in wiring.tokens:
         _check_token(token, wiring)
     return wiring
+
+
+def _kind_dials(wiring: Wiring) -> KindDials:
+    # What hostile dials may not go with, as far as the roles show it.
+    roles = wiring.description.roles
+    copied = any(len(wiring.description.of(role.variable)) > 1 for role in roles if role.variable.name in DIGITS)
+    binary = any(role.variable.name in BINARY for role in roles)
+    return KindDials(redundancy=copied, tail=wiring.resolver is not None, binary=binary)
 
 
 def check_nodes(description: CircuitDescription, model: Algorithm) -> None:
@@ -174,7 +216,9 @@ def _check_place(role: PlantedRole, wiring: Wiring) -> None:
     if len({node.position for node in role.nodes}) > 1:
         _refuse(role, "its nodes are at different places", "Write one role for each place.")
     name, digit = role.variable.name, role.variable.index or 0
-    if name in (*DIGITS, *COLUMN):
+    if wiring.hostile.spread and name == "ST" and role not in wiring.description.decoys:
+        _check_gathered(role, wiring)
+    elif name in (*DIGITS, *COLUMN, *PARTS):
         latest = position_of(D_PRIME[digit], wiring.digits)
         if role.position < latest:
             _refuse(
@@ -185,7 +229,10 @@ def _check_place(role: PlantedRole, wiring: Wiring) -> None:
         sorts = name in COLUMN and wiring.resolver and role not in wiring.description.decoys
         wanted = 2 if sorts else 1
         direct = (
-            name == "SA" and wiring.model.operation.value == "add" and len(wiring.description.of(role.variable)) == 1
+            name == "SA"
+            and wiring.model.operation.value == "add"
+            and len(wiring.description.of(role.variable)) == 1
+            and not wiring.hostile
         )
         if not 1 <= len(role.heads) <= 2 or (len(role.mlps) != wanted and not (direct and not role.mlps)):
             _refuse(
@@ -196,6 +243,19 @@ def _check_place(role: PlantedRole, wiring: Wiring) -> None:
             )
         if role.mlps and max(head.layer for head in role.heads) > role.mlps[0].layer:
             _refuse(role, "its MLP comes before its head", "Name an MLP of the head's layer or a later one.")
+
+
+def _check_gathered(role: PlantedRole, wiring: Wiring) -> None:
+    # Under `spread` one head for each part brings it to where the column's value is read.
+    parts = wiring.model.by_variable[role.variable].parents
+    if role.mlps or len(role.heads) != len(parts):
+        _refuse(role, f"{len(parts)} heads gather its parts, and no MLP", "Name as many heads of one place.")
+    for part, head in zip(parts, role.heads, strict=True):
+        copies = wiring.description.of(part)
+        if len(copies) != 1:
+            _missing(role.variable, f"it needs {part} once", f"{part} at P{role.position}L0H0 + P{role.position}L0MLP")
+        if copies[0].position > role.position or copies[0].mlps[-1].layer >= head.layer:
+            _refuse(role, f"{head} cannot see {copies[0]}", "Gather it at a later place and layer.")
 
 
 def _check_busy(wiring: Wiring) -> None:
@@ -222,8 +282,10 @@ def _check_busy(wiring: Wiring) -> None:
 
 
 def _job(role: PlantedRole, wiring: Wiring) -> str:
-    if role.variable.name in (*DIGITS, *COLUMN):
+    if role.variable.name in (*DIGITS, *COLUMN, *PARTS):
         return f"column {role.variable.index} with {' '.join(map(str, role.heads))}"
+    if role.variable.name in WEIGHED_NAMES:
+        return f"weighs column {role.variable.index} and all below"
     if role is not wiring.resolver and role.variable.name in RESOLVED and role.mlps:
         return str(wiring.resolver.variable if wiring.resolver else role.variable)
     return str(role.variable)
@@ -249,6 +311,30 @@ def _check_token(token: Variable, wiring: Wiring) -> None:
             _check_before(PlantedRole(variable, frozenset({head})), head, combiner, token)
     for resolved in wiring.parents(token, RESOLVED):
         _check_carry(token, resolved, combiner, wiring)
+    _check_routes(token, combiner, wiring)
+
+
+def _check_routes(token: Variable, combiner: Node, wiring: Wiring) -> None:
+    # What other routes need is fetched and worked out where the token is predicted, before it is made.
+    place, parents = wiring.tokens[token], wiring.model.by_variable[token].parents
+    wanted = [parent for parent in parents if parent.name in (*WEIGHED_NAMES, G.name)]
+    wanted += [MX.variable, MN.variable] if KEY.variable in parents else []
+    for variable in wanted:
+        roles = wiring.fetched(token, variable)
+        most = 2 if variable.name in WEIGHED_NAMES else 1
+        if not roles or any(not 1 <= len(role.heads) <= most or len(role.mlps) != 1 for role in roles):
+            _missing(token, f"it needs {variable}", f"{variable} at P{place}L0H1 + P{place}L0MLP")
+        for role in roles:
+            _check_before(role, role.mlps[0], combiner, token)
+    n_extra = 2 * wiring.hostile.cancel + wiring.hostile.backup
+    for resolved in wiring.parents(token, RESOLVED):
+        carriers, extra = wiring.carriers(token, resolved), wiring.extra_carriers(token, resolved)
+        if len(extra) != n_extra:
+            _missing(resolved, f"{len(extra)} more heads bring it to P{place}, not {n_extra}", f"{carriers[0]}")
+        for name, role in extra.items():
+            if (role.heads[0].layer > carriers[0].heads[0].layer) != (name == "backup"):
+                _refuse(role, "a backup is in a later layer, and no other head is", "Name a head of that layer.")
+            _check_before(role, role.heads[0], combiner, token)
 
 
 def _check_carry(token: Variable, resolved: Variable, combiner: Node, wiring: Wiring) -> None:
@@ -283,10 +369,11 @@ def _check_lane(lane: Lane, carrier: PlantedRole, wiring: Wiring) -> None:
                 f"it needs {role.variable}, which is computed only at P{role.position}, and attention looks back",
                 f"Compute {role.variable} at P{reader.position} or earlier.",
             )
-        if role.mlps[-1].layer >= reader.layer:
+        layer = max(node.layer for node in role.nodes)
+        if layer >= reader.layer:
             _refuse(
                 carrier,
-                f"it reads {role}, which is not there before layer {role.mlps[-1].layer + 1}",
+                f"it reads {role}, which is not there before layer {layer + 1}",
                 "Use a later layer.",
             )
     if resolver and (resolver.position > carrier.position or resolver.mlps[-1].layer >= carrier.heads[0].layer):
@@ -310,13 +397,3 @@ def _refuse(role: PlantedRole, reason: str, advice: str) -> NoReturn:
 
 def _missing(variable: Variable, reason: str, role: str) -> NoReturn:
     raise CarryLensError(f"{variable} cannot be made: {reason}. Add a role such as {role}.")
-
-
-def inputs_of(role: PlantedRole, digits: int) -> tuple[int, ...]:
-    """The places of the tokens that a role's heads fetch."""
-    variable = role.variable
-    if variable in (OPR, SGN):
-        return (position_of(variable, digits),)
-    if variable.name in (*DIGITS, *COLUMN) and variable.index is not None:
-        return (position_of(D[variable.index], digits), position_of(D_PRIME[variable.index], digits))
-    return ()

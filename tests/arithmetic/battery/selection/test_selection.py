@@ -30,7 +30,8 @@ from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.planted.answer_mlps import add_combiners
 from carrylens.arithmetic.planted.assembly import Finish, assemble
 from carrylens.arithmetic.planted.circuit import code_of, level, minus_seen, sketch_circuit
-from carrylens.arithmetic.planted.dials import describe, predicting_place
+from carrylens.arithmetic.layout import predicting_place
+from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.sketch import ONE, Neuron, Sketch, add, gate_at, out, table
 from carrylens.arithmetic.planted.wiring import wire
 from carrylens.arithmetic.questions import Operation
