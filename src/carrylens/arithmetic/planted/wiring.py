@@ -180,8 +180,10 @@ def check_nodes(description: CircuitDescription, model: Algorithm) -> None:
 
 def check_order(description: CircuitDescription, model: Algorithm) -> None:
     """Nothing is needed before it is there: a transformer's attention only looks back."""
-    for role in (*description.roles, *description.decoys):
-        for parent in _needs(role.variable, model):
+    needs = [(role, _needs(role.variable, model)) for role in description.roles]
+    needs += [(role, tuple(model.inputs_of(role.variable))) for role in description.decoys]
+    for role, parents in needs:
+        for parent in parents:
             places = _places_of(parent, description, model)
             if places and min(places) > role.position:
                 how = "stands" if parent in model.inputs or parent == role.variable else "is computed"
