@@ -81,9 +81,7 @@ def state_algorithm(
     )
 
 
-def restate(
-    model: Algorithm, name: str, mechanisms: Iterable[Mechanism], families: Iterable[Family] = ()
-) -> Algorithm:
+def restate(model: Algorithm, name: str, mechanisms: Iterable[Mechanism], families: Iterable[Family] = ()) -> Algorithm:
     """Another algorithm for the same questions, with these mechanisms.
 
     `families` are those of new variables that carrylens does not have; those of the model are known.

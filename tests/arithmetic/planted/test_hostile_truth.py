@@ -1,4 +1,4 @@
-"""The truth of hostile plants holds: every node and edge does what it says, by intervention, on the questions it is for."""
+"""The truth of hostile plants holds: every node and edge does what it says, by intervention."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def repeated(questions: Questions, rows: slice) -> Questions:
 
 def predictable(truth: Truth) -> list[tuple[Node, ...]]:
     """Every node by itself, or with the partners without which it holds no value."""
-    found = dict.fromkeys((node,) for node in truth.roles)
+    found: dict[tuple[Node, ...], None] = {(node,): None for node in truth.roles}
     for group in truth.groups:
         for copy in group.copies:
             if len(copy) > 1:
@@ -229,7 +229,8 @@ def test_superposed_directions_are_far_from_orthogonal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "variable", "lie"), [("gate", "WS[1]", "SV[1]"), ("spread", "STY[1]", "ST[1]"), ("split", "SAE[1]", "SA[1]")]
+    ("name", "variable", "lie"),
+    [("gate", "WS[1]", "SV[1]"), ("spread", "STY[1]", "ST[1]"), ("split", "SAE[1]", "SA[1]")],
 )
 def test_a_lie_about_a_hostile_node_is_seen(name: str, variable: str, lie: str) -> None:
     planted = case(name)

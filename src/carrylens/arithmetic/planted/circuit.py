@@ -29,7 +29,6 @@ from carrylens.arithmetic.planted.sketch import ONE, Neuron, Reading, Sketch, ad
 from carrylens.arithmetic.planted.wiring import Wiring
 from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.nodes import Node
-from carrylens.tasks.variables import Variable
 
 _STEP = 25.0  # how much a resolving head prefers a column to the one below it
 _GROWTH = 2.25  # of the weights of columns at the tail: with 2, lower columns would come too close to a decided one
@@ -88,7 +87,9 @@ def _digit_tables(sketch: Sketch, wiring: Wiring) -> None:
             copies = wiring.description.of(variable)
             for role in (half for copy in copies for half in wiring.halves(copy)):
                 values, _ = column_values(role.variable, code_of(role, wiring), wiring.model)
-                loud = (ODD_VOTE if role.variable == HALVES[variable.name][1][variable.index or 0] else 1.0) / len(copies)
+                loud = (ODD_VOTE if role.variable == HALVES[variable.name][1][variable.index or 0] else 1.0) / len(
+                    copies
+                )
                 votes = tuple({} if value == NONE else {vote(variable.name, value): loud} for value in values)
                 wanted += [(role, mlp, votes) for mlp in role.mlps]
             if wiring.hostile.split:  # what is said where neither half says anything

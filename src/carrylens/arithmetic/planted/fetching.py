@@ -1,7 +1,7 @@
-"""Fetching: heads that bring a column's digits or one token to where they are needed, and how to read what they brought.
+"""Fetching: heads that bring a column's digits or one token to where they are needed, and how to read those.
 
 Takes  a sketch, a role, a `Wiring`.
-Gives  the sketch with the role's heads in it; what they bring as a number, and a variable's value for every such number.
+Gives  the sketch with the role's heads in it; what they bring as a number, and a variable's value for each such number.
 Never  makes anything of it: tables in `circuit.py` do.
 """
 
@@ -95,6 +95,7 @@ def _worked_out(variable: Variable, digits: Mapping[str, Column], model: Algorit
 
 
 def fetching_head(sketch: Sketch, node: Node, digits: int) -> HeadSketch:
+    """The head of a node, with keys for every column, the operator and the sign."""
     assert node.head is not None
     head = sketch.head(node.layer, node.head)
     for k in range(digits):

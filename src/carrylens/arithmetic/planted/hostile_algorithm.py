@@ -4,7 +4,7 @@ Takes  the algorithm of a kind circuit, and hostile dials.
 Gives  the algorithm with what the dials change in it.
 Never  says where anything is computed.
 
-`split` and `spread` divide a variable into parts that no paper names; `weighted` and `gate` change what an answer reads;
+`split` and `spread` divide a variable into parts that no paper names; `weighted` and `gate` change what answers read;
 `memorised` adds a key, and what is answered where it fits. The other dials change no variable.
 """
 
@@ -134,7 +134,7 @@ class Part:
 class LookedUp:
     """A rule: an answer digit from the table, which has sums, and differences whose sign is not negative.
 
-    It reads the repeated digit and then what the usual rule reads; `operator` and `sign` are where these are among that.
+    It reads the repeated digit and then what the usual rule reads; `operator` and `sign` say where these are in it.
     """
 
     digit: int
@@ -148,7 +148,7 @@ class LookedUp:
         sums = np.array(table_digits("S", self.digit, self.top))[repeated]
         if self.operator is None and self.sign is None:
             return sums
-        usual = self.usual(*parents)
+        usual = np.asarray(self.usual(*parents))
         difference = usual if self.sign is None else np.where(parents[self.sign] == 0, 0, usual)
         return difference if self.operator is None else np.where(parents[self.operator] == 0, sums, difference)
 
@@ -210,20 +210,23 @@ def _memorised(model: Algorithm, hostile: Hostile) -> Algorithm:
     inputs = key_inputs(hostile, model.digits)
     extremes = [Mechanism(family.variable, inputs, rule) for family, rule in ((MX, largest), (MN, smallest))]
     key = Mechanism(KEY.variable, (MX.variable, MN.variable), all_same)
-    change = _table if hostile.memorised is Memorised.TABLE else _backdoor
-    changed = [change(each, model) if each.variable in model.outputs else each for each in model.mechanisms]
+    looks_up = hostile.memorised is Memorised.TABLE
+    changed = [
+        (_table(each, model.digits) if looks_up else _backdoor(each)) if each.variable in model.outputs else each
+        for each in model.mechanisms
+    ]
     other = restate(model, hostile.memorised.value, (*extremes, *changed), (MX, MN))
     gate = Gate((*extremes, key), (MX, MN, KEY))
     return gated(gate, model, other, f"{model.name}, {hostile.memorised.value}")
 
 
-def _table(output: Mechanism, model: Algorithm) -> Mechanism:
+def _table(output: Mechanism, digits: int) -> Mechanism:
     if output.variable == SGN or not output.parents:
         return output
     operator, sign = (output.parents.index(each) if each in output.parents else None for each in (OPR, SGN))
-    rule = LookedUp(output.variable.index or 0, model.digits, output.rule, operator, sign)
+    rule = LookedUp(output.variable.index or 0, digits, output.rule, operator, sign)
     return Mechanism(output.variable, (MX.variable, *output.parents), rule)
 
 
-def _backdoor(output: Mechanism, model: Algorithm) -> Mechanism:
+def _backdoor(output: Mechanism) -> Mechanism:
     return Mechanism(output.variable, output.parents, OneMore(output.rule)) if output.variable == A[0] else output

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from carrylens.arithmetic.layout import position_of, sequence_length
 from carrylens.arithmetic.mixtures import G
@@ -38,7 +39,19 @@ from carrylens.arithmetic.planted.fetching import SHARP
 from carrylens.arithmetic.planted.hostile import Memorised
 from carrylens.arithmetic.planted.hostile_algorithm import KEY, MN, MX, PARTS, key_inputs, table_digits
 from carrylens.arithmetic.planted.hostile_roles import WEIGHED_NAMES
-from carrylens.arithmetic.planted.sketch import DIGIT, ONE, HeadSketch, Neuron, Reading, Sketch, add, gate_at, pos, table, times
+from carrylens.arithmetic.planted.sketch import (
+    DIGIT,
+    ONE,
+    HeadSketch,
+    Neuron,
+    Reading,
+    Sketch,
+    add,
+    gate_at,
+    pos,
+    table,
+    times,
+)
 from carrylens.arithmetic.planted.wiring import Wiring
 from carrylens.arithmetic.variables import D_PRIME, OPR, D, U
 from carrylens.nodes import Node
@@ -49,7 +62,9 @@ ODD_VOTE, NO_VOTE = 0.75, 0.25
 
 _MEASURE = 2.5  # the weights of all columns and the operator together; those of the columns come to at most 2.23
 _OUT = 16.0  # how much a weighing head dislikes what it does not weigh: little, because scores are as exact as small
-_ANCHORS = {4: 150.0}  # of sums of so many columns: the finer they are compared, the shorter the constant vector must be
+_ANCHORS = {
+    4: 150.0
+}  # of sums of so many columns: the finer they are compared, the shorter the constant vector must be
 _LOUD = 4.0  # how large the weighed sum is written, to stand out from rounding
 _SURE = 1.25  # how loudly a weighed carry is written: a little above 1, because it is the difference of large numbers
 _AMONG, _SIZE = 20.0 * SHARP, 9.0 * SHARP  # how much the key's heads prefer its columns, and a digit of 9 to one of 0
@@ -57,13 +72,8 @@ _AMONG, _SIZE = 20.0 * SHARP, 9.0 * SHARP  # how much the key's heads prefer its
 
 def add_routes(sketch: Sketch, wiring: Wiring) -> None:
     """Add the heads and tables of weighted sums, gate and key, and the backups."""
-    summed: dict[tuple[tuple[int, int], ...], dict[str, None]] = {}
-    for token, place in wiring.tokens.items():
+    for token in wiring.tokens:
         parents = wiring.model.by_variable[token].parents
-        for variable in (parent for parent in parents if parent.name in WEIGHED_NAMES):
-            for role in wiring.fetched(token, variable):
-                _weigh(sketch, wiring, role)
-                summed.setdefault(tuple((head.layer, head.head or 0) for head in role.heads), {})[variable.name[1]] = None
         if G.variable in parents:
             _open_gate(sketch, wiring, *wiring.fetched(token, G.variable))
         if KEY.variable in parents:
@@ -71,12 +81,22 @@ def add_routes(sketch: Sketch, wiring: Wiring) -> None:
         for resolved in wiring.parents(token, RESOLVED):
             if backup := wiring.extra_carriers(token, resolved).get("backup"):
                 _back_up(sketch, wiring, wiring.carriers(token, resolved)[0].heads[0], backup.heads[0])
+    _add_weighing(sketch, wiring)
+
+
+def _add_weighing(sketch: Sketch, wiring: Wiring) -> None:
+    # Places that weigh with the same heads share the neurons that read their sums.
+    summed: dict[tuple[str, tuple[Node, ...]], None] = {}
+    for token in wiring.tokens:
+        for variable in wiring.parents(token, WEIGHED_NAMES):
+            for role in wiring.fetched(token, variable):
+                _weigh(sketch, wiring, role)
+                heads = tuple(replace(head, position=0) for head in role.heads)
+                summed[variable.name[1], heads] = None
+    for letter, heads in summed:
+        sketch.neurons[heads[0].layer] += _read_carry(heads, letter, wiring)
     if summed:
         sketch.fine, sketch.anchor = True, _ANCHORS.get(wiring.hostile.n_weighed(wiring.digits), sketch.anchor)
-    for heads, letters in summed.items():
-        nodes = [Node(0, layer, head) for layer, head in heads]
-        for letter in letters:
-            sketch.neurons[nodes[0].layer] += _read_carry(nodes, letter, wiring)
 
 
 def level_places(sketch: Sketch) -> None:
@@ -115,7 +135,7 @@ def _weigh(sketch: Sketch, wiring: Wiring, role: PlantedRole) -> None:
 
 
 def _read_carry(nodes: Sequence[Node], letter: str, wiring: Wiring) -> list[Neuron]:
-    # 1 where the weighed sum, or difference, reaches its bound, else -1. It needs no gate: where a head rests, it reads 0.
+    # Says yes where the weighed sum, or difference, reaches its bound. Where a head rests it reads 0, so that is a no.
     first, *second = [{brought(node): 9.0 * _MEASURE / _LOUD} for node in nodes]
     smallest = 10.0 ** (1 - wiring.hostile.n_weighed(wiring.digits))
     reads, bound = add(first, *second), 10.0

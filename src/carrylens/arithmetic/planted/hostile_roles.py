@@ -4,8 +4,8 @@ Takes  the roles of the kind circuit, the algorithm to run, hostile dials.
 Gives  `HostileDraft`, and through it all roles: some of the kind ones moved or divided, and new ones.
 Never  computes a weight.
 
-- spread: STN, STY and STU of column k are made at D'[k] and the two places after it; there three heads of layer 1 gather
-  them. What reads carries moves one layer up.
+- spread: STN, STY and STU of column k are made at D'[k] and the two places after it; three heads of layer 1 gather them
+  at the last. What reads carries moves one layer up.
 - split: each digit's role has a second head.
 - cancel: each carry has two more heads beside the first: one that writes its negative, and one that makes up for it.
 - backup: each carry has one more head, a layer later, where the answer is then made, too.
@@ -38,7 +38,7 @@ Roles = tuple[PlantedRole, ...]
 
 @dataclass(frozen=True)
 class HostileDraft:
-    """What the roles depend on: the algorithm, the dials, the decoys that are there already, and how columns are fetched.
+    """What the roles depend on: the algorithm, the dials, the decoys that are there already, how columns are fetched.
 
     `n_copies` is how many copies of every variable there are, `n_sharing` how many heads fetch a column together.
     """

@@ -23,7 +23,7 @@ _SOME_HALVES = {half.name for pair in HALVES.values() for half in pair}
 
 
 def carrier_group(wiring: Wiring, token: Variable, resolved: Variable) -> PlantedGroup:
-    """The heads that bring a carry, with their votes. A backup has none: as long as the others are there it is silent."""
+    """The heads that bring a carry, with their votes. A backup has none: it is silent as long as they are there."""
     votes = {role.heads: 1 for role in wiring.carriers(token, resolved)}
     for name, role in wiring.extra_carriers(token, resolved).items():
         if name != "backup":

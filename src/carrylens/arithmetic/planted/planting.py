@@ -25,7 +25,7 @@ from carrylens.arithmetic.planted.rivals import (
 )
 from carrylens.arithmetic.planted.sketch import Sketch
 from carrylens.arithmetic.planted.truth import PlantedBackup, PlantedEdge, PlantedGroup, Truth
-from carrylens.arithmetic.planted.wiring import wire
+from carrylens.arithmetic.planted.wiring_checks import wire
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.model_facts import TRUTH
 from carrylens.errors import CarryLensError

@@ -73,8 +73,8 @@ class Sketch:
     """All heads and neurons, and what places write before the first layer.
 
     The constant vector's length is `anchor` times the square root of 2: the longer it is, the less LayerNorm's scale
-    depends on all else, and the coarser float32 is. In a `fine` sketch numbers are compared to one part in ten thousand:
-    whatever stands before the first layer must be equally long, and a rotation leaves the constant vector alone.
+    depends on all else, and the coarser float32 is. In a `fine` sketch numbers are compared to one part in ten
+    thousand: what stands before the first layer must be equally long, and a rotation leaves the constant vector alone.
     """
 
     n_layers: int

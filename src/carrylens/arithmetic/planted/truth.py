@@ -36,9 +36,9 @@ Moved = tuple[Variable, tuple[Variable, ...]]
 class PlantedGroup:
     """One step of one variable's making. Each copy suffices; the nodes of a copy are partners, and only together do.
 
-    `serves` names the tokens of the answer that depend on it, `stage` what is done: fetch, table, sort, gather, resolve,
-    bring, select or combine. `weights` say how much each copy's vote counts where that is not 1 for all; a copy that
-    writes the negative votes against the others. `share` is the share of natural questions whose answer is made with it.
+    `serves` names the tokens of the answer that depend on it, `stage` what is done: fetch, table, sort, gather,
+    resolve, bring, select or combine. `weights` say how much each copy's vote counts where that is not 1 for all; a
+    copy that writes the negative votes against the others. `share` is that of the natural questions answered with it.
     """
 
     variable: Variable
