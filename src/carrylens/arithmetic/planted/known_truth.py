@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from carrylens.arithmetic.planted.hostile_roles import WEIGHED_NAMES
 from carrylens.arithmetic.planted.truth import PlantedGroup, Truth
 from carrylens.arithmetic.variables import D_PRIME, D
-from carrylens.benchmark.known_truth import HeldVariable, KnownTruth, TrueEdge, TrueGroup
+from carrylens.benchmark.known_truth import HeldVariable, KnownTruth, RunVerdict, TrueEdge, TrueGroup
 from carrylens.nodes import Node
 
 _FETCH = "fetch"
@@ -21,10 +21,12 @@ _FETCH = "fetch"
 def known_truth(truth: Truth) -> KnownTruth:
     """What is true of the model. Heads that fetch a column's digits bring inputs."""
     groups = tuple(
-        TrueGroup(each.variable, _with_backups(each, truth), each.serves, each.stage == _FETCH) for each in truth.groups
+        TrueGroup(each.variable, _with_backups(each, truth), each.serves, each.stage == _FETCH, each.share)
+        for each in truth.groups
     )
     edges = tuple(TrueEdge(each.sender, each.receiver, each.input, each.variable) for each in truth.edges)
-    return KnownTruth(groups, edges, truth.decoys, _single_digits(truth.groups))
+    deserved = {each.hypothesis: RunVerdict(each.verdict.value) for each in truth.deserved}
+    return KnownTruth(groups, edges, truth.decoys, _single_digits(truth.groups), deserved=deserved)
 
 
 def _with_backups(group: PlantedGroup, truth: Truth) -> tuple[tuple[Node, ...], ...]:

@@ -53,7 +53,7 @@ def test_a_kind_circuit_deserves_to_be_found_running_its_own_algorithm_alone() -
 
 
 def test_a_one_layer_circuit_deserves_to_be_found_running_the_one_layer_algorithm() -> None:
-    (one,) = (model for model in suite_models(["hostile"], TEST, quick=True) if model.name == "one-layer_d3_r0")
+    (one,) = (model for model in suite_models(["hostile"], TEST, quick=True) if model.name == "one-layer_add_d3_r0")
     deserved = one.build().truth.deserved
     assert deserved["one-layer add"] is RunVerdict.RUNS
     assert deserved["left-to-right add"] is RunVerdict.DOES_NOT_RUN

@@ -7,7 +7,7 @@ Never  builds a model before it is needed, and never has models of one circuit i
 | suite | models | what they deserve |
 |---|---|---|
 | `kind` | planted circuits of the left-to-right algorithm, one dial turned at a time, and all at once; two and three digits; additions in three random rotations | to be found to run it |
-| `hostile` | planted circuits that answer as if they ran it, and do not, or not always | to be found not to run it, or in part |
+| `hostile` | planted circuits that mislead: gates, weighted sums, split, backup and cancelling heads, spread and superposed values, tables | what each was made to deserve |
 | `aligned` | models trained under an alignment, which come with their truth | what their `truth.json` says |
 | `empty` | untrained models, and planted ones with shuffled weights | to be found to run nothing |
 """  # noqa: E501
@@ -25,6 +25,7 @@ from carrylens.arithmetic.planted.benchmark.circuits import DIALS, TRAINING_DIAL
 from carrylens.arithmetic.planted.benchmark.empty_models import untrained_model
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import Carry, Dials, describe, one_layer, place_value
+from carrylens.arithmetic.planted.hostile_suite import hostile_descriptions
 from carrylens.arithmetic.planted.known_truth import known_truth
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
@@ -39,12 +40,11 @@ from carrylens.tasks.task import Task
 KIND, HOSTILE, ALIGNED, EMPTY = "kind", "hostile", "aligned", "empty"
 N_ROTATIONS = 3
 _SIZES = ((Operation.ADD, 2), (Operation.ADD, 3), (Operation.SUB, 2), (Operation.MIX, 2))
+_QUICK_HOSTILE = {TEST: ("one-layer", "place-value", "gate-30", "weighted-all"), DEV: ("gate-30",)}
 _QUICK_DIALS = {2: ("redundancy", "sharing", "decoys"), 3: ("plain",)}
 _TWINS = ("plain", "redundancy", "sharing", "decoys")
 _REPEATED = (("sharing", Operation.ADD, 2), ("plain", Operation.ADD, 3))  # with many seeds of questions
 _DEV_SEED = 1000
-
-Deserved = Mapping[str, RunVerdict]
 
 
 def suite_models(names: Collection[str], split: str, *, quick: bool = False) -> list[BenchmarkModel]:
@@ -72,22 +72,15 @@ def kind_models() -> Iterator[BenchmarkModel]:
 
 
 def hostile_models() -> Iterator[BenchmarkModel]:
-    """Planted circuits that do not run the left-to-right algorithm, or not on all questions."""
-    for split, digits in ((TEST, 3), (DEV, 2)):
-        for seed in range(N_ROTATIONS):
-            turned, quick = Dials(rotated=True, seed=seed), seed == 0
-            usual = _names(Operation.ADD, digits)
-            own = hypotheses.one_layer(digits).name
-            nothing = dict.fromkeys(usual, RunVerdict.DOES_NOT_RUN)
-            yield _model(
-                HOSTILE,
-                split,
-                f"one-layer_d{digits}",
-                one_layer(digits, turned),
-                nothing | {own: RunVerdict.RUNS},
-                quick,
-            )
-            yield _model(HOSTILE, split, f"place-value_d{digits}", place_value(digits, turned), nothing, quick)
+    """Planted circuits that mislead: most do not run the left-to-right algorithm, or not on all questions."""
+    for split, digits, n_seeds in ((TEST, 3, N_ROTATIONS), (DEV, 2, 1)):
+        for seed in range(n_seeds):
+            turned = Dials(rotated=True, seed=seed)
+            plants = {"one-layer": one_layer(digits, turned), "place-value": place_value(digits, turned)}
+            plants |= {each.name: each.description for each in hostile_descriptions(Operation.ADD, digits, seed)}
+            for name, description in plants.items():
+                quick = seed == 0 and name in _QUICK_HOSTILE[split]
+                yield _model(HOSTILE, split, f"{name}_add_d{digits}", description, quick)
 
 
 def empty_suite() -> Iterator[BenchmarkModel]:
@@ -117,35 +110,27 @@ def _kind(
     split: str, dial: str, dials: Dials, operation: Operation, digits: int, seed: int, quick: bool
 ) -> BenchmarkModel:
     description = describe(operation, digits, replace(dials, rotated=True, seed=seed))
-    usual = hypotheses.left_to_right(operation, digits).name
-    deserved = dict.fromkeys(_distinct(operation, digits), RunVerdict.DOES_NOT_RUN) | {usual: RunVerdict.RUNS}
     circuit = f"{dial.replace(', ', ' ').replace(' ', '-')}_{operation.value}_d{digits}"
-    made = _model(KIND, split, circuit, description, {} if dials.carry is Carry.BINARY else deserved, quick)
+    made = _model(KIND, split, circuit, description, quick, told=dials.carry is Carry.BINARY)
     repeated = split == TEST and seed == 0 and (dial, operation, digits) in _REPEATED
     return replace(made, labels={**made.labels, "dial": dial, "repeated": repeated})
 
 
 def _model(
-    suite: str, split: str, circuit: str, description: CircuitDescription, deserved: Deserved, quick: bool
+    suite: str, split: str, circuit: str, description: CircuitDescription, quick: bool, told: bool = False
 ) -> BenchmarkModel:
     labels = {"operation": description.operation.value, "digits": description.digits, "quick": quick}
-    return BenchmarkModel(
-        f"{circuit}_r{description.seed}",
-        partial(_planted, description, deserved),
-        suite,
-        split,
-        circuit,
-        description.seed,
-        labels,
-    )
+    name, make = f"{circuit}_r{description.seed}", partial(_planted, description, told)
+    return BenchmarkModel(name, make, suite, split, circuit, description.seed, labels)
 
 
-def _planted(description: CircuitDescription, deserved: Deserved) -> KnownModel:
+def _planted(description: CircuitDescription, told: bool) -> KnownModel:
+    # A method that is told of binary carries, as it could not name them otherwise, is asked for no verdict.
     planted, task = plant(description), arithmetic_task(description.operation, description.digits)
-    # Of binary carries a method is told, as it could not name them otherwise; then no verdict is asked.
-    told = task.causal if deserved else model_of(description)
-    truth = replace(known_truth(planted.truth), deserved=deserved)
-    return KnownModel(planted.model, task, told, truth, _hypotheses(task) if deserved else ())
+    truth, judged = known_truth(planted.truth), () if told else _hypotheses(task)
+    asked = {each.name for each in judged if description.digits > 2 or each.name in _distinct(task)}
+    truth = replace(truth, deserved={name: each for name, each in truth.deserved.items() if name in asked})
+    return KnownModel(planted.model, task, model_of(description) if told else task.causal, truth, judged)
 
 
 def _empty(split: str, empty: EmptyModel, quick: bool) -> BenchmarkModel:
@@ -170,13 +155,8 @@ def _hypotheses(task: ArithmeticTask) -> tuple[Hypothesis, ...]:
     return (hypotheses.usual_for(task), *hypotheses.rivals_for(task))
 
 
-def _distinct(operation: Operation, digits: int) -> list[str]:
+def _distinct(task: ArithmeticTask) -> list[str]:
     # With two digits a carry passes one column at most. So what ripples, and what looks through one 9, does the same as
     # the left-to-right circuit, carrier by carrier: neither verdict would be wrong of it, and none is asked.
-    if digits > 2:
-        return _names(operation, digits)
-    return [hypotheses.one_layer(digits).name] if operation is Operation.ADD else []
-
-
-def _names(operation: Operation, digits: int) -> list[str]:
-    return [each.name for each in _hypotheses(arithmetic_task(operation, digits))]
+    rivals = [hypotheses.one_layer(task.digits)] if task.operation is Operation.ADD else []
+    return [each.name for each in (hypotheses.usual_for(task), *rivals)]
