@@ -151,7 +151,9 @@ def slow_acdc(given: Given, threshold: float) -> set[ComponentEdge]:
     return set(given.edges) - set(removed)
 
 
-def test_acdc_keeps_the_edges_that_its_authors_loop_keeps(tiny: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_acdc_keeps_the_edges_that_its_authors_loop_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = tiny_input(n_heads=1)
+
     # The engine has no edit of the embedding, so it is kept here as there.
     def without_embedding(self: EdgeRemoval, key: str, writes: list[Tensor]) -> Tensor | None:
         self.removed[key][..., 0, :] = False

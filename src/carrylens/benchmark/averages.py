@@ -52,7 +52,7 @@ def averaged(values: Iterable[tuple[str, float | None]]) -> Averaged | None:
     means = np.array([np.mean(some) for some in by_circuit.values()])
     if not len(means):
         return None
-    return _with_interval(float(means.mean()), len(means), lambda chosen: float(means[chosen].mean()))
+    return _with_interval(float(means.mean()), len(means), lambda chosen: means[chosen].mean(1).tolist())
 
 
 def reliability_of(cases: Sequence[StatedCase]) -> Reliability | None:
@@ -64,9 +64,9 @@ def reliability_of(cases: Sequence[StatedCase]) -> Reliability | None:
     rows = [np.flatnonzero([case[0] == circuit for case in cases]) for circuit in circuits]
 
     def over(measure: Callable[[NDArray[np.float64], NDArray[np.float64]], float]) -> Averaged:
-        def again(chosen: NDArray[np.intp]) -> float:
-            some = np.concatenate([rows[at] for at in chosen])
-            return measure(stated[some], true[some])
+        def again(chosen: NDArray[np.intp]) -> list[float]:
+            some = (np.concatenate([rows[at] for at in each]) for each in chosen)
+            return [measure(stated[each], true[each]) for each in some]
 
         return _with_interval(measure(stated, true), len(circuits), again)
 
@@ -93,10 +93,10 @@ def calibration_error(stated: NDArray[np.float64], true: NDArray[np.float64]) ->
     return sum(gaps) / len(stated)
 
 
-def _with_interval(value: float, n: int, again: Callable[[NDArray[np.intp]], float]) -> Averaged:
+def _with_interval(value: float, n: int, again: Callable[[NDArray[np.intp]], list[float]]) -> Averaged:
+    # `again` gives the figure for every row of circuits drawn with replacement.
     if n == 1:
         return Averaged(value, 0.0, 1.0, 1)
-    random = np.random.default_rng(_SEED)
-    tried = [again(random.integers(0, n, n)) for _ in range(_RESAMPLES)]
+    tried = again(np.random.default_rng(_SEED).integers(0, n, (_RESAMPLES, n)))
     low, high = np.quantile(tried, [0.025, 0.975])
     return Averaged(value, min(value, float(low)), max(value, float(high)), n)

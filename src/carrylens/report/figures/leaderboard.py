@@ -4,8 +4,9 @@ Takes  a `Leaderboard`.
 Gives  one figure as an SVG document.
 Never  draws a figure without its interval where there is one.
 
-Three panels share their rows, a row for each method; colours and markers tell suites apart, for people of every colour
-vision. The third panel has the share of verdicts that call a model running what it does not run.
+Panels share their rows, a row for each method; a star marks methods that are told the algorithm. Colours and markers tell
+suites apart, for people of every colour vision. The last panel has the share of verdicts that call a model running what
+it does not run. A dotted line is chance.
 """
 
 from __future__ import annotations
@@ -48,13 +49,14 @@ def leaderboard_figure(board: Leaderboard) -> Figure:
     suites = list(dict.fromkeys(row.suite for row in board.rows))
     figure = Figure(figsize=(10.5, max(2.6, 0.36 * len(methods) + 1.5)), layout="constrained")
     panels = list(figure.subplots(1, len(_PANELS), sharey=True, squeeze=False)[0])
-    for panel, (title, value, more_is_better) in zip(panels, _PANELS, strict=True):
+    for panel, (title, value, higher_is_better) in zip(panels, _PANELS, strict=True):
         for order, suite in enumerate(suites):
             offset = 0.17 * (order - (len(suites) - 1) / 2)
             drawn = [(methods.index(row.method), value(row)) for row in board.rows if row.suite == suite]
             _draw_suite(panel, suite, [(at + offset, figure) for at, figure in drawn if figure is not None])
-        _dress(panel, title, len(methods), more_is_better)
-    panels[0].set_yticks(range(len(methods)), methods)
+        _dress(panel, title, len(methods), higher_is_better)
+    told = {row.method: row.told for row in board.rows}
+    panels[0].set_yticks(range(len(methods)), [f"{each} *" if told[each] else each for each in methods])
     handles = [
         panels[0].plot([], [], marker=_style(s)[1], color=_style(s)[0], linestyle="none", label=s)[0] for s in suites
     ]
@@ -76,10 +78,12 @@ def _draw_suite(panel: Axes, suite: str, drawn: Sequence[tuple[float, Averaged]]
         )  # fmt: skip
 
 
-def _dress(panel: Axes, title: str, n_rows: int, more_is_better: bool) -> None:
+def _dress(panel: Axes, title: str, n_rows: int, higher_is_better: bool) -> None:
     for row in range(0, n_rows, 2):
         panel.axhspan(row - 0.5, row + 0.5, color="#f3f3f3", zorder=0)
-    panel.set_xlabel(f"{title}\n{'more' if more_is_better else 'less'} is better")
+    panel.set_xlabel(f"{title}\n{'higher' if higher_is_better else 'lower'} is better")
+    if "AUROC" in title:
+        panel.axvline(0.5, color="#888888", linewidth=0.8, linestyle=":")
     panel.set_xlim(-0.05, 1.05)
     panel.set_ylim(n_rows - 0.5, -0.5)
     panel.xaxis.set_major_locator(MultipleLocator(0.25))

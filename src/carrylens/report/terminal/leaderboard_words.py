@@ -13,6 +13,8 @@ the same models and the same seeds of questions, and nothing of the truth. How t
 over circuits in brackets; rotations of one circuit count as one. A dash stands where a method gives nothing to score.
 
 ![Leaderboard]({picture})
+
+A star marks methods that are told the algorithm; the dotted line is chance.
 """
 
 SUITE_WORDS = {
