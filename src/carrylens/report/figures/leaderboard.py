@@ -4,9 +4,9 @@ Takes  a `Leaderboard`.
 Gives  one figure as an SVG document.
 Never  draws a figure without its interval where there is one.
 
-Panels share their rows, a row for each method; a star marks methods that are told the algorithm. Colours and markers tell
-suites apart, for people of every colour vision. The last panel has the share of verdicts that call a model running what
-it does not run. A dotted line is chance.
+Panels share their rows, a row for each method; a star marks methods that are told the algorithm. Colours and markers
+tell suites apart, for people of every colour vision. The last panel has the share of verdicts that call a model running
+what it does not run. A dotted line is chance.
 """
 
 from __future__ import annotations
