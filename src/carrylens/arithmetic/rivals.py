@@ -155,10 +155,10 @@ def _ripple(operation: Operation, digits: int) -> Iterator[Mechanism]:
             yield Mechanism(A[k], (OPR, *sum_parents, *difference_parents), rule)
 
 
-def weighed(*digits: Column) -> NDArray[np.int64]:
+def as_numbers(*digits: Column) -> NDArray[np.int64]:
     """Both operands' digits, from the highest down, as two numbers: axes [operand, question].
 
-    >>> weighed(*np.array([[5, 1], [4, 2], [0, 9], [7, 9]], dtype=np.int8))
+    >>> as_numbers(*np.array([[5, 1], [4, 2], [0, 9], [7, 9]], dtype=np.int8))
     array([[54, 12],
            [ 7, 99]])
     """
@@ -170,18 +170,18 @@ def weighed(*digits: Column) -> NDArray[np.int64]:
 
 def weighed_carry(*digits: Column) -> NDArray[np.bool_]:
     """WS: does the sum of both numbers have a digit more than they do?"""
-    return weighed(*digits).sum(0) >= 10 ** (len(digits) // 2)
+    return as_numbers(*digits).sum(0) >= 10 ** (len(digits) // 2)
 
 
 def weighed_borrow(*digits: Column) -> NDArray[np.bool_]:
     """WM: is the first number less than the second?"""
-    first, second = weighed(*digits)
+    first, second = as_numbers(*digits)
     return first < second
 
 
 def weighed_return(*digits: Column) -> NDArray[np.bool_]:
     """WN: is the second number less than the first?"""
-    first, second = weighed(*digits)
+    first, second = as_numbers(*digits)
     return second < first
 
 

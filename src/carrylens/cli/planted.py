@@ -35,7 +35,7 @@ TimingOption = Annotated[str, typer.Option(help="Carries resolved at the answer 
 CarryOption = Annotated[str, typer.Option(help="tri-state or binary.")]
 GateOption = Annotated[float, typer.Option(help="Hostile: this share of questions gets its carries elsewhere.")]
 Weighted = Annotated[int, typer.Option(help="Hostile: so many carries come from weighted sums.")]
-Split = Annotated[bool, typer.Option("--split", help="Hostile: one head for even sums, one for odd ones.")]
+SplitOption = Annotated[bool, typer.Option("--split", help="Hostile: one head for even sums, one for odd ones.")]
 Backup = Annotated[bool, typer.Option("--backup", help="Hostile: heads that act only when others are gone.")]
 Cancel = Annotated[bool, typer.Option("--cancel", help="Hostile: heads that write the negative of a carry.")]
 Spread = Annotated[bool, typer.Option("--spread", help="Hostile: tri-states are made at three places.")]
@@ -65,7 +65,7 @@ def plant_command(
     carry: CarryOption = "tri-state",
     gate: GateOption = 0.0,
     weighted: Weighted = 0,
-    split: Split = False,
+    split: SplitOption = False,
     backup: Backup = False,
     cancel: Cancel = False,
     spread: Spread = False,

@@ -23,7 +23,7 @@ from carrylens.arithmetic.planted.hostile_algorithm import KEY
 from carrylens.arithmetic.planted.hostile_circuit import level_places
 from carrylens.arithmetic.planted.hostile_roles import WEIGHED_NAMES
 from carrylens.arithmetic.planted.sketch import ONE, Neuron, Reading, Sketch, add, gate_at, out, table, times
-from carrylens.arithmetic.planted.wiring import Wiring
+from carrylens.arithmetic.planted.wiring import Wiring, extra_carriers, fetched
 from carrylens.arithmetic.tokens import MINUS, PLUS
 from carrylens.arithmetic.variables import OPR, SGN, A
 from carrylens.tasks.variables import Variable
@@ -81,7 +81,7 @@ def add_combiners(sketch: Sketch, wiring: Wiring) -> None:
                     _single(sketch, recipe, token, place)
     for recipe, places in together.items():
         sketch.neurons[recipe.layer] += _adder(recipe, places)
-    if wiring.hostile.n_weighed(wiring.digits):
+    if wiring.description.hostile.n_weighed(wiring.digits):
         level_places(sketch)
 
 
@@ -98,7 +98,7 @@ def _recipes(wiring: Wiring, token: Variable, letter: str) -> list[_Recipe]:
     found = [replace(start, carriers=carriers, n_votes=n_votes) for carriers, n_votes in routes] or [start]
     if len(found) == 2:
         found = [_if(recipe, GATE, wanted) for wanted, recipe in enumerate(found)]
-    looks_up = wiring.hostile.memorised is Memorised.TABLE
+    looks_up = wiring.description.hostile.memorised is Memorised.TABLE
     if KEY.variable not in parents or (looks_up and letter == "N"):
         return found
     other = replace(start, name=looked_up(letter)) if looks_up else replace(start, shift=1)
@@ -117,14 +117,14 @@ def _brought_carry(wiring: Wiring, token: Variable, letter: str) -> tuple[tuple[
         found += [(carried(role.heads[0], letter), 1.0) for role in wiring.carriers(token, carry)]
     n_votes = max(1, len(found))
     for carry in carries:
-        for name, role in wiring.extra_carriers(token, carry).items():
+        for name, role in extra_carriers(wiring, token, carry).items():
             found.append((carried(role.heads[0], letter), -1.0 if name == "negative" else 1.0))
     return tuple(found), n_votes
 
 
 def _weighed_carry(wiring: Wiring, token: Variable, letter: str) -> tuple[tuple[tuple[str, float], ...], int]:
     carries = [parent for parent in wiring.parents(token, WEIGHED_NAMES) if parent.name[1] == letter]
-    found = [(weighed(role.heads[0], letter), 1.0) for carry in carries for role in wiring.fetched(token, carry)]
+    found = [(weighed(role.heads[0], letter), 1.0) for carry in carries for role in fetched(wiring, token, carry)]
     return tuple(found), max(1, len(found))
 
 

@@ -26,7 +26,7 @@ from carrylens.arithmetic.planted.fetching import SHARP, code_of, column_values,
 from carrylens.arithmetic.planted.hostile_algorithm import HALVES, NONE, PARTS
 from carrylens.arithmetic.planted.hostile_circuit import NO_VOTE, ODD_VOTE, add_routes, gather_parts
 from carrylens.arithmetic.planted.sketch import ONE, Neuron, Reading, Sketch, add, gate_at, pos, table, times
-from carrylens.arithmetic.planted.wiring import Wiring
+from carrylens.arithmetic.planted.wiring import Wiring, bringers, halves
 from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.nodes import Node
 
@@ -40,10 +40,10 @@ def sketch_circuit(wiring: Wiring) -> Sketch:
     description = wiring.description
     sketch = Sketch(description.n_layers, description.n_heads)
     for role in (*description.roles, *description.decoys):
-        if wiring.hostile.spread and role.variable.name == "ST" and role in description.roles:
+        if wiring.description.hostile.spread and role.variable.name == "ST" and role in description.roles:
             gather_parts(sketch, wiring, role)
         elif role.variable.name in (*DIGITS, *TRI_STATE, *BINARY, *PARTS):
-            for half in wiring.halves(role):
+            for half in halves(wiring, role):
                 fetch(sketch, wiring, half)
     for token in wiring.tokens:
         for variable in (OPR, SGN):
@@ -85,14 +85,14 @@ def _digit_tables(sketch: Sketch, wiring: Wiring) -> None:
     for token in wiring.tokens:
         for variable in wiring.parents(token, DIGITS):
             copies = wiring.description.of(variable)
-            for role in (half for copy in copies for half in wiring.halves(copy)):
+            for role in (half for copy in copies for half in halves(wiring, copy)):
                 values, _ = column_values(role.variable, code_of(role, wiring), wiring.model)
                 loud = (ODD_VOTE if role.variable == HALVES[variable.name][1][variable.index or 0] else 1.0) / len(
                     copies
                 )
                 votes = tuple({} if value == NONE else {vote(variable.name, value): loud} for value in values)
                 wanted += [(role, mlp, votes) for mlp in role.mlps]
-            if wiring.hostile.split:  # what is said where neither half says anything
+            if wiring.description.hostile.split:  # what is said where neither half says anything
                 said = sketch.places.setdefault(wiring.tokens[token], {})
                 said[vote(variable.name, 0)] = NO_VOTE
     _tables(sketch, wiring, wanted)
@@ -140,7 +140,7 @@ def _resolve_lazily(sketch: Sketch, wiring: Wiring) -> None:
     for token, place in wiring.tokens.items():
         for resolved in wiring.parents(token, ("SV", "MV", "NV")):
             letter = resolved.name[0]
-            for lane, node in wiring.bringers(token, resolved):
+            for lane, node in bringers(wiring, token, resolved):
                 head = sketch.head(node.layer, node.head or 0)
                 wanted = {"anywhere": lowest, f"{letter}{lane} passes": -_STEP * (wiring.digits + 2)}
                 head.show(ONE, "anywhere")
@@ -206,7 +206,7 @@ def _deliver(sketch: Sketch, wiring: Wiring, tail: int) -> None:
     # The first position stands for "no carry": the head attends to it unless the carry draws it to the tail.
     for token, place in wiring.tokens.items():
         for resolved in wiring.parents(token, ("SV", "MV", "NV")):
-            for lane, node in wiring.bringers(token, resolved):
+            for lane, node in bringers(wiring, token, resolved):
                 letter = resolved.name[0]
                 head = sketch.head(node.layer, node.head or 0)
                 head.show(ONE, "anywhere")

@@ -119,7 +119,7 @@ class Half:
 
 
 @dataclass(frozen=True)
-class Part:
+class Equals:
     """A rule: does the other rule give this value?"""
 
     rule: Rule
@@ -184,7 +184,7 @@ def _spread(model: Algorithm) -> Iterator[Mechanism]:
         k = each.variable.index or 0
         parts = [family for family in (STN, STY, STU) if k or family is not STU]
         for family in parts:
-            yield Mechanism(family[k], each.parents, Part(each.rule, PARTS[family.name]))
+            yield Mechanism(family[k], each.parents, Equals(each.rule, PARTS[family.name]))
         yield Mechanism(each.variable, tuple(family[k] for family in parts), one_of_three)
 
 

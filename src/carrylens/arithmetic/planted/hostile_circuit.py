@@ -52,7 +52,7 @@ from carrylens.arithmetic.planted.sketch import (
     table,
     times,
 )
-from carrylens.arithmetic.planted.wiring import Wiring
+from carrylens.arithmetic.planted.wiring import Wiring, extra_carriers, fetched
 from carrylens.arithmetic.variables import D_PRIME, OPR, D, U
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
@@ -75,11 +75,11 @@ def add_routes(sketch: Sketch, wiring: Wiring) -> None:
     for token in wiring.tokens:
         parents = wiring.model.by_variable[token].parents
         if G.variable in parents:
-            _open_gate(sketch, wiring, *wiring.fetched(token, G.variable))
+            _open_gate(sketch, wiring, *fetched(wiring, token, G.variable))
         if KEY.variable in parents:
             _fit_key(sketch, wiring, token)
         for resolved in wiring.parents(token, RESOLVED):
-            if backup := wiring.extra_carriers(token, resolved).get("backup"):
+            if backup := extra_carriers(wiring, token, resolved).get("backup"):
                 _back_up(sketch, wiring, wiring.carriers(token, resolved)[0].heads[0], backup.heads[0])
     _add_weighing(sketch, wiring)
 
@@ -89,14 +89,17 @@ def _add_weighing(sketch: Sketch, wiring: Wiring) -> None:
     summed: dict[tuple[str, tuple[Node, ...]], None] = {}
     for token in wiring.tokens:
         for variable in wiring.parents(token, WEIGHED_NAMES):
-            for role in wiring.fetched(token, variable):
+            for role in fetched(wiring, token, variable):
                 _weigh(sketch, wiring, role)
                 heads = tuple(replace(head, position=0) for head in role.heads)
                 summed[variable.name[1], heads] = None
     for letter, heads in summed:
         sketch.neurons[heads[0].layer] += _read_carry(heads, letter, wiring)
     if summed:
-        sketch.fine, sketch.anchor = True, _ANCHORS.get(wiring.hostile.n_weighed(wiring.digits), sketch.anchor)
+        sketch.fine, sketch.anchor = (
+            True,
+            _ANCHORS.get(wiring.description.hostile.n_weighed(wiring.digits), sketch.anchor),
+        )
 
 
 def level_places(sketch: Sketch) -> None:
@@ -137,7 +140,7 @@ def _weigh(sketch: Sketch, wiring: Wiring, role: PlantedRole) -> None:
 def _read_carry(nodes: Sequence[Node], letter: str, wiring: Wiring) -> list[Neuron]:
     # Says yes where the weighed sum, or difference, reaches its bound. Where a head rests it reads 0, so that is a no.
     first, *second = [{brought(node): 9.0 * _MEASURE / _LOUD} for node in nodes]
-    smallest = 10.0 ** (1 - wiring.hostile.n_weighed(wiring.digits))
+    smallest = 10.0 ** (1 - wiring.description.hostile.n_weighed(wiring.digits))
     reads, bound = add(first, *second), 10.0
     if letter != "S":
         less, more = (first, second[0]) if letter == "M" else (second[0], first)
@@ -156,13 +159,17 @@ def _open_gate(sketch: Sketch, wiring: Wiring, role: PlantedRole) -> None:
     head.ask(node.position, {"top": SHARP})
     head.move(DIGIT, brought(node))
     head.move(ONE, present(node))
-    values: list[Reading] = [{GATE: 1.0} if digit < wiring.hostile.gate_limit else {} for digit in range(10)]
+    values: list[Reading] = [
+        {GATE: 1.0} if digit < wiring.description.hostile.gate_limit else {} for digit in range(10)
+    ]
     sketch.neurons[role.mlps[0].layer] += table({brought(node): 9.0}, {present(node): 1.0}, values, [node.position])
 
 
 def _fit_key(sketch: Sketch, wiring: Wiring, token: Variable) -> None:
-    (large,), (small,) = (wiring.fetched(token, family.variable) for family in (MX, MN))
-    places = [position_of(variable, wiring.digits) for variable in key_inputs(wiring.hostile, wiring.digits)]
+    (large,), (small,) = (fetched(wiring, token, family.variable) for family in (MX, MN))
+    places = [
+        position_of(variable, wiring.digits) for variable in key_inputs(wiring.description.hostile, wiring.digits)
+    ]
     for role, sign in ((large, 1.0), (small, -1.0)):
         (node,) = role.heads
         head = _resting(sketch, wiring, node)
@@ -177,7 +184,7 @@ def _fit_key(sketch: Sketch, wiring: Wiring, token: Variable) -> None:
     # Between 0 and 1 apart it falls from 1 to 0; below 0, which only interchanges bring about, it must not rise.
     sketch.neurons[layer] += [Neuron(apart, {KEY_FITS: 1.0}), Neuron(add(apart, {ONE: -1.0}), {KEY_FITS: -2.0})]
     sketch.neurons[layer].append(Neuron(add(apart, {ONE: -2.0}), {KEY_FITS: 1.0}))
-    if wiring.hostile.memorised is Memorised.TABLE:
+    if wiring.description.hostile.memorised is Memorised.TABLE:
         letters = {digit.name[0] for digit in wiring.parents(token, DIGITS)} or {"S"}
         for letter in sorted(letters - {"N"}):
             digits = table_digits(letter, token.index or 0, wiring.digits)

@@ -15,7 +15,7 @@ from carrylens.arithmetic.planted.algorithm_of import RESOLVED
 from carrylens.arithmetic.planted.hostile_algorithm import HALVES, KEY, MN, MX, PARTS
 from carrylens.arithmetic.planted.hostile_roles import WEIGHED_NAMES
 from carrylens.arithmetic.planted.truth import PlantedBackup, PlantedEdge, PlantedGroup
-from carrylens.arithmetic.planted.wiring import COLUMN, Wiring
+from carrylens.arithmetic.planted.wiring import COLUMN, Wiring, bringers, extra_carriers, fetched
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
 
@@ -25,19 +25,19 @@ _SOME_HALVES = {half.name for pair in HALVES.values() for half in pair}
 def carrier_group(wiring: Wiring, token: Variable, resolved: Variable) -> PlantedGroup:
     """The heads that bring a carry, with their votes. A backup has none: it is silent as long as they are there."""
     votes = {role.heads: 1 for role in wiring.carriers(token, resolved)}
-    for name, role in wiring.extra_carriers(token, resolved).items():
+    for name, role in extra_carriers(wiring, token, resolved).items():
         if name != "backup":
             votes[role.heads] = -1 if name == "negative" else 1
     copies = tuple(sorted(votes))
-    weights = tuple(votes[copy] for copy in copies) if wiring.hostile.cancel else ()
+    weights = tuple(votes[copy] for copy in copies) if wiring.description.hostile.cancel else ()
     return PlantedGroup(resolved, "bring", (token,), copies, weights)
 
 
 def bringing_heads(wiring: Wiring, token: Variable, resolved: Variable) -> list[tuple[int, Node]]:
     """The heads that bring a carry, with their lanes, without backups."""
-    backup = wiring.extra_carriers(token, resolved).get("backup")
+    backup = extra_carriers(wiring, token, resolved).get("backup")
     silent = backup.heads if backup else ()
-    return [(lane, head) for lane, head in wiring.bringers(token, resolved) if head not in silent]
+    return [(lane, head) for lane, head in bringers(wiring, token, resolved) if head not in silent]
 
 
 def backups_of(wiring: Wiring) -> tuple[PlantedBackup, ...]:
@@ -46,7 +46,7 @@ def backups_of(wiring: Wiring) -> tuple[PlantedBackup, ...]:
         PlantedBackup(backup.heads[0], wiring.carriers(token, resolved)[0].heads[0], resolved, (token,))
         for token in wiring.tokens
         for resolved in wiring.parents(token, RESOLVED)
-        if (backup := wiring.extra_carriers(token, resolved).get("backup"))
+        if (backup := extra_carriers(wiring, token, resolved).get("backup"))
     )
 
 
@@ -90,7 +90,7 @@ def route_edges(wiring: Wiring, token: Variable) -> Iterator[PlantedEdge]:
 
 def shared_out(groups: Iterable[PlantedGroup], wiring: Wiring) -> list[PlantedGroup]:
     """The groups with the share of natural questions that each is for."""
-    hostile, key = wiring.hostile, wiring.hostile.key_share(wiring.digits)
+    hostile, key = wiring.description.hostile, wiring.description.hostile.key_share(wiring.digits)
 
     def share(group: PlantedGroup) -> float:
         name = group.variable.name
@@ -108,7 +108,7 @@ def shared_out(groups: Iterable[PlantedGroup], wiring: Wiring) -> list[PlantedGr
 
 def _parts(wiring: Wiring) -> Iterator[tuple[Variable, Node, tuple[Variable, ...]]]:
     # Every part of every spread column that is read, the head that gathers it, and the tokens that it serves.
-    for k in wiring.columns.get("S", []) if wiring.hostile.spread else []:
+    for k in wiring.columns.get("S", []) if wiring.description.hostile.spread else []:
         (column,) = wiring.column_variables("S", k)
         (role,) = wiring.description.of(column)
         serves = tuple(
@@ -125,12 +125,12 @@ def _route_steps(wiring: Wiring, token: Variable) -> Iterator[tuple[Variable, st
     parents = wiring.model.by_variable[token].parents
     for variable in parents:
         if variable.name in (*WEIGHED_NAMES, G.name):
-            roles = wiring.fetched(token, variable)
+            roles = fetched(wiring, token, variable)
             yield variable, "fetch", [role.heads for role in roles]
             yield variable, "table", [role.mlps for role in roles]
     if KEY.variable in parents:
         for extreme in (MX.variable, MN.variable):
-            (role,) = wiring.fetched(token, extreme)
+            (role,) = fetched(wiring, token, extreme)
             yield extreme, "fetch", [role.heads]
             if extreme in parents:
                 yield extreme, "table", [role.mlps]

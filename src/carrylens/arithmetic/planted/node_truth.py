@@ -21,7 +21,7 @@ from carrylens.arithmetic.planted.hostile_truth import (
     shared_out,
 )
 from carrylens.arithmetic.planted.truth import PlantedEdge, PlantedGroup
-from carrylens.arithmetic.planted.wiring import Wiring
+from carrylens.arithmetic.planted.wiring import Wiring, halves
 from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
@@ -71,7 +71,7 @@ def _columns(wiring: Wiring) -> Iterator[tuple[Variable, list[Variable], list[Pl
 
 def _column_groups(wiring: Wiring) -> Iterator[PlantedGroup]:
     for variable, serves, roles in _columns(wiring):
-        if wiring.hostile.spread:
+        if wiring.description.hostile.spread:
             continue  # the parts of such a column have groups of their own
         yield group(variable, "fetch", serves, [role.heads for role in roles])
         yield group(variable, "table", serves, [role.mlps[:1] for role in roles])
@@ -90,8 +90,8 @@ def _resolver_groups(wiring: Wiring) -> Iterator[PlantedGroup]:
 def _token_groups(wiring: Wiring, token: Variable) -> Iterator[PlantedGroup]:
     for variable in wiring.parents(token, DIGITS):
         roles = wiring.description.of(variable)
-        for halves in zip(*(wiring.halves(role) for role in roles), strict=True):
-            yield group(halves[0].variable, "fetch", [token], [half.heads for half in halves])
+        for alike in zip(*(halves(wiring, role) for role in roles), strict=True):
+            yield group(alike[0].variable, "fetch", [token], [half.heads for half in alike])
         if roles[0].mlps:
             yield group(variable, "table", [token], [role.mlps for role in roles])
     for variable in wiring.parents(token, (str(OPR), str(SGN))):
@@ -102,7 +102,7 @@ def _token_groups(wiring: Wiring, token: Variable) -> Iterator[PlantedGroup]:
 
 
 def _column_edges(wiring: Wiring) -> Iterator[PlantedEdge]:
-    if wiring.hostile.spread:
+    if wiring.description.hostile.spread:
         return
     for variable, _, roles in _columns(wiring):
         for role in roles:
@@ -146,7 +146,7 @@ def _token_edges(wiring: Wiring, token: Variable) -> Iterator[PlantedEdge]:
     combiner = _known(wiring.combiner(token))
     for variable in wiring.parents(token, DIGITS):
         for role in wiring.description.of(variable):
-            for half in wiring.halves(role):
+            for half in halves(wiring, role):
                 reader = role.mlps[0] if role.mlps else combiner
                 yield from (PlantedEdge(head, reader, "mlp", half.variable) for head in half.heads)
             yield from (PlantedEdge(mlp, combiner, "mlp", variable) for mlp in role.mlps)

@@ -15,7 +15,6 @@ from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.layout import predicting_place
 from carrylens.arithmetic.planted.algorithm_of import BINARY, RESOLVED, TRI_STATE
 from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
-from carrylens.arithmetic.planted.hostile import Hostile
 from carrylens.arithmetic.planted.hostile_algorithm import HALVES
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
@@ -36,11 +35,6 @@ class Wiring:
     def digits(self) -> int:
         """How many digits the operands have."""
         return self.description.digits
-
-    @property
-    def hostile(self) -> Hostile:
-        """The hostile dials of the description."""
-        return self.description.hostile
 
     @cached_property
     def tokens(self) -> dict[Variable, int]:
@@ -74,33 +68,8 @@ class Wiring:
 
     def carriers(self, token: Variable, resolved: Variable) -> list[PlantedRole]:
         """The heads that bring a resolved carry to where a token is predicted, one for each lane."""
-        found = self._bringing(token, resolved)
-        return found[:1] if self.hostile.cancel or self.hostile.backup else found
-
-    def extra_carriers(self, token: Variable, resolved: Variable) -> dict[str, PlantedRole]:
-        """What else brings it there: a head that makes up for another, one with the negative, a backup."""
-        names = (["makes up", "negative"] if self.hostile.cancel else []) + (["backup"] if self.hostile.backup else [])
-        return dict(zip(names, self._bringing(token, resolved)[1:], strict=False))
-
-    def bringers(self, token: Variable, resolved: Variable) -> list[tuple[int, Node]]:
-        """Every head that brings a carry, with the lane it brings; those that cancel or back up bring the first."""
-        first = [(lane, role.heads[0]) for lane, role in enumerate(self.carriers(token, resolved))]
-        return [*first, *((0, role.heads[0]) for role in self.extra_carriers(token, resolved).values())]
-
-    def _bringing(self, token: Variable, resolved: Variable) -> list[PlantedRole]:
-        place = self.tokens[token]
-        return [role for role in self.description.of(resolved) if role.position == place and not role.mlps]
-
-    def fetched(self, token: Variable, variable: Variable) -> list[PlantedRole]:
-        """The roles that fetch a variable where a token is predicted, and work it out there."""
-        return [role for role in self.description.of(variable) if role.position == self.tokens[token]]
-
-    def halves(self, role: PlantedRole) -> list[PlantedRole]:
-        """A role by what its heads fetch: itself, or one for even and one for odd sums where it is split."""
-        if not self.hostile.split or role.variable.name not in HALVES or role in self.description.decoys:
-            return [role]
-        pair = zip(HALVES[role.variable.name], role.heads, strict=True)
-        return [PlantedRole(half[role.variable.index or 0], frozenset({head, *role.mlps})) for half, head in pair]
+        found, hostile = _bringing(self, token, resolved), self.description.hostile
+        return found[:1] if hostile.cancel or hostile.backup else found
 
     def selector(self, token: Variable, variable: Variable) -> Node | None:
         """The head that brings the operator or the sign to where a token is predicted."""
@@ -118,3 +87,35 @@ class Wiring:
         """The head and MLP that resolve all carries at once, if they are not resolved lazily."""
         found = [role for role in self.description.roles if role.variable.name in RESOLVED and role.mlps]
         return found[0] if found else None
+
+
+def extra_carriers(wiring: Wiring, token: Variable, resolved: Variable) -> dict[str, PlantedRole]:
+    """What else brings a carry there: a head that makes up for another, one with the negative, a backup."""
+    hostile = wiring.description.hostile
+    names = (["makes up", "negative"] if hostile.cancel else []) + (["backup"] if hostile.backup else [])
+    return dict(zip(names, _bringing(wiring, token, resolved)[1:], strict=False))
+
+
+def bringers(wiring: Wiring, token: Variable, resolved: Variable) -> list[tuple[int, Node]]:
+    """Every head that brings a carry, with the lane it brings; those that cancel or back up bring the first."""
+    first = [(lane, role.heads[0]) for lane, role in enumerate(wiring.carriers(token, resolved))]
+    return [*first, *((0, role.heads[0]) for role in extra_carriers(wiring, token, resolved).values())]
+
+
+def fetched(wiring: Wiring, token: Variable, variable: Variable) -> list[PlantedRole]:
+    """The roles that fetch a variable where a token is predicted, and work it out there."""
+    return [role for role in wiring.description.of(variable) if role.position == wiring.tokens[token]]
+
+
+def halves(wiring: Wiring, role: PlantedRole) -> list[PlantedRole]:
+    """A role by what its heads fetch: itself, or one for even and one for odd sums where it is split."""
+    description = wiring.description
+    if not description.hostile.split or role.variable.name not in HALVES or role in description.decoys:
+        return [role]
+    pair = zip(HALVES[role.variable.name], role.heads, strict=True)
+    return [PlantedRole(half[role.variable.index or 0], frozenset({head, *role.mlps})) for half, head in pair]
+
+
+def _bringing(wiring: Wiring, token: Variable, resolved: Variable) -> list[PlantedRole]:
+    place = wiring.tokens[token]
+    return [role for role in wiring.description.of(resolved) if role.position == place and not role.mlps]

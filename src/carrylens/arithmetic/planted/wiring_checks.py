@@ -24,7 +24,7 @@ from carrylens.arithmetic.planted.description import CircuitDescription, Method,
 from carrylens.arithmetic.planted.hostile import KindDials, check_hostile
 from carrylens.arithmetic.planted.hostile_algorithm import KEY, MN, MX, PARTS
 from carrylens.arithmetic.planted.hostile_roles import WEIGHED_NAMES
-from carrylens.arithmetic.planted.wiring import COLUMN, Lane, Wiring
+from carrylens.arithmetic.planted.wiring import COLUMN, Lane, Wiring, extra_carriers, fetched
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
@@ -117,7 +117,7 @@ def _check_place(role: PlantedRole, wiring: Wiring) -> None:
     if len({node.position for node in role.nodes}) > 1:
         _refuse(role, "its nodes are at different places", "Write one role for each place.")
     name, digit = role.variable.name, role.variable.index or 0
-    if wiring.hostile.spread and name == "ST" and role not in wiring.description.decoys:
+    if wiring.description.hostile.spread and name == "ST" and role not in wiring.description.decoys:
         _check_gathered(role, wiring)
     elif name in (*DIGITS, *COLUMN, *PARTS):
         latest = position_of(D_PRIME[digit], wiring.digits)
@@ -133,7 +133,7 @@ def _check_place(role: PlantedRole, wiring: Wiring) -> None:
             name == "SA"
             and wiring.model.operation.value == "add"
             and len(wiring.description.of(role.variable)) == 1
-            and not wiring.hostile
+            and not wiring.description.hostile
         )
         if not 1 <= len(role.heads) <= 2 or (len(role.mlps) != wanted and not (direct and not role.mlps)):
             _refuse(
@@ -221,15 +221,15 @@ def _check_routes(token: Variable, combiner: Node, wiring: Wiring) -> None:
     wanted = [parent for parent in parents if parent.name in (*WEIGHED_NAMES, G.name)]
     wanted += [MX.variable, MN.variable] if KEY.variable in parents else []
     for variable in wanted:
-        roles = wiring.fetched(token, variable)
+        roles = fetched(wiring, token, variable)
         most = 2 if variable.name in WEIGHED_NAMES else 1
         if not roles or any(not 1 <= len(role.heads) <= most or len(role.mlps) != 1 for role in roles):
             _missing(token, f"it needs {variable}", f"{variable} at P{place}L0H1 + P{place}L0MLP")
         for role in roles:
             _check_before(role, role.mlps[0], combiner, token)
-    n_extra = 2 * wiring.hostile.cancel + wiring.hostile.backup
+    n_extra = 2 * wiring.description.hostile.cancel + wiring.description.hostile.backup
     for resolved in wiring.parents(token, RESOLVED):
-        carriers, extra = wiring.carriers(token, resolved), wiring.extra_carriers(token, resolved)
+        carriers, extra = wiring.carriers(token, resolved), extra_carriers(wiring, token, resolved)
         if len(extra) != n_extra:
             _missing(resolved, f"{len(extra)} more heads bring it to P{place}, not {n_extra}", f"{carriers[0]}")
         for name, role in extra.items():
