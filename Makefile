@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
-.PHONY: demo test fast unit parity format lint types docs clean
+.PHONY: demo test fast unit parity format lint types docs leaderboard clean
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
@@ -58,6 +58,10 @@ docs: .venv/ready
 	$(BIN)/carrylens losses mix_d6_l3_h4_w96_t4K_s1 --svg docs/losses_by_digit.svg
 	$(BIN)/python -c "from carrylens.report.api_page import api_page; print(api_page(), end='')" > docs/api.md
 	rm -rf out/planted && $(BIN)/carrylens plant mix --digits 3 --decoys 1 --out out/planted --svg docs/planted.svg
+
+# Every method on every suite: hours, and it goes on where it was stopped. `--quick` takes minutes.
+leaderboard: .venv/ready
+	$(BIN)/carrylens benchmark --out out/benchmark --leaderboard docs
 
 # The file `ready` is touched last, so an interrupted set-up starts again.
 .venv/ready: pyproject.toml constraints.txt

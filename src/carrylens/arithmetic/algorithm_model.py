@@ -82,23 +82,21 @@ def state_algorithm(
 
 
 def restate(model: Algorithm, name: str, mechanisms: Iterable[Mechanism], families: Iterable[Family] = ()) -> Algorithm:
-    """Another algorithm for the same questions: of these mechanisms, those that an answer needs.
+    """Another algorithm for the same questions, with these mechanisms.
 
     `families` are those of new variables that carrylens does not have; those of the model are known.
     """
     some = tuple(mechanisms)
-    by_variable = {each.variable: each for each in some}
-    waiting, needed = list(model.outputs), set[Variable]()
-    while waiting:
-        variable = waiting.pop()
-        if variable in by_variable and variable not in needed:
-            needed.add(variable)
-            waiting.extend(by_variable[variable].parents)
-    own = {family.name: family for family in (*model.families, *families) if family.name not in FAMILIES}
-    kept = [each for each in some if each.variable in needed]
-    used = {each.variable.name for each in kept}
-    stated = [family for family in own.values() if family.name in used]
-    return state_algorithm(name, model.operation, model.digits, kept, stated)
+    named = {each.variable.name for each in some}
+    known = {family.name: family for family in (*model.families, *families)}
+    own = [family for family in known.values() if family.name in named and family.name not in FAMILIES]
+    return state_algorithm(name, model.operation, model.digits, some, own)
+
+
+def pruned(model: Algorithm) -> Algorithm:
+    """The same algorithm without the variables that no answer needs."""
+    needed = set(model.outputs).union(*(model.ancestors(output) for output in model.outputs))
+    return restate(model, model.name, [each for each in model.mechanisms if each.variable in needed])
 
 
 def answer_outputs(digits: int) -> tuple[Variable, ...]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithm_model import Algorithm, restate
 from carrylens.arithmetic.questions import check_digits
@@ -55,8 +56,8 @@ class Below:
 
     limit: int
 
-    def __call__(self, value: Column) -> Column:
-        """1 where it is."""
+    def __call__(self, value: Column) -> NDArray[np.bool_]:
+        """True where it is."""
         return value < self.limit
 
 
@@ -121,7 +122,7 @@ def _merged(gate: Gate, first: Mechanism, second: Mechanism) -> Mechanism:
 
 def _beside(first: Algorithm, second: Algorithm, gate: Gate) -> tuple[list[Mechanism], list[Family]]:
     # The second algorithm's mechanisms, with new names for what the first computes in another way.
-    known = first.by_variable | {each.variable: each for each in gate.mechanisms}
+    known = {**first.by_variable} | {each.variable: each for each in gate.mechanisms}
     inner = [each for each in second.mechanisms if each.variable not in second.outputs]
     clashing: set[str] = set()
     while True:  # a new name changes the parents of others, which may then differ, too

@@ -19,7 +19,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithm_model import Algorithm, restate, state_algorithm
+from carrylens.arithmetic.algorithm_model import Algorithm, pruned, restate, state_algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation, check_digits, check_operation
 from carrylens.arithmetic.subtasks import (
@@ -80,7 +80,7 @@ def weighted_sum(operation: Operation, digits: int, n_carries: int | None = None
     if not 1 <= n_weighed <= digits:
         raise CarryLensError(f"{n_weighed} carries cannot be weighed in {digits} digits. Give 1 to {digits}.")
     some = "" if n_weighed == digits else f", {n_weighed} of {digits} carries"
-    return weigh_carries(algorithm(operation, digits), n_weighed, f"weighted-sum {operation.value}{some}")
+    return pruned(weigh_carries(algorithm(operation, digits), n_weighed, f"weighted-sum {operation.value}{some}"))
 
 
 def weigh_carries(model: Algorithm, n_carries: int, name: str) -> Algorithm:
@@ -155,10 +155,10 @@ def _ripple(operation: Operation, digits: int) -> Iterator[Mechanism]:
             yield Mechanism(A[k], (OPR, *sum_parents, *difference_parents), rule)
 
 
-def weighed(*digits: Column) -> NDArray[np.int64]:
+def as_numbers(*digits: Column) -> NDArray[np.int64]:
     """Both operands' digits, from the highest down, as two numbers: axes [operand, question].
 
-    >>> weighed(*np.array([[5, 1], [4, 2], [0, 9], [7, 9]], dtype=np.int8))
+    >>> as_numbers(*np.array([[5, 1], [4, 2], [0, 9], [7, 9]], dtype=np.int8))
     array([[54, 12],
            [ 7, 99]])
     """
@@ -170,18 +170,18 @@ def weighed(*digits: Column) -> NDArray[np.int64]:
 
 def weighed_carry(*digits: Column) -> NDArray[np.bool_]:
     """WS: does the sum of both numbers have a digit more than they do?"""
-    return weighed(*digits).sum(0) >= 10 ** (len(digits) // 2)
+    return as_numbers(*digits).sum(0) >= 10 ** (len(digits) // 2)
 
 
 def weighed_borrow(*digits: Column) -> NDArray[np.bool_]:
     """WM: is the first number less than the second?"""
-    first, second = weighed(*digits)
+    first, second = as_numbers(*digits)
     return first < second
 
 
 def weighed_return(*digits: Column) -> NDArray[np.bool_]:
     """WN: is the second number less than the first?"""
-    first, second = weighed(*digits)
+    first, second = as_numbers(*digits)
     return second < first
 
 

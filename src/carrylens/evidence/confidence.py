@@ -1,6 +1,6 @@
 """Confidence: how probable it is that a role is true, from how often its interchange hit and how often its null moved.
 
-Takes  the rates of a role, and coefficients that `carrylens calibrate --fit` found on planted circuits.
+Takes  the rates of a role, and coefficients that `carrylens benchmark --fit` found on planted circuits.
 Gives  a probability.
 Never  has a coefficient typed by hand: they are read from `confidence.json`, which says how it was made.
 
@@ -56,7 +56,7 @@ class Confidence:
             return cls(**numbers, made=dict(given["made"]))
         except (ValueError, KeyError, TypeError) as error:
             raise CarryLensError(
-                f"This is no confidence rule ({error}). Write carrylens calibrate --fit to make one."
+                f"This is no confidence rule ({error}). Write carrylens benchmark --fit to make one."
             ) from error
 
 
@@ -66,7 +66,7 @@ def shipped_confidence() -> Confidence:
     try:
         return Confidence.from_json(FILE.read_bytes())
     except OSError as error:
-        raise CarryLensError(f"{FILE} cannot be read ({error.strerror}). Write carrylens calibrate --fit.") from error
+        raise CarryLensError(f"{FILE} cannot be read ({error.strerror}). Write carrylens benchmark --fit.") from error
 
 
 def stated_confidence(hit: Rate, null: Rate) -> float:

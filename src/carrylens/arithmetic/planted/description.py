@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, Self
 
+from carrylens.arithmetic.planted.hostile import Hostile
 from carrylens.arithmetic.questions import Operation, check_digits
 from carrylens.errors import CarryLensError, quote
 from carrylens.nodes import Node, parse_nodes, print_nodes
@@ -69,6 +70,7 @@ class CircuitDescription:
 
     `noise` is how many of the last heads of every layer only make noise. `width` is chosen if it is None. Roles that
     share a head are polysemy, a role with two heads is sharing, several roles with one variable are redundancy.
+    `hostile` dials change what some of the roles' nodes do.
     """
 
     operation: Operation
@@ -82,6 +84,7 @@ class CircuitDescription:
     rotated: bool = False
     seed: int = 0
     width: int | None = None
+    hostile: Hostile = field(default_factory=Hostile)
 
     def __post_init__(self) -> None:
         check_digits(self.digits)
@@ -97,8 +100,9 @@ class CircuitDescription:
 
     def to_json(self) -> str:
         """The description as JSON, one role a line."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "hostile"}
         plain |= {"operation": self.operation.value, "method": self.method.value}
+        plain |= {"hostile": self.hostile.turned()} if self.hostile else {}
         lines = [f"  {json.dumps(key)}: {_printed(value)}" for key, value in plain.items()]
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -111,7 +115,7 @@ class CircuitDescription:
             raise CarryLensError(
                 f"{source} is not JSON ({error}). Write one with carrylens plant --describe."
             ) from error
-        names = {field.name for field in fields(cls)}
+        names = {each.name for each in fields(cls)}
         if not isinstance(given, dict) or given.keys() - names or not {"operation", "digits", "roles"} <= given.keys():
             raise CarryLensError(
                 f"{source} is no circuit description. Give an object with operation, digits, roles and any of "
@@ -122,6 +126,7 @@ class CircuitDescription:
             **given
             | {"roles": roles, "decoys": decoys}
             | _shape(given, (*roles, *decoys))
+            | {"hostile": Hostile.of(given.get("hostile", {}), source)}
             | {"operation": _choice(Operation, given["operation"], source)}
             | {"method": _choice(Method, given.get("method", "left-to-right"), source)}
         )

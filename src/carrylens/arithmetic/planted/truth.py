@@ -17,6 +17,7 @@ import numpy as np
 
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.description import CircuitDescription
+from carrylens.arithmetic.planted.deserved import DeservedVerdict, deserved_verdicts
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.arithmetic.variables import SGN
 from carrylens.arithmetic.zoo.model_facts import TRUTH
@@ -35,14 +36,22 @@ Moved = tuple[Variable, tuple[Variable, ...]]
 class PlantedGroup:
     """One step of one variable's making. Each copy suffices; the nodes of a copy are partners, and only together do.
 
-    `serves` names the tokens of the answer that depend on it, `stage` what is done: fetch, table, sort, resolve,
-    bring, select or combine.
+    `serves` names the tokens of the answer that depend on it, `stage` what is done: fetch, table, sort, gather,
+    resolve, bring, select or combine. `weights` say how much each copy's vote counts where that is not 1 for all; a
+    copy that writes the negative votes against the others. `share` is that of the natural questions answered with it.
     """
 
     variable: Variable
     stage: str
     serves: tuple[Variable, ...]
     copies: tuple[tuple[Node, ...], ...]
+    weights: tuple[int, ...] = ()
+    share: float = 1.0
+
+    def weight_of(self, copies: Collection[tuple[Node, ...]]) -> int:
+        """How much these copies' votes count together."""
+        weights = self.weights or (1,) * len(self.copies)
+        return sum(weight for copy, weight in zip(self.copies, weights, strict=True) if copy in copies)
 
     @property
     def nodes(self) -> frozenset[Node]:
@@ -61,13 +70,24 @@ class PlantedEdge:
 
 
 @dataclass(frozen=True)
+class PlantedBackup:
+    """A node that writes nothing as long as `first` writes something, and then writes what that one would."""
+
+    node: Node
+    first: Node
+    variable: Variable
+    serves: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
 class Truth:
-    """All that is true of a planted model."""
+    """All that is true of a planted model. An interchange of `backups` alone does nothing."""
 
     name: str
     description: CircuitDescription
     groups: tuple[PlantedGroup, ...]
     edges: tuple[PlantedEdge, ...]
+    backups: tuple[PlantedBackup, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", tuple(sorted(set(self.groups), key=_order)))
@@ -89,6 +109,11 @@ class Truth:
             for node in role.nodes:
                 found.setdefault(node, set()).add(role.variable)
         return {node: frozenset(found[node]) for node in sorted(found)}
+
+    @property
+    def deserved(self) -> tuple[DeservedVerdict, ...]:
+        """The verdict that each known hypothesis about this model deserves."""
+        return deserved_verdicts(self.description)
 
     def groups_of(self, node: Node) -> tuple[PlantedGroup, ...]:
         """The groups a node is in."""
@@ -135,7 +160,7 @@ class Truth:
             if whole:
                 alike = touched.setdefault((group.variable.name, group.stage), {})
                 alike[group] = len(whole) == len(group.copies)
-            if 2 * len(whole) > len(group.copies):
+            if 2 * group.weight_of(whole) > group.weight_of(group.copies):
                 found.append((group.variable, group.serves))
         for alike in touched.values():
             _check_votes(alike)
@@ -157,7 +182,9 @@ class Truth:
                 for edge in self.edges
             ],
             "decoys": {str(node): sorted(map(str, variables)) for node, variables in self.decoys.items()},
+            "deserves": [verdict.plain() for verdict in self.deserved],
         }
+        plain |= {"backups": [_backup_entry(backup) for backup in self.backups]} if self.backups else {}
         return json.dumps(plain, indent=1) + "\n"
 
     @classmethod
@@ -168,7 +195,8 @@ class Truth:
             description = CircuitDescription.from_json(json.dumps(plain["description"]), source)
             groups = tuple(_groups(plain["nodes"]))
             edges = tuple(_edge(row) for row in plain["edges"])
-            return cls(str(plain["model"]), description, groups, edges)
+            backups = tuple(map(_backup, plain.get("backups", ())))
+            return cls(str(plain["model"]), description, groups, edges, backups)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CarryLensError(f"{source} states no truth ({error!r}). Plant the model again.") from error
 
@@ -194,7 +222,27 @@ def _entry(node: Node, group: PlantedGroup) -> dict[str, Any]:
         "serves": [str(token) for token in group.serves],
         "partners": [str(other) for other in own if other != node],
         "copies": [[str(other) for other in copy] for copy in group.copies if copy != own],
+    } | _unusual(group)
+
+
+def _unusual(group: PlantedGroup) -> dict[str, Any]:
+    # What most groups need not say; weights are in the order of all copies, sorted.
+    weights = {"weights": list(group.weights)} if group.weights else {}
+    return weights | ({"share": group.share} if group.share != 1.0 else {})
+
+
+def _backup_entry(backup: PlantedBackup) -> dict[str, Any]:
+    return {
+        "node": str(backup.node),
+        "for": str(backup.first),
+        "variable": str(backup.variable),
+        "serves": [str(token) for token in backup.serves],
     }
+
+
+def _backup(row: Mapping[str, Any]) -> PlantedBackup:
+    serves = tuple(map(Variable.parse, row["serves"]))
+    return PlantedBackup(Node.parse(row["node"]), Node.parse(row["for"]), Variable.parse(row["variable"]), serves)
 
 
 def _groups(nodes: Mapping[str, list[dict[str, Any]]]) -> Iterator[PlantedGroup]:
@@ -203,7 +251,9 @@ def _groups(nodes: Mapping[str, list[dict[str, Any]]]) -> Iterator[PlantedGroup]
             own = tuple(sorted(map(Node.parse, (name, *entry["partners"]))))
             others = [tuple(map(Node.parse, copy)) for copy in entry["copies"]]
             serves = tuple(map(Variable.parse, entry["serves"]))
-            yield PlantedGroup(Variable.parse(entry["variable"]), entry["stage"], serves, tuple(sorted([own, *others])))
+            copies, weights = tuple(sorted([own, *others])), tuple(map(int, entry.get("weights", ())))
+            share = float(entry.get("share", 1.0))
+            yield PlantedGroup(Variable.parse(entry["variable"]), entry["stage"], serves, copies, weights, share)
 
 
 def _edge(row: Mapping[str, str]) -> PlantedEdge:
