@@ -28,7 +28,7 @@ MEAN = -2
 
 
 @dataclass(frozen=True, eq=False)
-class Writes:
+class PassWrites:
     """What all nodes wrote: for each layer what heads mixed, [batch, pos, head, d_head], and what the MLP wrote."""
 
     heads: tuple[Tensor, ...]
@@ -43,7 +43,7 @@ class Sources:
     after all heads the MLP.
     """
 
-    writes: Writes
+    writes: PassWrites
     slots: Int[Tensor, "batch pos layer component"]
     offsets: tuple[int, ...]
 
@@ -55,7 +55,7 @@ class Sources:
         return _taken(own, kept, slots[..., -1] if is_mlp else slots[..., : own.shape[2]], self.offsets)
 
 
-def clean_pass(model: Transformer, tokens: Int[Tensor, "batch pos"]) -> tuple[Tensor, Writes]:
+def clean_pass(model: Transformer, tokens: Int[Tensor, "batch pos"]) -> tuple[Tensor, PassWrites]:
     """The logits where outputs are read, and all writes, in which nothing is replaced."""
     return _pass(model, tokens, None)
 
@@ -69,7 +69,7 @@ def interchange_pass(
     return _pass(model, tokens, sources)[0]
 
 
-def _pass(model: Transformer, tokens: Tensor, sources: Sources | None) -> tuple[Tensor, Writes]:
+def _pass(model: Transformer, tokens: Tensor, sources: Sources | None) -> tuple[Tensor, PassWrites]:
     reads = model.config.reads
     tokens = tokens[:, : reads.stop]
     stream = model.embed(tokens) + model.pos_embed(tokens)
@@ -87,7 +87,7 @@ def _pass(model: Transformer, tokens: Tensor, sources: Sources | None) -> tuple[
             write = _neurons(block.mlp, block.ln2.fused(stream))
             mlps[-1] = write if sources is None else sources.replaced(write, layer, first, is_mlp=True)
             stream = stream + mlps[-1]
-    return model.unembed(model.ln_final.fused(stream)), Writes(tuple(heads), tuple(mlps))
+    return model.unembed(model.ln_final.fused(stream)), PassWrites(tuple(heads), tuple(mlps))
 
 
 def _neurons(mlp: MLP, x: Tensor) -> Tensor:

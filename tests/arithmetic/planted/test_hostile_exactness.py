@@ -13,8 +13,8 @@ from carrylens.arithmetic.planted.dials import Carry, Copies, Dials, Timing, des
 from carrylens.arithmetic.planted.hostile import MOST_WEIGHED, Hostile, KindDials, Memorised, check_hostile
 from carrylens.arithmetic.planted.hostile_suite import hostile_descriptions
 from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.errors import CarryLensError
 
 SUITE = [each.name for each in hostile_descriptions(Operation.ADD, 2)]
@@ -51,19 +51,19 @@ def test_every_two_digit_mixed_question_is_right(name: str) -> None:
 @pytest.mark.parametrize("operation", Operation)
 @pytest.mark.parametrize("name", KIND)
 def test_hostile_dials_go_with_kind_ones(name: str, operation: Operation) -> None:
-    questions = Stream(StreamKind.ENRICHED, operation, 3, seed=3).take(0, 300)
+    questions = Population(PopulationKind.ENRICHED, operation, 3).draw(3, 0, 300)
     assert failures(plant(describe(operation, 3, KIND[name])).model, questions) == 0
 
 
 @pytest.mark.slow
 def test_superposed_directions_stay_exact_beside_noise_and_decoys() -> None:
     (each,) = [each for each in hostile_descriptions(Operation.SUB, 3) if each.name == "kept_together"]
-    questions = Stream(StreamKind.ENRICHED, Operation.SUB, 3, seed=11).take(0, 1500)
+    questions = Population(PopulationKind.ENRICHED, Operation.SUB, 3).draw(11, 0, 1500)
     assert failures(plant(each.description).model, questions) == 0
 
 
 def test_sums_of_four_columns_can_be_weighed() -> None:
-    questions = Stream(StreamKind.ENRICHED, Operation.ADD, MOST_WEIGHED, seed=3).take(0, 1000)
+    questions = Population(PopulationKind.ENRICHED, Operation.ADD, MOST_WEIGHED).draw(3, 0, 1000)
     dials = Dials(rotated=True, hostile=Hostile(weighted=MOST_WEIGHED))
     assert failures(plant(describe(Operation.ADD, MOST_WEIGHED, dials)).model, questions) == 0
 
@@ -126,14 +126,14 @@ def test_what_cannot_go_together_is_refused_in_one_line(
 
 
 def test_settings_that_no_dial_has_are_refused() -> None:
-    with pytest.raises(CarryLensError, match="gate is 0.25. Give a share in tenths"):
+    with pytest.raises(CarryLensError, match="gate is 0.25"):
         Hostile(gate=0.25)
     with pytest.raises(CarryLensError, match="weighted is -1"):
         Hostile(weighted=-1)
     with pytest.raises(CarryLensError, match="Give any of gate, weighted"):
         Hostile.of({"gates": 1}, "own.json")
-    with pytest.raises(CarryLensError, match="memorised is 'some'. Write one of nothing, table, backdoor"):
+    with pytest.raises(CarryLensError, match="memorised is 'some'.*nothing, table, backdoor"):
         Hostile.of({"memorised": "some"}, "own.json")
-    with pytest.raises(CarryLensError, match="split is 1. Write true or false"):
+    with pytest.raises(CarryLensError, match="split is 1"):
         Hostile.of({"split": 1}, "own.json")
     check_hostile(Hostile(), Operation.ADD, 20, KindDials(True, True, True, True, True))

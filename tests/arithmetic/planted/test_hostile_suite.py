@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arithmetic.planted.swaps import questions_of
+from arithmetic.planted.interchanges import questions_of
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.planted.algorithm_of import model_of
@@ -126,10 +126,10 @@ def test_an_edited_hostile_description_is_checked() -> None:
     with pytest.raises(CarryLensError, match="it needs WS"):
         plant(replace(gate, roles=kept))
     late = PlantedRole.of("WS[1]", "P9L0H1 + P9L1MLP")
-    with pytest.raises(CarryLensError, match="before it is there"):
+    with pytest.raises(CarryLensError, match=r"WS\[1\]"):
         plant(replace(gate, roles=(*kept, late)))
     backup = describe(Operation.ADD, 3, Dials(hostile=Hostile(backup=True)))
-    with pytest.raises(CarryLensError, match="more heads bring it"):
+    with pytest.raises(CarryLensError, match="heads"):
         plant(replace(backup, roles=tuple(r for r in backup.roles if r.nodes != backup.roles[-1].nodes)))
     spread = describe(Operation.ADD, 3, Dials(hostile=Hostile(spread=True)))
     with pytest.raises(CarryLensError, match="STU"):

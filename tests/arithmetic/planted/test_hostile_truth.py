@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from arithmetic.planted.swaps import Swaps, answer_tokens, questions_of
+from arithmetic.planted.interchanges import Interchanges, answer_tokens, questions_of
 from arithmetic.planted.test_planted_truth import answered_by, edges_by_ends, inputs_of
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.dials import Carry, Dials, Timing, describe
@@ -87,7 +87,7 @@ def test_an_interchange_of_any_node_gives_just_the_predicted_answer(name: str) -
     planted = case(name)
     truth, config = planted.truth, planted.model.config
     base, source = pairs_of(truth)
-    usual, swaps = usual_tokens(truth, base), Swaps(planted.model, base, source)
+    usual, swaps = usual_tokens(truth, base), Interchanges(planted.model, base, source)
     assert torch.equal(swaps.of_nodes([]), usual)
     silent = set()
     for nodes in predictable(truth):
@@ -114,7 +114,7 @@ def expected_silence(truth: Truth) -> set[str]:
 def test_an_interchange_of_any_edge_moves_just_what_it_carries(name: str) -> None:
     planted = case(name)
     truth, (base, source) = planted.truth, pairs_of(planted.truth)
-    model, swaps = model_of(truth.description), Swaps(planted.model, base, source)
+    model, swaps = model_of(truth.description), Interchanges(planted.model, base, source)
     theirs, written = model.run(source), model.run(base).pick(SGN)
     partners = {node: copy for group in truth.groups for copy in group.copies if len(copy) > 1 for node in copy}
     for (sender, receiver), carried in edges_by_ends(truth.edges):
@@ -144,7 +144,7 @@ def outvoted(truth: Truth, node: Node) -> bool:
 def test_the_gate_decides_for_just_its_share_of_questions_which_route_counts(share: float) -> None:
     planted = plant(describe(Operation.ADD, 3, Dials(hostile=Hostile(gate=share))))
     truth, (base, source) = planted.truth, pairs_of(planted.truth)
-    swaps, usual = Swaps(planted.model, base, source), usual_tokens(truth, base)
+    swaps, usual = Interchanges(planted.model, base, source), usual_tokens(truth, base)
     opened = base.first[:, -1] < round(10 * share)
     for name, counts in (("SV", ~opened), ("WS", opened)):
         nodes = [node for group in truth.groups if group.variable == Variable(name, 2) for node in group.nodes]
@@ -160,7 +160,7 @@ def test_the_gate_decides_for_just_its_share_of_questions_which_route_counts(sha
 def test_which_route_is_taken_shows_together_with_what_the_route_brings() -> None:
     planted = case("gate")
     truth, (base, source) = planted.truth, pairs_of(planted.truth)
-    swaps, usual = Swaps(planted.model, base, source), usual_tokens(truth, base)
+    swaps, usual = Interchanges(planted.model, base, source), usual_tokens(truth, base)
     for token in ("A[3]", "A[2]", "A[1]"):
         served = [group for group in truth.groups if Variable.parse(token) in group.serves and group.stage != "table"]
         route = [node for group in served if group.variable.name == "G" for node in group.nodes]
@@ -176,7 +176,7 @@ def test_which_route_is_taken_shows_together_with_what_the_route_brings() -> Non
 def test_a_backup_acts_only_when_the_first_is_gone(timing: Timing) -> None:
     planted = plant(describe(Operation.ADD, 3, Dials(timing=timing, hostile=Hostile(backup=True))))
     truth, (base, source) = planted.truth, pairs_of(planted.truth)
-    usual, swaps = usual_tokens(truth, base), Swaps(planted.model, base, source)
+    usual, swaps = usual_tokens(truth, base), Interchanges(planted.model, base, source)
     assert len(truth.backups) == 3
     for backup in truth.backups:
         assert torch.equal(swaps.of_nodes([backup.node]), usual)
@@ -188,7 +188,7 @@ def test_a_backup_acts_only_when_the_first_is_gone(timing: Timing) -> None:
 def test_a_head_with_the_negative_is_outvoted_alone_and_cancels_the_one_that_makes_up_for_it() -> None:
     planted = case("cancel")
     truth, (base, source) = planted.truth, pairs_of(planted.truth)
-    usual, swaps = usual_tokens(truth, base), Swaps(planted.model, base, source)
+    usual, swaps = usual_tokens(truth, base), Interchanges(planted.model, base, source)
     voting = [group for group in truth.groups if group.weights]
     assert {group.variable.name for group in voting} == {"MV", "NV"}
     for group in voting:
@@ -204,7 +204,7 @@ def test_a_head_with_the_negative_is_outvoted_alone_and_cancels_the_one_that_mak
 def test_a_spread_column_moves_only_with_all_of_its_positions() -> None:
     planted = case("spread")
     truth, (base, source) = planted.truth, pairs_of(planted.truth)
-    swaps, model = Swaps(planted.model, base, source), model_of(truth.description)
+    swaps, model = Interchanges(planted.model, base, source), model_of(truth.description)
     parts = [group for group in truth.groups if group.variable.index == 1 and group.stage == "gather"]
     fetching = [group for group in truth.groups if group.variable.index == 1 and group.stage == "fetch"]
     made = [node for group in fetching if group.variable.name.startswith("ST") for node in group.nodes]
@@ -237,6 +237,6 @@ def test_a_lie_about_a_hostile_node_is_seen(name: str, variable: str, lie: str) 
     truth, (base, source) = planted.truth, pairs_of(planted.truth)
     (told,) = [g for g in truth.groups if g.variable == Variable.parse(variable) and g.stage == "fetch"]
     lies = [replace(group, variable=Variable.parse(lie)) if group == told else group for group in truth.groups]
-    given = Swaps(planted.model, base, source).of_nodes(told.nodes)
+    given = Interchanges(planted.model, base, source).of_nodes(told.nodes)
     assert torch.equal(given, answered_by(truth, base, source, told.nodes))
     assert not torch.equal(given, answered_by(replace(truth, groups=tuple(lies)), base, source, told.nodes))

@@ -13,8 +13,8 @@ from carrylens.arithmetic.task import arithmetic_task
 from carrylens.benchmark.known_models import permuted_twin
 from carrylens.discovery.alignment.fit import FitSettings, fit_alignment, score
 from carrylens.discovery.alignment.joint_test import JointSettings, measure_jointly
-from carrylens.discovery.alignment.targets import Target, targets_of
-from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, Draw, Placement, Trial
+from carrylens.discovery.alignment.targets import AlignmentTarget, targets_of
+from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, JointDraw, NodePlacement, Trial
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 from carrylens.tasks.samplers import population_of
@@ -34,18 +34,18 @@ def about(model: Transformer) -> AlignmentTask:
     return AlignmentTask(model, TASK, HYPOTHESIS.model, population_of(TASK.causal))
 
 
-def targets() -> tuple[Target, ...]:
+def targets() -> tuple[AlignmentTarget, ...]:
     return targets_of(HYPOTHESIS.model, HYPOTHESIS.required, HYPOTHESIS.folded)
 
 
-def true_placement() -> Placement:
+def true_placement() -> NodePlacement:
     """Where the circuit's description puts every target."""
     described, wanted = describe(Operation.ADD, DIGITS), targets()
     held: dict[Node, int] = dict.fromkeys(about(planted_model()).nodes, IDLE)
     for at, target in enumerate(wanted):
         for role in described.of(str(target.variables[0])):
             held |= dict.fromkeys(role.nodes, at)
-    return Placement(wanted, held, tuple(range(len(wanted))))
+    return NodePlacement(wanted, held, tuple(range(len(wanted))))
 
 
 def test_at_the_planted_sites_every_intervention_does_what_the_algorithm_says() -> None:
@@ -70,7 +70,7 @@ def test_a_target_without_a_site_is_missed_and_never_left_out() -> None:
 
 def test_a_wrong_node_costs_score_and_a_trial_is_the_same_each_time() -> None:
     this, right = about(planted_model()), true_placement()
-    trial, again = (Trial.drawn(this, len(right.targets), Draw(), 3, 128) for _ in range(2))
+    trial, again = (Trial.drawn(this, len(right.targets), JointDraw(), 3, 128) for _ in range(2))
     assert score(trial, right) == score(again, right) == 1.5
     assert np.array_equal(trial.chosen, again.chosen)
     for target in ("SA", "ST"):

@@ -1,7 +1,7 @@
 """What of an algorithm needs a site."""
 
 from carrylens.arithmetic import Operation, algorithm
-from carrylens.discovery.alignment.targets import Target, may_merge, merged, targets_of
+from carrylens.discovery.alignment.targets import AlignmentTarget, may_merge, merged, targets_of
 from carrylens.tasks.variables import Variable
 from tasks.small_tasks import PARITY, O, R, S
 
@@ -36,4 +36,4 @@ def test_only_what_is_made_from_the_same_inputs_may_stand_together() -> None:
     assert not may_merge(ADDITION, by_name["SA[1]"], by_name["ST[0]"])
     assert not may_merge(ADDITION, by_name["A[3]"], by_name["A[2]"]), "both read every digit, but are outputs"
     both = merged(by_name["SA[1]"], by_name["ST[1]"])
-    assert both == Target((Variable("SA", 1), Variable("ST", 1)), tuple(Variable("A", k) for k in (1, 3, 2)))
+    assert both == AlignmentTarget((Variable("SA", 1), Variable("ST", 1)), tuple(Variable("A", k) for k in (1, 3, 2)))

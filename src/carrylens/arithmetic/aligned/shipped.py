@@ -15,7 +15,6 @@ from carrylens.arithmetic.zoo.sources import ALIGNED
 from carrylens.errors import CarryLensError
 
 NOT_ACCEPTED = "not_accepted.json"
-Shares = dict[str, object]
 
 
 class AlignedFigures(msgspec.Struct, frozen=True):

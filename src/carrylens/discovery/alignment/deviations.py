@@ -24,8 +24,6 @@ from carrylens.tasks.task import Task
 _LEVEL = 0.001
 _LEAST_SHARE = 0.01  # of the questions, on either side of a predicate
 
-Bools = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Deviation:
@@ -43,7 +41,7 @@ class Deviation:
         )
 
 
-def find_deviation(task: Task, questions: Batch, failed: Bools) -> Deviation | None:
+def find_deviation(task: Task, questions: Batch, failed: NDArray[np.bool_]) -> Deviation | None:
     """The predicate that accounts for the failures, if one was confirmed."""
     half = len(questions) // 2
     found, best = None, 0.0
@@ -61,7 +59,7 @@ def find_deviation(task: Task, questions: Batch, failed: Bools) -> Deviation | N
     return Deviation(where, float(holds.mean()), inside, outside)
 
 
-def _predicates(task: Task, questions: Batch) -> Iterator[tuple[str, Bools]]:
+def _predicates(task: Task, questions: Batch) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     causal = task.causal
     for variable in questions.inputs:
         column, values = questions.column(variable), sorted(causal.values_of(variable))
@@ -77,7 +75,7 @@ def _predicates(task: Task, questions: Batch) -> Iterator[tuple[str, Bools]]:
             yield f"the class is {name}", strata.code == at
 
 
-def _rates(failed: Bools, holds: Bools) -> tuple[Rate, Rate]:
+def _rates(failed: NDArray[np.bool_], holds: NDArray[np.bool_]) -> tuple[Rate, Rate]:
     return (
         Rate(int((failed & holds).sum()), int(holds.sum())),
         Rate(int((failed & ~holds).sum()), int((~holds).sum())),

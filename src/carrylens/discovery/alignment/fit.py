@@ -20,9 +20,9 @@ from itertools import combinations
 
 import numpy as np
 
-from carrylens.discovery.alignment.start import Shares, first_placements, may_hold, varying_with
-from carrylens.discovery.alignment.targets import Target, may_merge, merged
-from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, Draw, Placement, Trial
+from carrylens.discovery.alignment.start import ExplainedShares, first_placements, may_hold, varying_with
+from carrylens.discovery.alignment.targets import AlignmentTarget, may_merge, merged
+from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, JointDraw, NodePlacement, Trial
 from carrylens.nodes import Node
 from carrylens.progress import Progress, silent
 
@@ -46,12 +46,15 @@ class FitSettings:
 class Fitted:
     """A placement, and its score on the questions that it was chosen with."""
 
-    placement: Placement
+    placement: NodePlacement
     score: float
 
 
 def fit_alignment(
-    about: AlignmentTask, targets: tuple[Target, ...], settings: FitSettings | None = None, watch: Progress = silent
+    about: AlignmentTask,
+    targets: tuple[AlignmentTarget, ...],
+    settings: FitSettings | None = None,
+    watch: Progress = silent,
 ) -> Fitted:
     """The placement that was found."""
     settings = settings or FitSettings()
@@ -70,7 +73,7 @@ def fit_alignment(
     return fitted
 
 
-def score(trial: Trial, placement: Placement) -> float:
+def score(trial: Trial, placement: NodePlacement) -> float:
     """Outputs that come out as predicted, and half as much whole answers; less for targets without a node."""
     right = trial.followed(placement)
     missing = len(placement.targets) - int(placement.placed.sum())
@@ -79,10 +82,12 @@ def score(trial: Trial, placement: Placement) -> float:
 
 def _trial(about: AlignmentTask, n_targets: int, settings: FitSettings, sweep: int) -> Trial:
     seed = 7919 * (settings.seed + 1) + sweep
-    return Trial.drawn(about, n_targets, Draw(), seed, settings.n_rows)
+    return Trial.drawn(about, n_targets, JointDraw(), seed, settings.n_rows)
 
 
-def _swept(trial: Trial, placement: Placement, shares: Shares, n_tried: int, say: Callable[[int, int], None]) -> Fitted:
+def _swept(
+    trial: Trial, placement: NodePlacement, shares: ExplainedShares, n_tried: int, say: Callable[[int, int], None]
+) -> Fitted:
     best, moves = Fitted(placement, score(trial, placement)), list(_moves(trial.about.nodes))
     for at, nodes in enumerate(moves):
         say(at, len(moves))
@@ -105,7 +110,7 @@ def _moves(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
 
 
 def _options(
-    about: AlignmentTask, placement: Placement, nodes: Sequence[Node], shares: Shares, n_tried: int
+    about: AlignmentTask, placement: NodePlacement, nodes: Sequence[Node], shares: ExplainedShares, n_tried: int
 ) -> list[int]:
     # What some of the nodes hold, nothing, and the targets that their writes vary with most.
     found = {IDLE, *(placement.held[node] for node in nodes)}
@@ -137,10 +142,10 @@ def _with_merges(trial: Trial, fitted: Fitted) -> Fitted:
     return best
 
 
-def _merge(placement: Placement, one: int, other: int) -> Placement:
+def _merge(placement: NodePlacement, one: int, other: int) -> NodePlacement:
     targets = list(placement.targets)
     targets[one] = merged(targets[one], targets[other])
     del targets[other]
     renamed = {at: at - (at > other) for at in range(len(placement.targets))} | {IDLE: IDLE, other: one - (one > other)}
     held = {node: renamed[target] for node, target in placement.held.items()}
-    return Placement(tuple(targets), held, tuple(np.delete(placement.draws, other).tolist()))
+    return NodePlacement(tuple(targets), held, tuple(np.delete(placement.draws, other).tolist()))

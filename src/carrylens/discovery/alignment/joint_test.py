@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.discovery.alignment.joint_rates import JointRates
-from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, Bools, Draw, Placement, Trial
+from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, Bools, JointDraw, NodePlacement, Trial
 from carrylens.evidence.rates import Rate
 from carrylens.model.interchange_pass import OWN
 
@@ -37,18 +37,20 @@ class JointSettings:
     seed: int = 0
 
 
-def measure_jointly(about: AlignmentTask, placement: Placement, settings: JointSettings | None = None) -> JointRates:
+def measure_jointly(
+    about: AlignmentTask, placement: NodePlacement, settings: JointSettings | None = None
+) -> JointRates:
     """All rates of one placement."""
     settings = settings or JointSettings()
     asking = _Asking(about, settings)
-    several = Draw(_SEVERAL, _SEVERAL, 0.0, _inner(about, placement))
+    several = JointDraw(_SEVERAL, _SEVERAL, 0.0, _inner(about, placement))
     moved = asking.rows(placement, several, 1)
     shifted = asking.rows(_shifted(placement), several, 1)
     return JointRates(
         interchange=_rate(_every(moved.right), _some(moved.changes)),
-        scrubbed=_whole(asking.rows(placement, Draw(0, 0, 1.0), 2)),
+        scrubbed=_whole(asking.rows(placement, JointDraw(0, 0, 1.0), 2)),
         both=_whole(asking.rows(placement, replace(several, idle=1.0), 3)),
-        answers=_whole(asking.rows(placement, Draw(0, 0, 0.0), 2)),
+        answers=_whole(asking.rows(placement, JointDraw(0, 0, 0.0), 2)),
         families={family: asking.family(placement, family, 5 + at) for at, family in enumerate(_families(placement))},
         outputs={
             str(output): _rate(moved.right[:, at], moved.changes[:, at])
@@ -74,7 +76,7 @@ class _Asking:
     about: AlignmentTask
     settings: JointSettings
 
-    def trials(self, placement: Placement, draw: Draw, stage: int) -> list[Trial]:
+    def trials(self, placement: NodePlacement, draw: JointDraw, stage: int) -> list[Trial]:
         """Trials of so many rows, a piece at a time."""
         n_targets, seed = max(placement.draws, default=0) + 1, 104_729 * (self.settings.seed + 1) + 1000 * stage
         starts = range(0, self.settings.n_rows, _PIECE)
@@ -83,7 +85,7 @@ class _Asking:
             for at, start in enumerate(starts)
         ]
 
-    def rows(self, placement: Placement, draw: Draw, stage: int) -> _Rows:
+    def rows(self, placement: NodePlacement, draw: JointDraw, stage: int) -> _Rows:
         """What came out, and what should have changed."""
         right, changes = [], []
         for trial in self.trials(placement, draw, stage):
@@ -92,11 +94,11 @@ class _Asking:
             changes.append(predicted != trial.own)
         return _Rows(np.concatenate(right), np.concatenate(changes))
 
-    def family(self, placement: Placement, family: str, stage: int) -> Rate:
+    def family(self, placement: NodePlacement, family: str, stage: int) -> Rate:
         """Rows in which one target of the family makes a difference."""
         members = [at for at, target in enumerate(placement.targets) if target.family == family]
         hits = counted = 0
-        for trial in self.trials(placement, Draw(0, _SEVERAL - 1, 0.0), stage):
+        for trial in self.trials(placement, JointDraw(0, _SEVERAL - 1, 0.0), stage):
             rng = np.random.default_rng((self.settings.seed, stage))
             which = rng.choice(members, size=len(trial.questions))
             slot = rng.integers(0, 2, size=len(trial.questions)).astype(np.int8)
@@ -111,23 +113,23 @@ class _Asking:
         return Rate(hits, counted)
 
 
-def _set(trial: Trial, placement: Placement, which: NDArray[np.intp], slot: NDArray[np.int8]) -> Trial:
+def _set(trial: Trial, placement: NodePlacement, which: NDArray[np.intp], slot: NDArray[np.int8]) -> Trial:
     # The same trial, but that one target of each row has this slot.
     chosen = np.array(trial.chosen)
     chosen[np.arange(len(chosen)), np.array(placement.draws)[which]] = slot
     return replace(trial, chosen=chosen)
 
 
-def _wanted(trial: Trial, placement: Placement) -> NDArray[np.int8]:
+def _wanted(trial: Trial, placement: NodePlacement) -> NDArray[np.int8]:
     # What a row is to move, whether or not the target has a node: one without any must count as missed.
     return trial.chosen[:, list(placement.draws)]
 
 
-def _families(placement: Placement) -> list[str]:
+def _families(placement: NodePlacement) -> list[str]:
     return list(dict.fromkeys(target.family for target in placement.targets))
 
 
-def _inner(about: AlignmentTask, placement: Placement) -> tuple[int, ...]:
+def _inner(about: AlignmentTask, placement: NodePlacement) -> tuple[int, ...]:
     # The draws of targets that are no outputs: who writes an output is easy to find.
     return tuple(
         draw
@@ -136,7 +138,7 @@ def _inner(about: AlignmentTask, placement: Placement) -> tuple[int, ...]:
     )
 
 
-def _shifted(placement: Placement) -> Placement:
+def _shifted(placement: NodePlacement) -> NodePlacement:
     # Every site is given to the next target of its family.
     following = dict[int, int]()
     for family in _families(placement):

@@ -18,17 +18,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.discovery.alignment.targets import Target
-from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, Placement
-from carrylens.model.interchange_pass import Writes, clean_pass
+from carrylens.discovery.alignment.targets import AlignmentTarget
+from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, NodePlacement
+from carrylens.model.interchange_pass import PassWrites, clean_pass
 from carrylens.nodes import Node
 from carrylens.tasks.timeline import first_computable
 
 _QUESTIONS, _SEED = 1024, 31
-Shares = dict[Node, NDArray[np.float64]]
+ExplainedShares = dict[Node, NDArray[np.float64]]
 
 
-def first_placements(about: AlignmentTask, targets: tuple[Target, ...]) -> Iterator[Placement]:
+def first_placements(about: AlignmentTask, targets: tuple[AlignmentTarget, ...]) -> Iterator[NodePlacement]:
     """What one output alone reads, where that is read; the same where its last input arrives."""
     for at_output in (True, False):
         held = dict.fromkeys(about.nodes, IDLE)
@@ -36,17 +36,17 @@ def first_placements(about: AlignmentTask, targets: tuple[Target, ...]) -> Itera
             for node in about.nodes:
                 if _is_at(about, target, node, at_output=at_output):
                     held[node] = place
-        yield Placement(targets, held, tuple(range(len(targets))))
+        yield NodePlacement(targets, held, tuple(range(len(targets))))
 
 
-def may_hold(about: AlignmentTask, target: Target, node: Node) -> bool:
+def may_hold(about: AlignmentTask, target: AlignmentTarget, node: Node) -> bool:
     """Whether a node stands where the target is known, and is still read."""
     first = max(first_computable(about.causal, about.task.layout, each) for each in target.variables)
     last = max(about.task.layout.read_position(output) for output in target.outputs)
     return first <= node.position <= last
 
 
-def varying_with(about: AlignmentTask, targets: tuple[Target, ...]) -> Shares:
+def varying_with(about: AlignmentTask, targets: tuple[AlignmentTarget, ...]) -> ExplainedShares:
     """For every node the share of its write's variance that each target accounts for, 0 where it cannot hold it."""
     questions = about.population.draw(_SEED, 0, _QUESTIONS)
     tokens = torch.from_numpy(about.task.token_ids(questions, about.task.right_outputs(questions)))
@@ -69,7 +69,7 @@ def varying_with(about: AlignmentTask, targets: tuple[Target, ...]) -> Shares:
     return found
 
 
-def _is_at(about: AlignmentTask, target: Target, node: Node, *, at_output: bool) -> bool:
+def _is_at(about: AlignmentTask, target: AlignmentTarget, node: Node, *, at_output: bool) -> bool:
     causal, layout, last = about.causal, about.task.layout, about.model.config.n_layers - 1
     read = layout.read_position(target.outputs[0])
     if target.variables[0] in causal.outputs:
@@ -85,12 +85,12 @@ def _is_at(about: AlignmentTask, target: Target, node: Node, *, at_output: bool)
     return node.layer == 0 and node.position == (read if own and at_output else arrives)
 
 
-def _direct_readers(about: AlignmentTask, target: Target) -> set[object]:
+def _direct_readers(about: AlignmentTask, target: AlignmentTarget) -> set[object]:
     mechanisms = about.causal.by_variable
     return {o for o in about.causal.outputs if set(target.variables) & set(mechanisms[o].parents)}
 
 
-def _write(about: AlignmentTask, writes: Writes, node: Node) -> NDArray[np.float64]:
+def _write(about: AlignmentTask, writes: PassWrites, node: Node) -> NDArray[np.float64]:
     config = about.model.config
     position = node.position - (config.reads.start if node.layer == config.n_layers - 1 else 0)
     if node.head is not None:

@@ -1,7 +1,7 @@
 """Targets: what of an algorithm must stand at a site.
 
 Takes  a causal model, the families that must be found, and those of them that may be folded.
-Gives  `Target`: variables that move together, and the outputs that read them from their site.
+Gives  `AlignmentTarget`: variables that move together, and the outputs that read them from their site.
 Never  knows a node.
 
 1. A variable has one site for all outputs that depend on it.
@@ -24,7 +24,7 @@ _LOOKED_AT = 4096  # questions on which variables are compared
 
 
 @dataclass(frozen=True)
-class Target:
+class AlignmentTarget:
     """Variables that need a site, and the outputs that read them from there."""
 
     variables: tuple[Variable, ...]
@@ -40,27 +40,29 @@ class Target:
         return " ".join(map(str, self.variables)) + read_by
 
 
-def targets_of(causal: CausalModel, required: Collection[str], folded: Collection[str] = ()) -> tuple[Target, ...]:
+def targets_of(
+    causal: CausalModel, required: Collection[str], folded: Collection[str] = ()
+) -> tuple[AlignmentTarget, ...]:
     """Everything of the required families that needs a site, in the order in which it is computed.
 
     >>> from carrylens.arithmetic import Operation, algorithm
     >>> print(*targets_of(algorithm(Operation.ADD, 2), ("SA", "ST", "SV", "A"), ("SV",)), sep="; ")
     SA[1] for A[1]; ST[1] for A[2]; SA[0] for A[0]; ST[0]; SV[0] for A[1]; SV[1] for A[2]; A[2] for A[2]; A[1] for A[1]; A[0] for A[0]
     """  # noqa: E501
-    found = list[Target]()
+    found = list[AlignmentTarget]()
     for variable in causal.by_variable:
         if variable.name in required:
             found += _targets(causal, variable, variable.name in folded)
     return tuple(_joined(causal, found, folded))
 
 
-def merged(one: Target, other: Target) -> Target:
+def merged(one: AlignmentTarget, other: AlignmentTarget) -> AlignmentTarget:
     """Both as one target, whose variables move together."""
     outputs = tuple(dict.fromkeys((*one.outputs, *other.outputs)))
-    return Target(tuple(dict.fromkeys((*one.variables, *other.variables))), outputs)
+    return AlignmentTarget(tuple(dict.fromkeys((*one.variables, *other.variables))), outputs)
 
 
-def may_merge(causal: CausalModel, one: Target, other: Target) -> bool:
+def may_merge(causal: CausalModel, one: AlignmentTarget, other: AlignmentTarget) -> bool:
     """Whether two targets may stand together: both are made from the same inputs, and neither is an output."""
     if any(each in causal.outputs for target in (one, other) for each in target.variables):
         return False
@@ -70,22 +72,24 @@ def may_merge(causal: CausalModel, one: Target, other: Target) -> bool:
     return first == second
 
 
-def _targets(causal: CausalModel, variable: Variable, is_folded: bool) -> Iterator[Target]:
+def _targets(causal: CausalModel, variable: Variable, is_folded: bool) -> Iterator[AlignmentTarget]:
     if variable in causal.outputs:
         if causal.by_variable[variable].parents:
-            yield Target((variable,), (variable,))
+            yield AlignmentTarget((variable,), (variable,))
         return
     if is_folded:
         for output in causal.outputs:
             if variable in causal.by_variable[output].parents:
-                yield Target((variable,), (output,))
+                yield AlignmentTarget((variable,), (output,))
         return
     outputs = tuple(output for output in causal.outputs if variable in causal.ancestors(output))
     if outputs:
-        yield Target((variable,), outputs)
+        yield AlignmentTarget((variable,), outputs)
 
 
-def _joined(causal: CausalModel, targets: Sequence[Target], folded: Collection[str]) -> Iterator[Target]:
+def _joined(
+    causal: CausalModel, targets: Sequence[AlignmentTarget], folded: Collection[str]
+) -> Iterator[AlignmentTarget]:
     # Step 3, by looking at many questions: two variables are one another's function if their values pair off.
     values = causal.run(population_of(causal).draw(0, 0, _LOOKED_AT))
     left = list(targets)

@@ -19,8 +19,8 @@ import torch
 from numpy.typing import NDArray
 
 from carrylens.alignment import AlignedSite, Alignment
-from carrylens.discovery.alignment.targets import Target
-from carrylens.model.interchange_pass import OWN, Sources, Writes, clean_pass, interchange_pass
+from carrylens.discovery.alignment.targets import AlignmentTarget
+from carrylens.model.interchange_pass import OWN, PassWrites, Sources, clean_pass, interchange_pass
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes
 from carrylens.tasks.batches import Batch
@@ -56,13 +56,13 @@ class AlignmentTask:
 
 
 @dataclass(frozen=True, eq=False)
-class Placement:
+class NodePlacement:
     """For every node the target that it holds, as its place among `targets`, or IDLE.
 
     `draws` says, for each target, which of the drawn interventions are its own: merging leaves some unused.
     """
 
-    targets: tuple[Target, ...]
+    targets: tuple[AlignmentTarget, ...]
     held: Mapping[Node, int]
     draws: tuple[int, ...]
 
@@ -72,9 +72,9 @@ class Placement:
         some = set(self.held.values())
         return np.array([at in some for at in range(len(self.targets))])
 
-    def moved(self, nodes: Sequence[Node], target: int) -> Placement:
+    def moved(self, nodes: Sequence[Node], target: int) -> NodePlacement:
         """The same, but that these nodes hold another target."""
-        return Placement(self.targets, {**self.held, **dict.fromkeys(nodes, target)}, self.draws)
+        return NodePlacement(self.targets, {**self.held, **dict.fromkeys(nodes, target)}, self.draws)
 
     def alignment(self, algorithm: str) -> Alignment:
         """The sites, for targets that have nodes."""
@@ -89,7 +89,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Draw:
+class JointDraw:
     """How much is moved at once: `least` to `most` targets of a row, `among` those named; idle nodes in some rows."""
 
     least: int = 0
@@ -105,7 +105,7 @@ class Trial:
     about: AlignmentTask
     questions: Batch
     tokens: torch.Tensor
-    writes: Writes
+    writes: PassWrites
     values: Values
     chosen: NDArray[np.int8]
     resampled: Bools
@@ -113,7 +113,7 @@ class Trial:
     _predicted: dict[bytes, NDArray[np.int64]] = field(default_factory=dict)
 
     @classmethod
-    def drawn(cls, about: AlignmentTask, n_targets: int, draw: Draw, seed: int, count: int) -> Trial:
+    def drawn(cls, about: AlignmentTask, n_targets: int, draw: JointDraw, seed: int, count: int) -> Trial:
         """So many rows, by a seed."""
         rng = np.random.default_rng((seed, count, 0xA119))
         questions = about.population.draw(seed, 0, count)
@@ -130,11 +130,11 @@ class Trial:
         idle = rng.integers(0, len(OFFSETS), size=(count, len(about.nodes))).astype(np.int8)
         return cls(about, questions, tokens, writes, about.causal.run(questions), chosen, resampled, idle)
 
-    def chosen_by(self, placement: Placement) -> NDArray[np.int8]:
+    def chosen_by(self, placement: NodePlacement) -> NDArray[np.int8]:
         """Which targets of the placement each row moves: those that have a node."""
         return np.where(placement.placed, self.chosen[:, list(placement.draws)], np.int8(OWN))
 
-    def predicted(self, targets: Sequence[Target], chosen: NDArray[np.int8]) -> NDArray[np.int64]:
+    def predicted(self, targets: Sequence[AlignmentTarget], chosen: NDArray[np.int8]) -> NDArray[np.int64]:
         """The token ids that the algorithm puts out when each row moves what it chose."""
         key = repr(targets).encode() + chosen.tobytes()
         if key not in self._predicted:
@@ -153,7 +153,7 @@ class Trial:
         """The token ids that the algorithm puts out untouched."""
         return self.about.task.output_ids(self.questions, self.values.outputs()).astype(np.int64)
 
-    def put_out(self, placement: Placement) -> NDArray[np.int64]:
+    def put_out(self, placement: NodePlacement) -> NDArray[np.int64]:
         """The token ids that the model puts out when the nodes of what each row chose take other rows' writes."""
         config, chosen = self.about.model.config, self.chosen_by(placement)
         shape = (len(self.questions), config.n_ctx, config.n_layers, config.n_heads + 1)
@@ -169,7 +169,7 @@ class Trial:
         read = [at - layout.reads.start for at in layout.read_positions]
         return logits[:, read].argmax(-1).numpy()
 
-    def followed(self, placement: Placement) -> Bools:
+    def followed(self, placement: NodePlacement) -> Bools:
         """Which outputs of each row are what the algorithm predicts: [row, output]."""
         predicted = self.predicted(placement.targets, self.chosen_by(placement))
         return np.asarray(self.put_out(placement) == predicted)
