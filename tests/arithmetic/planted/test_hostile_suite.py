@@ -13,7 +13,7 @@ from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
-from carrylens.arithmetic.planted.deserved import TrueVerdict, deserved_verdicts
+from carrylens.arithmetic.planted.deserved import deserved_verdicts
 from carrylens.arithmetic.planted.dials import Dials, describe, one_layer, place_value
 from carrylens.arithmetic.planted.hostile import Hostile, Memorised
 from carrylens.arithmetic.planted.hostile_suite import hostile_descriptions
@@ -22,12 +22,13 @@ from carrylens.arithmetic.planted.planting import load_truth, plant
 from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.rivals import weighted_sum
+from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.errors import CarryLensError
 
-RUNS, IN_PART, DOES_NOT = TrueVerdict.RUNS, TrueVerdict.IN_PART, TrueVerdict.DOES_NOT_RUN
+RUNS, IN_PART, DOES_NOT = RunVerdict.RUNS, RunVerdict.IN_PART, RunVerdict.DOES_NOT_RUN
 
 
-def verdicts(description: CircuitDescription) -> dict[str, TrueVerdict]:
+def verdicts(description: CircuitDescription) -> dict[str, RunVerdict]:
     return {each.hypothesis: each.verdict for each in deserved_verdicts(description)}
 
 
@@ -45,7 +46,7 @@ def verdicts(description: CircuitDescription) -> dict[str, TrueVerdict]:
     ],
 )
 def test_each_hypothesis_gets_what_it_deserves(
-    hostile: Hostile, left_to_right: TrueVerdict, weighed: TrueVerdict
+    hostile: Hostile, left_to_right: RunVerdict, weighed: RunVerdict
 ) -> None:
     found = verdicts(describe(Operation.ADD, 3, Dials(hostile=hostile)))
     assert found[algorithm(Operation.ADD, 3).name] is left_to_right

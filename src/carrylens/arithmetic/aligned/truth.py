@@ -27,11 +27,11 @@ def aligned_truth(alignment: Alignment, causal: CausalModel, nodes: Iterable[Nod
         for site in alignment.sites
         for variable in site.variables
     )
-    deserved = deserved_verdicts(causal, alignment) if isinstance(causal, Algorithm) else {}
+    deserved = aligned_verdicts(causal, alignment) if isinstance(causal, Algorithm) else {}
     return KnownTruth(groups, idle=frozenset(alignment.idle(nodes)), deserved=deserved)
 
 
-def deserved_verdicts(model: Algorithm, alignment: Alignment) -> dict[str, RunVerdict]:
+def aligned_verdicts(model: Algorithm, alignment: Alignment) -> dict[str, RunVerdict]:
     """What a model that holds `model` by an alignment deserves to be called under each algorithm that has a name.
 
     A mixture runs each of its parts in part.

@@ -7,7 +7,7 @@ Never  guesses, and never trains.
 
 from carrylens.arithmetic.planted.comparison import compare
 from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
-from carrylens.arithmetic.planted.deserved import DeservedVerdict, TrueVerdict, deserved_verdicts
+from carrylens.arithmetic.planted.deserved import DeservedVerdict, deserved_verdicts
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.hostile import Hostile, Memorised
 from carrylens.arithmetic.planted.hostile_suite import HostilePlant, hostile_descriptions
@@ -23,7 +23,6 @@ __all__ = [
     "HostilePlant",
     "Memorised",
     "PlantedRole",
-    "TrueVerdict",
     "Truth",
     "compare",
     "describe",

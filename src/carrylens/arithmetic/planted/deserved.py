@@ -12,7 +12,6 @@ there. `runs`: for every output, on more than nine questions in ten. `runs in pa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from carrylens.arithmetic.algorithm_model import Algorithm
@@ -21,18 +20,11 @@ from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.mixtures import gated, top_digit_below
 from carrylens.arithmetic.planted.description import CircuitDescription, Method
 from carrylens.arithmetic.rivals import one_layer, weighted_sum
+from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.tasks.variables import Variable
 
 MOST_QUESTIONS = 0.9
 """A hypothesis that holds on no more questions than this runs in part."""
-
-
-class TrueVerdict(Enum):
-    """What is true of a hypothesis about a model."""
-
-    RUNS = "runs"
-    IN_PART = "runs in part"
-    DOES_NOT_RUN = "does not run"
 
 
 @dataclass(frozen=True)
@@ -43,7 +35,7 @@ class DeservedVerdict:
     """
 
     algorithm: Algorithm
-    verdict: TrueVerdict
+    verdict: RunVerdict
     questions: float
     outputs: tuple[Variable, ...]
 
@@ -111,6 +103,6 @@ def _outputs(model: Algorithm) -> tuple[Variable, ...]:
 
 def _verdict(hypothesis: Algorithm, questions: float, outputs: tuple[Variable, ...]) -> DeservedVerdict:
     if not outputs or questions <= 0.0:
-        return DeservedVerdict(hypothesis, TrueVerdict.DOES_NOT_RUN, 0.0, ())
+        return DeservedVerdict(hypothesis, RunVerdict.DOES_NOT_RUN, 0.0, ())
     whole = outputs == _outputs(hypothesis) and questions > MOST_QUESTIONS
-    return DeservedVerdict(hypothesis, TrueVerdict.RUNS if whole else TrueVerdict.IN_PART, questions, outputs)
+    return DeservedVerdict(hypothesis, RunVerdict.RUNS if whole else RunVerdict.IN_PART, questions, outputs)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from carrylens.arithmetic.planted.hostile_roles import WEIGHED_NAMES
 from carrylens.arithmetic.planted.truth import PlantedGroup, Truth
 from carrylens.arithmetic.variables import D_PRIME, D
-from carrylens.benchmark.known_truth import HeldVariable, KnownTruth, RunVerdict, TrueEdge, TrueGroup
+from carrylens.benchmark.known_truth import HeldVariable, KnownTruth, TrueEdge, TrueGroup
 from carrylens.nodes import Node
 
 _FETCH = "fetch"
@@ -25,7 +25,7 @@ def known_truth(truth: Truth) -> KnownTruth:
         for each in truth.groups
     )
     edges = tuple(TrueEdge(each.sender, each.receiver, each.input, each.variable) for each in truth.edges)
-    deserved = {each.hypothesis: RunVerdict(each.verdict.value) for each in truth.deserved}
+    deserved = {each.hypothesis: each.verdict for each in truth.deserved}
     return KnownTruth(groups, edges, truth.decoys, _single_digits(truth.groups), deserved=deserved)
 
 
