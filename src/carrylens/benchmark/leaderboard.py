@@ -152,7 +152,8 @@ def signature_of(
     packages = ("torch", "numpy", "scipy")
     versions = {"carrylens": __version__, "python": platform.python_version()} | {p: version(p) for p in packages}
     sources = {method.name: method.code for method in methods}
-    machine = f"{os.cpu_count()} cores, load average {os.getloadavg()[1]:.1f}"
+    load = f", load average {os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else ""
+    machine = f"{os.cpu_count()} cores{load}"
     return Signature(command, versions, quick, sorted(set(seeds)), list(dev), sources, machine)
 
 
