@@ -8,6 +8,7 @@ Never  runs a method, and never counts the rotations of one circuit as several.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -80,7 +81,10 @@ class LeaderboardRow(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """How a leaderboard was made. `sha256` is that of all the rest of the file, as it is written without it."""
+    """How a leaderboard was made, and how busy the machine was at its end.
+
+    `sha256` is that of all the rest of the file, as it is written without it.
+    """
 
     command: str
     versions: dict[str, str]
@@ -88,6 +92,7 @@ class Signature(msgspec.Struct, frozen=True):
     question_seeds: list[int]
     thresholds_chosen_on: list[str]
     methods: dict[str, str]
+    machine: str = ""
     sha256: str = ""
 
 
@@ -147,7 +152,9 @@ def signature_of(
     packages = ("torch", "numpy", "scipy")
     versions = {"carrylens": __version__, "python": platform.python_version()} | {p: version(p) for p in packages}
     sources = {method.name: method.code for method in methods}
-    return Signature(command, versions, quick, sorted(set(seeds)), list(dev), sources)
+    load = f", load average {os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else ""
+    machine = f"{os.cpu_count()} cores{load}"
+    return Signature(command, versions, quick, sorted(set(seeds)), list(dev), sources, machine)
 
 
 def _row(records: Sequence[Plain], stability: Sequence[Plain]) -> LeaderboardRow:
@@ -170,7 +177,7 @@ def _row(records: Sequence[Plain], stability: Sequence[Plain]) -> LeaderboardRow
         n_models=len(records),
         n_circuits=len({record["circuit"] for record in records}),
         gives=gives,
-        **_shares(records if has_roles else ()),
+        **_shares(records if has_roles else (), "groups" in gives),
         node_auroc=averaged((r["circuit"], r["result"]["node_auroc"]) for r in records),
         edge_auroc=averaged((r["circuit"], r["result"]["edge_auroc"]) for r in records),
         decoys=(sum(each["n_found"] for each in decoys), sum(each["n_true"] for each in decoys)),
@@ -199,9 +206,10 @@ def method_has_roles(record: Mapping[str, object]) -> bool:
     return not {"node_scores", "edge_scores"} & set(gives) or bool({"roles", "role_scores"} & set(gives))
 
 
-def _shares(records: Sequence[Plain]) -> dict[str, Averaged | None]:
-    found = {}
-    for start, kind in (("", "roles"), ("strict_", "strict"), ("group_", "groups")):
+def _shares(records: Sequence[Plain], has_groups: bool) -> dict[str, Averaged | None]:
+    found: dict[str, Averaged | None] = {"group_precision": None, "group_recall": None}
+    kinds = [("", "roles"), ("strict_", "strict"), *([("group_", "groups")] if has_groups else [])]
+    for start, kind in kinds:
         for share, whole in (("precision", "n_found"), ("recall", "n_true")):
             counts = [(record["circuit"], record["result"][kind]) for record in records]
             values = ((circuit, each["n_both"] / each[whole] if each[whole] else None) for circuit, each in counts)

@@ -150,7 +150,8 @@ def _record(built: BuiltModel, method: DiscoveryMethod, done: FoundAtCost, thres
 
 def what_is_given(found: Found) -> list[str]:
     """The fields that a method filled in."""
-    return [name for name in ("roles", "role_scores", "node_scores", "edge_scores", "verdicts") if getattr(found, name)]
+    names = ("roles", "groups", "role_scores", "node_scores", "edge_scores", "verdicts")
+    return [name for name in names if getattr(found, name)]
 
 
 def _with_roles(found: Found, threshold: Threshold | None) -> Found:

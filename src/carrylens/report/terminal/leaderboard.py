@@ -166,6 +166,7 @@ def _signature(board: Leaderboard) -> list[str]:
     versions = ", ".join(f"{name} {number}" for name, number in signed.versions.items())
     thresholds = {f"{row.method} on {row.suite}": row.threshold for row in board.rows if row.threshold is not None}
     lines = [f"- Command: `{signed.command}`", f"- Versions: {versions}"]
+    lines += [f"- Machine: {signed.machine}"] if signed.machine else []
     lines += [f"- Seeds of questions: {', '.join(map(str, signed.question_seeds))}"]
     lines += [f"- Thresholds were chosen on: {', '.join(signed.thresholds_chosen_on)}"]
     if thresholds:

@@ -59,8 +59,8 @@ NOTES = {
         "the circuit has."
     ),
     "Cost for one model": (
-        "Forward rows are rows of which logits were computed; gradients are not counted. Seconds are wall time, with "
-        "other work going on where the machine is shared."
+        "Forward rows are rows of which logits were computed; gradients are not counted. Seconds are wall time; "
+        "where the load average below is higher than the number of cores, they are too many by about that factor."
     ),
     "Signature": (
         "`leaderboard.json` has all of this as data, and the SHA-256 of itself. Every model is named with the hash of "
