@@ -33,15 +33,15 @@ def changed(change: Change) -> str:
 
 
 CHANGES: dict[str, tuple[Change, str]] = {
-    "digits as text": (lambda m: m.update(digits="5"), "digits is '5'"),
-    "digits as a truth": (lambda m: m.update(digits=True), "digits is True"),
+    "digits as text": (lambda m: m.update(digits="5"), "at digits"),
+    "digits as a truth": (lambda m: m.update(digits=True), "at digits"),
     "more digits": (lambda m: m.update(digits=6), "7 outputs.* has 8"),
     "fewer digits": (lambda m: m.update(digits=4), "which the model does not have"),
     "more digits, no tokens": (
         lambda m: m.update(digits=6, nodes=[], places=[{**each, "tokens": []} for each in m["places"]]),
         "which it is not",
     ),
-    "no layers": (lambda m: m.update(n_layers=0), "n_layers is 0"),
+    "no layers": (lambda m: m.update(n_layers=0), "at n_layers"),
     "fewer layers": (lambda m: m.update(n_layers=1), "which the model does not have"),
     "fewer heads": (lambda m: m.update(n_heads=2), "which the model does not have"),
     "another operation": (lambda m: m.update(operation="sub"), "left-to-right sub' does not have"),
@@ -49,22 +49,24 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "a node twice": (lambda m: m["roles"][0].update(nodes=["P9L0H0", "P9L0H0"]), "name a node twice"),
     "a role far away": (lambda m: m["roles"][3].update(nodes=["P18L0H0"]), "nodes of role 3 name P18L0H0"),
     "a token too many": (lambda m: m["roles"][1].update(token=99), "role 1 is for output 99; outputs run from 0"),
-    "a token before the first": (lambda m: m["roles"][1].update(token=-1), "role 1 is for output -1"),
-    "a token as text": (lambda m: m["roles"][1].update(token="1"), "role 1 is for output '1'"),
+    "a token before the first": (lambda m: m["roles"][1].update(token=-1), r"at roles\[1\].token"),
+    "a token as text": (lambda m: m["roles"][1].update(token="1"), r"at roles\[1\].token"),
     "a digit too many": (lambda m: m["roles"][2].update(variable="ST[5]"), r"role 2 is about ST\[5\]"),
     "same as what is not there": (lambda m: m["roles"][2].update(same_as=["MB[1]"]), "role 2 is about MB"),
-    "no chance": (lambda m: m["roles"][0].update(p=float("nan")), "nan stands where a number must"),
-    "too high a chance": (lambda m: m["roles"][0].update(p=2), "role 0 has p 2"),
-    "half a hit": (lambda m: m["roles"][0]["hit"].update(hits=0.5), "0.5 of .* is no rate"),
+    "no chance": (lambda m: m["roles"][0].update(p=float("nan")), "JSON is malformed"),
+    "too high a chance": (lambda m: m["roles"][0].update(p=2), r"at roles\[0\].p"),
+    "half a hit": (lambda m: m["roles"][0]["hit"].update(hits=0.5), r"at roles\[0\].hit.hits"),
     "more hits than pairs": (lambda m: m["roles"][0]["hit"].update(hits=10**6), "is no rate"),
+    "nodes out of order": (lambda m: m["roles"][0].update(nodes=["P9L0H1", "P9L0H0"]), "out of order"),
+    "a key that is misspelt": (lambda m: m["roles"][0].update(wya="shift"), r"no such key is known at roles\[0\].wya"),
     "a group of nothing": (lambda m: m["groups"][0].update(sets=[]), "group 0 has no sets"),
     "a group of an empty set": (lambda m: m["groups"][0].update(sets=[[]]), "group 0 has no nodes"),
     "a look at nowhere": (
         lambda m: m["behaviours"][0].update(attention=[{"operation": "add", "n": 1, "looks": [LOOK]}]),
         "looks at 'D7', which is no place",
     ),
-    "no roles": (lambda m: m.pop("roles"), "'roles' is missing"),
-    "stimuli as a list": (lambda m: m.update(stimuli=[]), "stimuli are no record"),
+    "no roles": (lambda m: m.pop("roles"), "`roles`"),
+    "stimuli as a list": (lambda m: m.update(stimuli=[]), "at stimuli"),
 }
 
 

@@ -96,7 +96,7 @@ def test_weights_cut_short_before_they_were_sealed_are_refused(saved: Path, leng
 
 
 def test_a_config_that_is_not_json_is_refused(saved: Path) -> None:
-    assert "config.json is not JSON" in resealed(saved, "config.json", b"digits: 2")
+    assert "config.json is no model config" in resealed(saved, "config.json", b"digits: 2")
 
 
 def test_weights_of_another_shape_than_the_config_says_are_refused(saved: Path) -> None:
