@@ -71,9 +71,9 @@ class Usefulness:
 class Way(Enum):
     """How it was shown that nodes carry a variable."""
 
-    SWAP = "swap"
+    INTERCHANGE = "swap"
     """An interchange: they take all they hold from another question."""
-    SHIFT = "shift"
+    DIFFERENCE = "shift"
     """Difference patching: what they hold moves by a difference between two other questions, as it is superposed."""
 
 
@@ -92,7 +92,7 @@ class Role:
     null: Rate
     p: Share
     same_as: tuple[Variable, ...] = ()
-    way: Way = Way.SWAP
+    way: Way = Way.INTERCHANGE
 
 
 @dataclass(frozen=True)
