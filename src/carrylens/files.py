@@ -7,6 +7,7 @@ Never  leaves a draft behind, and never reads what is no file, or is larger than
 
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,6 +29,16 @@ def read_whole(path: Path, advice: str = "Restore it.") -> bytes:
     except (OSError, ValueError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "it is larger than memory"
         raise CarryLensError(f"{path} cannot be read ({reason}). {advice}") from error
+
+
+def cache_home() -> Path:
+    """The user's folder for what may be made again; where there is no home, one for temporary files."""
+    if given := os.environ.get("XDG_CACHE_HOME"):
+        return Path(given)
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError:  # no HOME, and no entry for the user
+        return Path(tempfile.gettempdir()) / f"carrylens-{os.getuid()}"
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -99,6 +99,8 @@ def exam_command(
     from carrylens.workflow.testing import start_exam
 
     exam = start_exam(model, questions, per_class, device, threads, of or ())
+    if exam.note is not None:
+        print_note(exam.note)
     if save:
         exam.folder_to_save()  # before hours of asking, not after
     with Watch(exam.total, exam.source.name) as watch:

@@ -8,9 +8,11 @@ Never  imports torch: a saved map is judged and drawn without a model.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
@@ -162,6 +164,11 @@ class NodeMap:
         """All that was found, as plain data, by the names that files have; near misses only if there are any."""
         plain = to_plain(MapRecord.of(self))
         return {name: plain[name] for name in plain if name not in _HEADER}
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the map itself, by which what was made from it knows it."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self) -> str:
         """The map as JSON."""

@@ -18,6 +18,8 @@ from carrylens.claims.judgement import Judgement, claims_file, judge, slug
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import read_map, task_of_map
 from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
+from carrylens.folders import MANIFEST, add_sealed
 
 
 def judge_map(where: Path, own: Path | None) -> Judgement:
@@ -58,6 +60,20 @@ def claims_beside(where: Path, own: str | None) -> Path:
     is_in_model = source.folder is not None and path.parent.resolve() == source.folder.resolve()
     folder = source.analysis_folder(None) if source.is_shipped and is_in_model else path.parent
     return folder / claims_file(own)
+
+
+def save_claims(judgement: Judgement, path: Path, *, seal: bool) -> None:
+    """Write the claims; sealed, if the folder has a seal or, with `seal`, if it is one for claims alone."""
+    folder, content = path.parent, judgement.to_json().encode()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if (folder / MANIFEST).exists() or (seal and not (folder / MAP).exists()):
+            add_sealed(folder, {path.name: content})
+        else:
+            write_whole(path, content)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CarryLensError(f"{path} cannot be written ({reason}). Give another file with --out.") from error
 
 
 def map_path(where: Path) -> Path:

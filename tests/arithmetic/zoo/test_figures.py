@@ -8,7 +8,7 @@ import pytest
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.failure_table import folder_figures, published_figures, shipped_figures, tried_figures
 from carrylens.arithmetic.zoo.shipped import shipped_names
-from carrylens.training.exam import PartResult
+from carrylens.training.exam_results import PartResult
 
 
 def a_folder(place: Path, parts: list[tuple[str, str, int, int]]) -> Path:

@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, battery_record
+from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, read_battery
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import card_called
 from carrylens.arithmetic.task import find_task
 from carrylens.discovery.node_map import MAP, NodeMap
-from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts
 from carrylens.folders import MANIFEST, check_sealed, read_sealed, write_sealed
 
@@ -33,13 +32,8 @@ def saved_battery(folder: Path) -> tuple[Mapping[str, object], list[Outcome]]:
     """What the outcomes in the folder are of, and they themselves; nothing if there are none."""
     if BATTERY not in _sealed(folder):
         return {}, []
-    try:
-        given = battery_record(read_sealed(folder, BATTERY))
-        return given["about"], [_with_card(Outcome.from_record(each)) for each in given["outcomes"]]
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise CarryLensError(
-            f"{folder / BATTERY} has no outcomes ({error}). Run the battery with --restart."
-        ) from error
+    about, outcomes = read_battery(read_sealed(folder, BATTERY), str(folder / BATTERY))
+    return about, [_with_card(outcome) for outcome in outcomes]
 
 
 def save_outcomes(folder: Path, about: Mapping[str, object], outcomes: Sequence[Outcome]) -> None:
@@ -58,7 +52,7 @@ def saved_map_of_weights(folder: Path, sha256: str) -> NodeMap | None:
     """The node map in the folder, if it is of a model with these weights."""
     if MAP not in _sealed(folder):
         return None
-    found = NodeMap.from_json(read_sealed(folder, MAP), find_task)
+    found = NodeMap.from_json(read_sealed(folder, MAP), find_task, source=str(folder / MAP))
     return found if found.stimuli.get("sha256") == sha256 else None
 
 
