@@ -7,7 +7,6 @@ Never  chooses the folder.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
 from carrylens.files import write_whole
 from carrylens.folders import MANIFEST, check_sealed, read_sealed, write_sealed
+from carrylens.json_records import to_text
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import TaskFinder
 
@@ -40,7 +40,7 @@ def saved_map(
     if not (folder / MAP).exists() or not (folder / MANIFEST).exists() or MAP not in check_sealed(folder):
         return None
     try:
-        found = NodeMap.from_json(read_sealed(folder, MAP), find_task, causal)
+        found = NodeMap.from_json(read_sealed(folder, MAP), find_task, causal, str(folder / MAP))
     except CarryLensError:
         if causal is None:
             raise
@@ -85,7 +85,7 @@ def is_restarted(folder: Path, settings: MapSettings, about: Mapping[str, object
 
 
 def _restarted(settings: MapSettings, about: Mapping[str, object]) -> bytes:
-    return (json.dumps({**about, "settings": settings.plain()}, sort_keys=True) + "\n").encode()
+    return (to_text({**about, "settings": settings.plain()}, sort_keys=True) + "\n").encode()
 
 
 def drop_store(folder: Path) -> None:

@@ -31,6 +31,7 @@ from carrylens.folders import MANIFEST
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.folder import save_model
 from carrylens.model.transformer import Transformer
+from carrylens.model.weights import check_weights
 from carrylens.tasks.layout import Layout
 from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Examples, TrainingBatches, draw_examples
@@ -112,9 +113,18 @@ def resume(plan: TrainingPlan, folder: Path, device: torch.device) -> TrainingRu
     """A run at the step its checkpoint stands at."""
     kept = load_checkpoint(folder, plan.identity() | machine_of(device))
     run = start(plan, folder, device)
-    run.model.load_state_dict(kept.weights)
-    run.optimiser.load_state(kept.optimiser)
-    run.average.load_state(kept.optimiser, run.model, kept.step)
+    try:
+        check_weights(plan.config, kept.weights, str(folder / CHECKPOINT))
+        run.model.load_state_dict(kept.weights)
+        run.optimiser.load_state(kept.optimiser)
+        run.average.load_state(kept.optimiser, run.model, kept.step)
+    except CarryLensError:
+        raise
+    except (KeyError, ValueError, RuntimeError, TypeError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise CarryLensError(
+            f"{folder / CHECKPOINT} does not fit this run: {reason}. Train anew with --restart."
+        ) from error
     run.step, run.seconds = kept.step, kept.seconds
     run.history = [line for line in _read_notes(folder) if line["step"] <= kept.step]
     return run

@@ -7,6 +7,7 @@ Never  runs the model.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,37 @@ _PUBLISHED_PREFIX = "QuantaMaths_"
 
 
 def model_name(source: str | Path) -> ModelName:
-    """The name of the model in a folder or repository: of what was trained or planted there, or else the folder's."""
-    recorded = None if str(source).startswith(HUB) else training_run(Path(source)).get("name") or _planted(Path(source))
-    text = str(recorded or Path(str(source)).resolve().name).removeprefix(_PUBLISHED_PREFIX)
-    try:
-        return ModelName.parse(text)
-    except CarryLensError as error:
+    """The name of the model in a folder or repository: of what was trained or planted there, or else the folder's.
+
+    Where several files and the folder say a name, it must be the same.
+    """
+    said = _names_said(source)
+    if not said:
         raise CarryLensError(
             f"{str(source)!r} does not say whether its model adds or subtracts. "
             "Call the folder as the model is called, such as add_d6_l2_h3_w96_t2K_s1."
-        ) from error
+        )
+    (where, name), *others = said.items()
+    for elsewhere, other in others:
+        if other != name:
+            raise CarryLensError(
+                f"{str(source)!r} holds the model {name} by its {where}, but {other} by its {elsewhere}. "
+                "Keep the files of one model in a folder, and call it as the model is called."
+            )
+    return name
+
+
+def _names_said(source: str | Path) -> dict[str, ModelName]:
+    # The name of the model by whatever says it. A test is of some model, whose name its folder need not have.
+    texts = {"own name": Path(str(source)).resolve().name.removeprefix(_PUBLISHED_PREFIX)}
+    if not str(source).startswith(HUB):
+        folder = Path(source)
+        texts = {HISTORY: str(training_run(folder).get("name", "")), TRUTH: _planted(folder) or "", **texts}
+    found = {}
+    for where, text in texts.items():
+        with suppress(CarryLensError):
+            found[where] = ModelName.parse(text)
+    return found
 
 
 def training_run(folder: Path) -> dict[str, Any]:

@@ -7,11 +7,12 @@ Never  guesses: a name that fits nothing, or says another shape than the weights
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
@@ -19,8 +20,10 @@ from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task, find_task
 from carrylens.arithmetic.zoo.model_facts import model_name
 from carrylens.errors import CarryLensError
 from carrylens.folders import CONFIG, WEIGHTS
+from carrylens.model.config import read_config
 from carrylens.model.hub import HUB
 from carrylens.model.source import ModelSource
+from carrylens.steps import read_made
 from carrylens.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -71,7 +74,7 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
     except CarryLensError:
         if "task" in said:
             return folder.resolve().name, find_task(said["task"])
-        if any_name and type(said.get("digits")) is int:
+        if any_name and "digits" in said:
             return folder.resolve().name, arithmetic_task(Operation.MIX, said["digits"])
         raise
     for what, field in (("digits", "digits"), ("n_layers", "n_layers"), ("n_heads", "n_heads"), ("width", "d_model")):
@@ -82,6 +85,11 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
                 "Call the folder as its model is called."
             )
     task: Task = find_task(said["task"]) if "task" in said else _task_of_name(name)
+    if isinstance(task, ArithmeticTask) and task.operation is not name.operation:
+        raise CarryLensError(
+            f"{given!r} is called {name}, but its {CONFIG} says that it is for {task.name}. "
+            "Call the folder as its model is called."
+        )
     n_positions = said.get("n_ctx", task.layout.n_positions)
     if name.digits != _digits_of(task) or n_positions != task.layout.n_positions:
         raise CarryLensError(
@@ -100,11 +108,18 @@ def _task_of_name(name: ModelName) -> Task:
 
 
 def _read_config(folder: Path) -> Mapping[str, Any]:
-    try:
-        given = json.loads((folder / CONFIG).read_bytes())
-    except (OSError, ValueError):  # who loads the model gets the error
+    # What the config says of the shape, and of the task where it does.
+    if (folder / "model.pth").exists() and not (folder / WEIGHTS).exists():
+        return {}  # published by others, whose config is not ours
+    content = read_made(folder, CONFIG, "carrylens train or import")
+    if content is None:
         return {}
-    return given if isinstance(given, dict) else {}
+    config, record = read_config(content, str(folder / CONFIG))
+    said: dict[str, Any] = {name: getattr(config, name) for name in ("n_layers", "n_heads", "d_model", "n_ctx")}
+    for name in ("digits", "task"):
+        if (value := getattr(record, name, UNSET)) is not UNSET:
+            said[name] = value
+    return said
 
 
 def _read(folder: Path) -> Transformer:
