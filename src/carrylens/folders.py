@@ -72,6 +72,11 @@ def read_sealed(folder: Path, name: str) -> bytes:
     return content
 
 
+def is_sealed(folder: Path, name: str) -> bool:
+    """Whether the folder has a file of that name which its manifest lists."""
+    return (folder / name).exists() and (folder / MANIFEST).exists() and name in _hashes(folder)
+
+
 def check_sealed(folder: Path) -> tuple[str, ...]:
     """The names of all sealed files, after making sure that each is the one that was sealed."""
     names = tuple(_hashes(folder))

@@ -101,5 +101,5 @@ def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(CarryLensError, match="holds no weights"):
         read_map(tmp_path / MAP, find_task)
     (tmp_path / "manifest.json").write_text("[]")
-    with pytest.raises(CarryLensError, match="not a list of hashes"):
+    with pytest.raises(CarryLensError, match="no list of hashes"):
         read_map(tmp_path / MAP, find_task)

@@ -121,9 +121,9 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(model: Transfo
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("sha256", "is not a list of hashes"),
-        ("[]", "is not a list of hashes"),
-        ('{"sha256": 3}', "is not a list of hashes"),
+        ("sha256", "is no list of hashes"),
+        ("[]", "is no list of hashes"),
+        ('{"sha256": 3}', "is no list of hashes"),
         ('{"sha256": {}}', "does not list config.json"),
         ('{"sha256": {"../secret": "0"}}', "lists '../secret', which is not in its folder"),
     ],

@@ -83,7 +83,7 @@ def test_a_lie_in_one_weight_is_seen(lens: Any) -> None:
     theirs = bridge_of(lens, SHAPES["plain"])
     theirs.load_state_dict(as_bridge(ours))
     with torch.no_grad():
-        ours.blocks[0].attn.W_V[1, 0, 0] += 0.01
+        ours.state_dict()["blocks.0.attn.W_V"][1, 0, 0] += 0.01
     assert difference(ours, theirs) > CLOSE
 
 

@@ -87,8 +87,12 @@ class Judgement:
         return plain
 
     def to_json(self) -> str:
-        """The text of `claims.json`, with the hash of the map that was judged."""
-        return to_text({**self.record(), "map_sha256": self.map_sha256}, indent=1) + "\n"
+        """The text of `claims.json`."""
+        return to_text(self.saved_record(), indent=1) + "\n"
+
+    def saved_record(self) -> dict[str, Any]:
+        """The record with the hash of the map that was judged, as it is kept."""
+        return {**self.record(), "map_sha256": self.map_sha256}
 
     def summary(self) -> tuple[str, str, ModelVerdict, dict[str, int]]:
         """The model, the hypothesis, the verdict, and how many required claims have which verdict."""

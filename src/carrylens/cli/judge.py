@@ -43,7 +43,7 @@ def judge_command(
     judgement = judge_map(where, hypothesis)
     path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name)
     save_claims(judgement, path, seal=out is None)
-    record = judgement.record()
+    record = judgement.saved_record()
     if as_json:
         print_record(record)
     else:

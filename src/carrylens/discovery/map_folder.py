@@ -15,7 +15,7 @@ from carrylens.discovery.node_search import Mapped, MapSettings
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
 from carrylens.files import write_whole
-from carrylens.folders import MANIFEST, check_sealed, read_sealed, write_sealed
+from carrylens.folders import add_sealed, is_sealed, read_sealed
 from carrylens.json_records import to_text
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import TaskFinder
@@ -37,7 +37,7 @@ def saved_map(
 
     `causal` is the causal model whose variables are wanted, where they are not the task's own.
     """
-    if not (folder / MAP).exists() or not (folder / MANIFEST).exists() or MAP not in check_sealed(folder):
+    if not is_sealed(folder, MAP):
         return None
     try:
         found = NodeMap.from_json(read_sealed(folder, MAP), find_task, causal, str(folder / MAP))
@@ -58,8 +58,7 @@ def save_mapped(folder: Path, mapped: Mapped, beside: Mapping[str, bytes] | None
         FACTS: "".join(fact.to_json() + "\n" for fact in mapped.facts).encode(),
         **(beside or {}),
     }
-    sealed = check_sealed(folder) if (folder / MANIFEST).exists() else ()
-    write_sealed(folder, contents, also=[name for name in sealed if name not in contents])
+    add_sealed(folder, contents)
 
 
 def store_of(folder: Path) -> Path:

@@ -13,6 +13,7 @@ from carrylens.discovery.node_map import MAP, MAP_SCHEMA, NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.files import read_whole
 from carrylens.folders import WEIGHTS, check_if_sealed, hash_of_weights
+from carrylens.model.source import ModelSource
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import Task, TaskFinder
 
@@ -30,6 +31,20 @@ def read_map(path: Path, find_task: TaskFinder, causal: CausalModel | None = Non
             f"{path} is of other weights ({str(said)[:12]}) than those beside it ({beside[:12]}). Map the model again."
         )
     return found
+
+
+def check_is_of(found: NodeMap, source: ModelSource) -> None:
+    """Raise a clear error unless the map is of this model: of its name, and of its weights where they are here."""
+    if found.model != source.name:
+        raise CarryLensError(
+            f"The map for {source.given} is of {found.model}, not of {source.name}. Give that model, or map this one."
+        )
+    said = found.stimuli.get("sha256")
+    if said is not None and source.has_weights and source.sha256 != said:
+        raise CarryLensError(
+            f"The map for {source.given} is of other weights ({str(said)[:12]}) than the model has "
+            f"({source.sha256[:12]}). Map the model again."
+        )
 
 
 def task_of_map(path: Path, find_task: TaskFinder) -> Task:

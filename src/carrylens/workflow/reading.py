@@ -23,8 +23,8 @@ from carrylens.claims.judgement import slug
 from carrylens.discovery.behaviours import Clusters
 from carrylens.discovery.clusters import cluster_points
 from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.saved_map import check_is_of
 from carrylens.discovery.stimulus_texts import evaluation_texts, pair_texts
-from carrylens.errors import CarryLensError
 from carrylens.folders import WEIGHTS, hash_of_weights
 from carrylens.model.source import ModelSource
 from carrylens.nodes import Node
@@ -54,7 +54,7 @@ def read_source(source: ModelSource, folder: Path | None, hypothesis_file: Path 
     shipped = SHIPPED / saved.map.model
     if saved.test is None and shipped.is_dir() and hash_of_weights(shipped / WEIGHTS) == saved.weights:
         saved = read_saved(source.given, folder, shipped)  # a folder with a map alone
-    _check_weights(source, saved)
+    check_is_of(saved.map, source)
     return folder, saved
 
 
@@ -63,16 +63,8 @@ def _read_own(source: ModelSource, folder: Path | None, stated: Hypothesis) -> t
     candidates = [*(place / slug(stated.name) for place in places), *places]
     where = next((place for place in candidates if (place / MAP).is_file()), candidates[0])
     saved = read_saved(source.given, where, source.folder, causal=stated.model, hypothesis=stated.name)
-    _check_weights(source, saved)
+    check_is_of(saved.map, source)
     return where, saved
-
-
-def _check_weights(source: ModelSource, saved: Saved) -> None:
-    if saved.weights is not None and source.has_weights and source.sha256 != saved.weights:
-        raise CarryLensError(
-            f"The map of {source.given} is of other weights ({saved.weights[:12]}) than its model has "
-            f"({source.sha256[:12]}). Map the model again."
-        )
 
 
 def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Member]:

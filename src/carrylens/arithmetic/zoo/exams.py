@@ -22,17 +22,16 @@ from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import card_of
 from carrylens.arithmetic.zoo.exam_record import TEST, meets_bar
-from carrylens.arithmetic.zoo.model_facts import CARD, TRUTH
+from carrylens.arithmetic.zoo.model_facts import CARD
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
 from carrylens.files import cache_home, read_whole, write_whole
-from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, check_sealed, write_sealed
+from carrylens.folders import MANIFEST, add_sealed, check_sealed
 from carrylens.json_records import Schema, to_text
 from carrylens.model.source import ModelSource
 from carrylens.model.transformer import Transformer
 from carrylens.training.exam import EXAM_SEED, ExamPart, blank_results, sit
 from carrylens.training.exam_results import MOST_KEPT, PartResult
-from carrylens.training.history import HISTORY
 
 
 class KeptExam(msgspec.Struct, frozen=True):
@@ -166,9 +165,7 @@ class Exam:
             TEST: (to_text(record, indent=1) + "\n").encode(),
             CARD: card_of(self.source, folder, record).encode(),
         }
-        own = [name for name in (CONFIG, WEIGHTS, HISTORY, TRUTH) if (folder / name).exists()]
-        others = [name for name in check_sealed(folder) if name not in contents]  # such as a map
-        write_sealed(folder, contents, also=list(dict.fromkeys((*own, *others))))
+        add_sealed(folder, contents)
         return folder / TEST
 
     @property
