@@ -35,7 +35,7 @@ from carrylens.folders import check_sealed, write_sealed
 from carrylens.report.figures.battery import outcome_svg
 from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
 
-ABOUT = {"model": "untrained", "sha256": "0"}
+ABOUT = {"model": "untrained", "version": "0.1.0", "sha256": "0"}
 
 
 def card(name: str) -> Card:
