@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
@@ -77,30 +78,30 @@ def test_a_file_of_the_first_version_gives_the_equal_model() -> None:
         (b"\xff\xfe\x00", "JSON"),
         ("[1, 2]", "object"),
         (edited(d_vocab=None, seed=None), "`d_vocab`"),
-        (edited(n_layer=2), "at n_layer."),
-        (edited(n_layers="two"), "at n_layers"),
-        (edited(n_layers=2.5), "at n_layers"),
-        (edited(n_heads=True), "at n_heads"),
-        (edited(d_mlp=-1), "at d_mlp"),
-        (edited(d_vocab_out=1), "d_vocab_out is 1"),
-        (edited(seed=-1), "at seed"),
-        (edited(seed=2**63), "too large"),
-        (edited(reads=[9, 15]), "reads is range(9, 15)"),
-        (edited(reads=[9, 9]), "reads is range(9, 9)"),
-        (edited(reads=[9, 12, 2]), "at reads"),
-        (edited(reads=9), "at reads"),
-        (edited(eps=0), "eps is 0"),
-        (edited(act_fn="silu"), "act_fn is 'silu'"),
-        (edited(normalization="RMS"), "normalization is 'RMS'"),
-        (edited(init_range=0.1), "init_range is 0.1"),
+        (edited(n_layer=2), r"\bn_layer\b"),
+        (edited(n_layers="two"), r"\bn_layers\b"),
+        (edited(n_layers=2.5), r"\bn_layers\b"),
+        (edited(n_heads=True), r"\bn_heads\b"),
+        (edited(d_mlp=-1), r"\b0\b.*d_mlp"),
+        (edited(d_vocab_out=1), r"d_vocab_out.*\b1\b.*\b2\b"),
+        (edited(seed=-1), r"\b0\b.*seed"),
+        (edited(seed=2**63), str(2**63)),
+        (edited(reads=[9, 15]), r"reads.*range\(9, 15\).*0 to 13"),
+        (edited(reads=[9, 9]), r"reads.*range\(9, 9\)"),
+        (edited(reads=[9, 12, 2]), r"\breads\b"),
+        (edited(reads=9), r"\breads\b"),
+        (edited(eps=0), r"eps.*\b0\b"),
+        (edited(act_fn="silu"), "act_fn.*'silu'.*relu, gelu"),
+        (edited(normalization="RMS"), "normalization.*'RMS'.*LN"),
+        (edited(init_range=0.1), r"init_range.*0\.1"),
         (edited_first(seed=None), "`seed`"),
-        (edited_first(reads=[1, 2]), "at reads"),
-        (edited_first(digits=0), "at digits"),
-        (edited_first(digits=10**9), "at digits"),
-        (edited_first(d_mlp=0), "at d_mlp"),
-        (edited_first(n_ctx=21), "n_ctx is 21"),
-        (edited_first(eps=1e-6), "eps is 1e-06"),
-        (edited_first(act_fn="gelu"), "act_fn is 'gelu'"),
+        (edited_first(reads=[1, 2]), r"\breads\b"),
+        (edited_first(digits=0), r"\b1\b.*digits"),
+        (edited_first(digits=10**9), r"\b1000\b.*digits"),
+        (edited_first(d_mlp=0), r"\b1\b.*d_mlp"),
+        (edited_first(n_ctx=21), "n_ctx.*21.*22"),
+        (edited_first(eps=1e-6), "eps.*1e-06"),
+        (edited_first(act_fn="gelu"), "act_fn.*'gelu'"),
         ("[" * 100_000, "deep"),
     ],
 )
@@ -108,11 +109,11 @@ def test_json_that_states_no_config_is_refused_in_one_line(text: str | bytes, co
     with pytest.raises(CarryLensError) as caught:
         ModelConfig.from_json(text, source="out/config.json")
     message = str(caught.value)
-    assert complaint in message
+    assert re.search(complaint, message)
     assert "out/config.json" in message
     assert "\n" not in message
 
 
 def test_a_step_between_positions_that_are_read_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="reads is range"):
+    with pytest.raises(CarryLensError, match=r"reads.*range\("):
         replace(SMALL, reads=range(9, 14, 2))

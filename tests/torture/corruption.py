@@ -56,10 +56,10 @@ READERS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-SEALED = ("map.json", "claims.json", "test.json", "training.jsonl", "battery.json", "config.json", "worked.json")
-SEALED += ("facts.jsonl", "truth.json", "model.safetensors")
-MAY_PASS = {("judge", "FOLDER"): ("config.json",)}
-"""Commands that do without the file: to judge a map no config is needed."""
+SEALED = {"map.json", "claims.json", "test.json", "training.jsonl", "battery.json", "config.json", "worked.json"}
+SEALED |= {"facts.jsonl", "truth.json", "model.safetensors"}
+DOES_WITHOUT: dict[tuple[str, ...], set[str]] = {("judge", "FOLDER"): {"config.json"}}
+"""Sealed files that a command does without: to judge a map no config is needed."""
 
 
 @dataclass
@@ -177,7 +177,7 @@ def attack(bench: Bench, name: str, damaged: Damaged, *, resealed: bool, tally: 
         tally.tried += 1
         tally.refused += became == "refused"
         tally.accepted += became == "done"
-        if became == "done" and not resealed and name in SEALED and name not in MAY_PASS.get(reader, ()):
+        if became == "done" and not resealed and name in SEALED and name not in DOES_WITHOUT.get(reader, set()):
             became, said = "wrong", "it was believed, though its seal is another's"
         if became == "wrong":
             tally.wrong.append(f"{name}, {what}{', resealed' if resealed else ''}, {' '.join(reader)}: {said}")

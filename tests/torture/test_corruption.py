@@ -6,7 +6,7 @@ A few of each kind; `make torture` runs hundreds.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,8 +35,8 @@ FOLDER = SHIPPED / "add_d5_l1_h3_w96_t5K_s1"
 MAP = NodeMap.from_json((FOLDER / "map.json").read_bytes(), find_task)
 FACTS = b'{"about": {"nodes": "P9L0H1"}, "effect": {"hits": 1, "n": 2}, "kind": "swap", "null": {"hits": 0, "n": 2}}\n'
 WORKED = (
-    b'{"model": "m", "sha256": null, "questions": [{"question": "1+1=", "given": "1+1", "answer": "+02", "right": "+02",'
-    b' "tokens": [{"place": "A1", "token": "0", "p": 0.5}], "swaps": []}]}'
+    b'{"model": "m", "sha256": null, "questions": [{"question": "1+1=", "given": "1+1", "answer": "+02", '
+    b'"right": "+02", "tokens": [{"place": "A1", "token": "0", "p": 0.5}], "swaps": []}]}'
 )
 
 
@@ -59,6 +59,14 @@ KINDS: dict[str, tuple[Callable[[], bytes], Read]] = {
 }
 
 
+def refusal(read: Read, content: bytes) -> str:
+    try:
+        read(content)
+    except CarryLensError as error:
+        return str(error)
+    return ""
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_read_as_it_is_or_refused_with_one_line(kind: str) -> None:
     make, read = KINDS[kind]
@@ -66,18 +74,16 @@ def test_a_damaged_file_is_read_as_it_is_or_refused_with_one_line(kind: str) -> 
     read(content)
     refused = 0
     for what, damaged in [*crafted(content, random_, 60), *drawn(content, random_, 20)]:
-        try:
-            read(damaged)
-        except CarryLensError as error:
-            refused += 1
-            assert "\n" not in str(error), what
-            assert len(str(error)) < 1500, what
+        said = refusal(read, damaged)
+        refused += bool(said)
+        assert "\n" not in said, what
+        assert len(said) < 1500, what
     assert refused > 40, "most damage is seen"
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    yield Bench(tmp_path_factory.mktemp("torture"))
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("torture"))
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ class ModelSource:
         return self.folder is not None and any((self.folder / name).is_file() for name in (WEIGHTS, "model.pth"))
 
     def load(self, device: str = "cpu") -> Transformer:
-        """The model, ready to be asked, with its task."""
+        """The model, ready to be used, with its task."""
         model = self.reader().eval()
         model.task = self.task
         return model.to(device)

@@ -91,7 +91,7 @@ def _test_if_untested(analysis: Analysis) -> None:
     try:
         for _ in exam.sit():
             analysis.progress("testing", exam.asked, exam.total)
-    except BaseException:  # stopped: what was asked so far is kept
+    except BaseException:  # stopped: the counts so far are kept
         exam.keep()
         raise
     add_sealed(analysis.folder, {TEST: (to_text(exam.record(), indent=1) + "\n").encode()})
