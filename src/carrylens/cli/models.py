@@ -75,8 +75,12 @@ def train_command(
 
 def exam_command(
     model: ModelArgument,
-    questions: Annotated[int, typer.Option(min=0, help="How many of each population, for each operation.")] = 1_000_000,
-    per_class: Annotated[int, typer.Option(min=0, help="How many of each class and each exact depth.")] = 10_000,
+    questions: Annotated[
+        int, typer.Option(min=0, max=10**15, help="How many of each population, for each operation.")
+    ] = 1_000_000,
+    per_class: Annotated[
+        int, typer.Option(min=0, max=10**15, help="How many of each class and each exact depth.")
+    ] = 10_000,
     of: Annotated[
         list[str] | None,
         typer.Option(

@@ -8,6 +8,7 @@ Never  holds a weight, a path or a training setting, and never knows what the to
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
@@ -24,6 +25,7 @@ NORMALIZATIONS = ("LN", "LNPre", "none")
 
 LONGEST = 1000
 """Digits: more than any layout has."""
+_MOST_LAYERS = 100_000
 _LEAST = {"d_mlp": 0, "seed": 0, "d_vocab_out": 2}  # of every other size 1
 
 
@@ -92,6 +94,22 @@ class ModelConfig:
     def from_json(cls, text: str | bytes, source: str = "config.json") -> ModelConfig:
         """The config that `text` states; `source` is what an error calls it."""
         return read_config(text, source)[0]
+
+
+def check_memory(config: ModelConfig) -> None:
+    """Raise a clear error if the weights of such a model are more than this machine's memory."""
+    heads, width = config.n_heads * config.d_head, config.d_model
+    layer = 4 * width * heads + 2 * width * config.d_mlp
+    n_weights = config.n_layers * layer + width * (config.d_vocab + config.n_ctx + config.d_vocab_out)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not say
+        return
+    if 4 * n_weights > memory or config.n_layers > _MOST_LAYERS:
+        raise CarryLensError(
+            f"A model of {config.n_layers:,} layers, {config.n_heads:,} heads and width {width:,} has {n_weights:,} "
+            f"weights, more than the memory of this machine ({memory >> 20:,} MiB) holds. Give a smaller one."
+        )
 
 
 class ConfigRecord(Struct, kw_only=True):

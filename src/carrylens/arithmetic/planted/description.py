@@ -90,6 +90,8 @@ class CircuitDescription:
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise CarryLensError(f"{name} is {value!r}. Give a whole number of at least {least}.")
+        if self.seed >= 1 << 63:
+            raise CarryLensError(f"seed is {self.seed}. Give one below 2^63.")
 
     def of(self, variable: Variable | str) -> tuple[PlantedRole, ...]:
         """The roles of one variable: its copies, and the places it is brought to."""

@@ -7,6 +7,7 @@ Never  guesses: a name that fits nothing, or says another shape than the weights
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,7 +19,7 @@ from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task, find_task
 from carrylens.arithmetic.zoo.model_facts import model_name
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 from carrylens.folders import CONFIG, WEIGHTS
 from carrylens.model.config import read_config
 from carrylens.model.hub import HUB
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent / "models"
 TRAINED = Path("models")
+_LONGEST_NAME = 100
 """Where `carrylens train` puts a model unless told otherwise."""
 
 
@@ -58,13 +60,20 @@ def find_source(given: str, *, any_name: bool = False) -> ModelSource:
 
 def find_folder(given: str) -> Path:
     """The folder of the model called so: a path, a shipped model, or one trained here."""
-    candidates = [folder for folder in (Path(given), SHIPPED / given, TRAINED / given) if folder.is_dir()]
+    places = (Path(given), SHIPPED / given, TRAINED / given) if _can_be_path(given) else ()
+    candidates = [folder for folder in places if folder.is_dir()]
     with_model = [folder for folder in candidates if (folder / CONFIG).exists() or (folder / "model.pth").exists()]
     if found := (with_model or candidates):
         return found[0]
-    near = get_close_matches(given, shipped_names(), n=1, cutoff=0.3)
+    near = get_close_matches(given[:_LONGEST_NAME], shipped_names(), n=1, cutoff=0.3)
     advice = f" such as {near[0]}" if near else ""
-    raise CarryLensError(f"{given!r} is no model here. Write a model folder, hf:owner/name or a shipped name{advice}.")
+    raise CarryLensError(
+        f"{quote(given)} is no model here. Write a model folder, hf:owner/name or a shipped name{advice}."
+    )
+
+
+def _can_be_path(given: str) -> bool:
+    return "\0" not in given and len(given) < 4096 and all(len(os.fsencode(part)) < 256 for part in given.split("/"))
 
 
 def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bool) -> tuple[str, Task]:
