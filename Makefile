@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
-.PHONY: demo test fast unit parity format lint types docs leaderboard clean
+.PHONY: demo test fast unit parity parity2 parity4 format lint types docs leaderboard clean
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
@@ -26,7 +26,7 @@ test: .venv/ready
 	@$(MAKE) --no-print-directory --jobs 2 lint types parity
 	@$(MAKE) --no-print-directory unit
 
-# Everything but `tests/parity` and what is marked slow.
+# Everything but `tests/parity`, `tests/parity4` and what is marked slow.
 fast: .venv/ready
 	@$(MAKE) --no-print-directory --jobs 2 lint types
 	$(PYTEST) -m "not slow"
@@ -34,9 +34,15 @@ fast: .venv/ready
 unit: .venv/ready
 	$(PYTEST)
 
-# The same weights in TransformerLens must give the same activations; it needs versions of its own.
-parity: .venv-parity/ready
+# The same weights must give the same activations in TransformerLens 2.x, and the same logits in 4.x; each needs versions
+# of its own.
+parity: parity2 parity4
+
+parity2: .venv-parity/ready
 	$(call whole,.venv-parity/bin/python -m pytest -q tests/parity)
+
+parity4: .venv-parity4/ready
+	$(call whole,PYTHONPATH=src .venv-parity4/bin/python -m pytest -q tests/parity4)
 
 format: .venv/ready
 	$(BIN)/ruff format .
@@ -79,6 +85,13 @@ leaderboard: .venv/ready
 	.venv-parity/bin/python -m pip install --quiet --no-warn-conflicts --constraint parity-constraints.txt \
 		torch==2.13.0 --editable . transformer-lens pytest
 	touch .venv-parity/ready
+
+# The same for 4.x, whose own list of requirements is longer than what it imports: pip is given just what it needs.
+.venv-parity4/ready: .venv/ready parity4-constraints.txt
+	"$(PYTHON)" -m venv --clear .venv-parity4
+	$(BIN)/python -c "$(PACKAGES)" > "$$(.venv-parity4/bin/python -c "$(PACKAGES)")/shared.pth"
+	.venv-parity4/bin/python -m pip install --quiet --no-deps --no-warn-conflicts --requirement parity4-constraints.txt
+	touch .venv-parity4/ready
 PACKAGES := import sysconfig; print(sysconfig.get_path('purelib'))
 
 clean:

@@ -30,7 +30,8 @@ from carrylens.model import ModelConfig, Transformer
 from carrylens.tasks import Batch, CausalModel, Family, Layout, Mechanism, Slot, Task, Uniform, VariableKind
 from carrylens.tasks.batches import Column, Columns
 from carrylens.tasks.draws import below, draw
-from carrylens.training.exam import PartResult, blank_results, population_parts, sit
+from carrylens.training.exam import blank_results, population_parts, sit
+from carrylens.training.exam_results import PartResult
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.recipe import TrainingRecipe
 from carrylens.training.run import start, train

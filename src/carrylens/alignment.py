@@ -15,6 +15,7 @@ from functools import cached_property
 import msgspec
 
 from carrylens.errors import CarryLensError
+from carrylens.json_records import Schema
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.variables import Variable
@@ -119,13 +120,9 @@ class Alignment:
     @classmethod
     def from_json(cls, text: str | bytes, source: str = "the alignment") -> Alignment:
         """The alignment that a file states; `source` is what an error calls it."""
-        try:
-            said = msgspec.json.decode(text, type=_AlignmentRecord)
-        except msgspec.MsgspecError as error:
-            raise CarryLensError(
-                f"{source} states no alignment ({error}). Write an algorithm and sites, each with variables and copies."
-            ) from error
-        return cls(said.algorithm, _sites(said.sites))
+        said = _SCHEMA.decode(text, source)
+        with _SCHEMA.refusing(source):
+            return cls(said.algorithm, _sites(said.sites))
 
 
 class _SiteRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -137,6 +134,9 @@ class _SiteRecord(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
 class _AlignmentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     algorithm: str
     sites: list[_SiteRecord]
+
+
+_SCHEMA = Schema(_AlignmentRecord, "alignment", "Write an algorithm and sites, each with variables and copies.")
 
 
 def _sites(records: Sequence[_SiteRecord]) -> tuple[AlignedSite, ...]:

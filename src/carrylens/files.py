@@ -1,15 +1,44 @@
-"""Files: writing one file so that it is either the new one or the old one, never half of either.
+"""Files: reading and writing one file, which is either the new one or the old one, never half of either.
 
 Takes  a path and bytes.
-Gives  the file on disk, or an error that says why not, with what was there before unchanged.
-Never  leaves a draft behind.
+Gives  the file on disk, or an error that says why not, with what was there before unchanged; the bytes of a file.
+Never  leaves a draft behind, and never reads what is no file, or is larger than LARGEST.
 """
 
 import os
+import stat
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from carrylens.errors import CarryLensError
+
+LARGEST = 1 << 32
+"""Bytes: no file that carrylens writes comes near."""
+
+
+def read_whole(path: Path, advice: str = "Restore it.") -> bytes:
+    """The bytes of a file, or one clear line that ends in `advice`."""
+    try:
+        about = path.stat()  # first: to open a pipe is to wait for its other end
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError("it is no ordinary file")
+        if about.st_size > LARGEST:
+            raise OSError(f"it has {about.st_size:,} bytes, more than {LARGEST:,}")
+        return path.read_bytes()
+    except (OSError, ValueError, MemoryError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "it is larger than memory"
+        raise CarryLensError(f"{path} cannot be read ({reason}). {advice}") from error
+
+
+def cache_home() -> Path:
+    """The user's folder for what may be made again; where there is no home, one for temporary files."""
+    if given := os.environ.get("XDG_CACHE_HOME"):
+        return Path(given)
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError:  # no HOME, and no entry for the user
+        return Path(tempfile.gettempdir()) / f"carrylens-{os.getuid()}"
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -9,28 +9,34 @@ Never  leaves half a file, never trusts a file whose hash is another than the on
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import Struct
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
 from carrylens.errors import CarryLensError
-from carrylens.files import write_flushed
+from carrylens.files import read_whole, write_flushed
+from carrylens.json_records import Schema, to_text
 
 MANIFEST = "manifest.json"
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 
 
-def write_sealed(folder: Path, contents: Mapping[str, bytes], also: Sequence[str] = ()) -> None:
-    """Put `contents` into the folder and seal them; `also` names files already there to be sealed with them."""
-    hashes = {name: _sha256(_read(folder / name)) for name in also}
+def write_sealed(
+    folder: Path, contents: Mapping[str, bytes], also: Sequence[str] = (), sealed: Mapping[str, str] | None = None
+) -> None:
+    """Put `contents` into the folder and seal them; `also` names files already there to be sealed with them.
+
+    `sealed` are hashes that go into the manifest as they are.
+    """
+    hashes = dict(sealed or {}) | {name: _sha256(_read(folder / name)) for name in also}
     hashes |= {name: _sha256(content) for name, content in contents.items()}
-    manifest = json.dumps({"sha256": dict(sorted(hashes.items()))}, indent=2) + "\n"
+    manifest = to_text(Manifest(dict(sorted(hashes.items()))), indent=2) + "\n"
     drafts = {name: folder / f".{name}.{os.getpid()}.part" for name in (*contents, MANIFEST)}
     outcome = "What was there before is unchanged."
     try:
@@ -66,6 +72,11 @@ def read_sealed(folder: Path, name: str) -> bytes:
     return content
 
 
+def is_sealed(folder: Path, name: str) -> bool:
+    """Whether the folder has a file of that name which its manifest lists."""
+    return (folder / name).exists() and (folder / MANIFEST).exists() and name in _hashes(folder)
+
+
 def check_sealed(folder: Path) -> tuple[str, ...]:
     """The names of all sealed files, after making sure that each is the one that was sealed."""
     names = tuple(_hashes(folder))
@@ -74,34 +85,51 @@ def check_sealed(folder: Path) -> tuple[str, ...]:
     return names
 
 
-def check_if_sealed(path: Path, content: bytes, *, must_be_listed: bool = False) -> None:
-    """Raise a clear error if the folder's manifest has another hash for this file, or none where it must be listed.
+def add_sealed(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Put `contents` into the folder and list them beside all that is sealed there, which is left as it is."""
+    write_sealed(folder, contents, sealed=_hashes(folder) if (folder / MANIFEST).exists() else {})
+
+
+def check_if_sealed(path: Path, content: bytes, *, must_be_listed: bool = False) -> bool:
+    """Whether the folder's manifest has this very file; another hash, or none where it must be listed, is an error.
 
     A folder may have no manifest: then nothing in it was sealed.
     """
     if not (path.parent / MANIFEST).is_file():
-        return
+        return False
     sealed = _hashes(path.parent)
     if must_be_listed and path.name not in sealed:
         raise CarryLensError(
-            f"{path.parent / MANIFEST} does not list {path.name}, so it was put there by hand. Map the model again."
+            f"{path.parent / MANIFEST} does not list {path.name}, so it was put there by hand. Make it again."
         )
     if path.name in sealed and _sha256(content) != sealed[path.name]:
         raise CarryLensError(
             f"{path} is not the file that was saved: its hash differs from {MANIFEST}. Restore it, or make it again."
         )
+    return path.name in sealed
 
 
 def hash_of_weights(path: Path) -> str:
     """The hash of the weights in a file: that of the model they make, as maps and tests have it."""
+    content = _read(path)
+    check_if_sealed(path, content)
     try:
-        state = load(_read(path))
+        state = load(content)
     except (SafetensorError, KeyError, TypeError) as error:
         raise CarryLensError(f"{path} holds no weights ({' '.join(str(error).split())}). Restore it.") from error
     digest = hashlib.sha256()
     for name, array in sorted(state.items()):
         digest.update(name.encode() + f"torch.{array.dtype}".encode() + array.tobytes())
     return digest.hexdigest()
+
+
+class Manifest(Struct, frozen=True):
+    """The whole of `manifest.json`: the hash of every file that was sealed."""
+
+    sha256: dict[str, str]
+
+
+_MANIFEST_SCHEMA = Schema(Manifest, "list of hashes", "Restore it, or save the model again.")
 
 
 def _hashes(folder: Path) -> dict[str, str]:
@@ -112,11 +140,7 @@ def _hashes(folder: Path) -> dict[str, str]:
         raise CarryLensError(
             f"{folder} has no {MANIFEST}, so it is unfinished. Let its training end, or save it again."
         )
-    try:
-        hashes = json.loads(_read(path))["sha256"]
-        named = {name: str(value) for name, value in hashes.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CarryLensError(f"{path} is not a list of hashes. Restore it, or save the model again.") from error
+    named = _MANIFEST_SCHEMA.decode(_read(path), str(path)).sha256
     for name in named:
         if Path(name).name != name:
             raise CarryLensError(f"{path} lists {name!r}, which is not in its folder. Save the model again.")
@@ -124,10 +148,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CarryLensError(f"{path} cannot be read ({error.strerror or error}). Restore it.") from error
+    return read_whole(path)
 
 
 def _flush_folder(folder: Path) -> None:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import total_ordering
 
 from carrylens.errors import CarryLensError, quote
+from carrylens.text_values import TextValue
 
 _NODE = re.compile(r"P(0|[1-9][0-9]*)L(0|[1-9][0-9]*)(?:H(0|[1-9][0-9]*)|MLP)", re.ASCII)
 _SEPARATOR = re.compile(r"[\s,+]+")
 
 
 @total_ordering
-@dataclass(frozen=True)
-class Node:
+class Node(TextValue):
     """One attention head, or one layer's MLP when `head` is None, at one token position.
 
     Nodes sort by position, then layer, heads before the MLP: the order in which a position computes them.
@@ -35,11 +34,10 @@ class Node:
     layer: int
     head: int | None
 
-    def __post_init__(self) -> None:
-        if min(self.position, self.layer, self.head or 0) < 0:
-            raise CarryLensError(
-                f"Position {self.position}, layer {self.layer}, head {self.head} make no node. Write 0 or more."
-            )
+    def __init__(self, position: int, layer: int, head: int | None) -> None:
+        if min(position, layer, head or 0) < 0:
+            raise CarryLensError(f"Position {position}, layer {layer}, head {head} make no node. Write 0 or more.")
+        self.__dict__.update(position=position, layer=layer, head=head)
 
     @classmethod
     def parse(cls, text: str) -> Node:
@@ -63,6 +61,9 @@ class Node:
 
     def __lt__(self, other: Node) -> bool:
         return self._order < other._order
+
+    def __hash__(self) -> int:
+        return hash((self.position, self.layer, self.head))
 
     @property
     def _order(self) -> tuple[int, int, bool, int]:

@@ -26,6 +26,7 @@ class Stopped(Exception):  # noqa: N818
 BAD_INPUT = 2
 INTERRUPTED = 130
 _CHUNK_BYTES = 1 << 16
+_LONGEST_WORD = 400  # of an error: a path may be longer than anyone reads
 
 
 def print_line(line: str) -> None:
@@ -48,7 +49,8 @@ def print_error(error: object) -> None:
     with suppress(OSError, AttributeError):  # what cannot be printed must not change the exit status
         sys.stdout.flush()
     with suppress(OSError, AttributeError):
-        sys.stderr.write("carrylens: " + " ".join(str(error).split("\n")) + "\n")
+        words = (word if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD] + "…" for word in str(error).split(" "))
+        sys.stderr.write("carrylens: " + " ".join(" ".join(words).split("\n")) + "\n")
         sys.stderr.flush()
 
 

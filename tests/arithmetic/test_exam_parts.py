@@ -14,7 +14,8 @@ from carrylens.arithmetic.targets import TargetPopulation
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
 from carrylens.model import Transformer
 from carrylens.training import exam
-from carrylens.training.exam import EXAM_SEED, ExamPart, PartResult, blank_results, sit
+from carrylens.training.exam import EXAM_SEED, ExamPart, blank_results, sit
+from carrylens.training.exam_results import PartResult
 
 ADD, SUB, MIX = Operation.ADD, Operation.SUB, Operation.MIX
 

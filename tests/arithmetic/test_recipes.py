@@ -9,7 +9,7 @@ from carrylens.arithmetic import Operation, PopulationKind
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.recipes import RecipeKind, recipe_for, recipe_record, training_population
 from carrylens.arithmetic.zoo.shipped import find_model
-from carrylens.training.run import HISTORY
+from carrylens.training.history import HISTORY
 
 
 def test_the_paper_recipe_is_the_published_one() -> None:

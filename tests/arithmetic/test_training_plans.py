@@ -17,8 +17,9 @@ from carrylens.arithmetic.training_plans import plan_for
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer
 from carrylens.model.weights import hash_of
+from carrylens.training.history import HISTORY
 from carrylens.training.insertion import Restored
-from carrylens.training.run import HISTORY, resume, start, train
+from carrylens.training.run import resume, start, train
 from carrylens.workflow.training import training_plan
 from training.quiet import Quiet
 

@@ -17,7 +17,8 @@ from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_fl
 from carrylens.bench.training import PublishedStep, TrainingBench, bench_training
 from carrylens.model import Transformer
 from carrylens.model.answer_pass import answer_logits
-from carrylens.training.exam import PartResult, sit
+from carrylens.training.exam import sit
+from carrylens.training.exam_results import PartResult
 from carrylens.training.optimiser import Optimiser
 from carrylens.training.run import train
 

@@ -56,7 +56,7 @@ def without(found: NodeMap, variable: Variable) -> NodeMap:
 
 def moved(found: NodeMap, variable: Variable, **place: int) -> NodeMap:
     def change(each: Role) -> Role:
-        nodes = tuple(replace(node, **place) for node in each.nodes)
+        nodes = tuple(Node(**{**vars(node), **place}) for node in each.nodes)
         return replace(each, nodes=nodes) if each.variable == variable else each
 
     return with_roles(found, change)
@@ -342,7 +342,7 @@ def test_where_places_are_named_a_set_has_all_its_nodes_there(addition: NodeMap)
     named = replace(usual, name="SA late", places={"SA": lambda k: [f"A{k + 1}"]})
 
     def joined(each: Role) -> Role:
-        early = tuple(replace(node, position=node.position - 1) for node in each.nodes)
+        early = tuple(Node(node.position - 1, node.layer, node.head) for node in each.nodes)
         return replace(each, nodes=early + each.nodes) if each.variable == Variable("SA", 2) else each
 
     spread = with_roles(addition, joined)

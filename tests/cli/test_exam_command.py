@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def kept(folder: Path) -> list[int]:
     files = (folder.parent / "cache").rglob("*.json")
-    return [sum(result["asked"] for result in json.loads(file.read_text())) for file in files]
+    return [sum(result["asked"] for result in json.loads(file.read_text())["results"]) for file in files]
 
 
 def test_what_was_asked_is_kept_on_a_timer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_when_saving_fails_the_results_are_shown_and_kept(folder: Path, monkeypa
         raise CarryLensError("No room.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("carrylens.arithmetic.zoo.exams.write_sealed", full)
+        patch.setattr("carrylens.arithmetic.zoo.exams.add_sealed", full)
         result = CliRunner().invoke(app, [*COMMAND, str(folder), "--save", "--json"])
     shown = json.loads(result.stdout)
     assert shown["parts"][0]["asked"] == 300

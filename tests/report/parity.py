@@ -94,7 +94,8 @@ def parity_map(causal: CausalModel = CAUSAL) -> NodeMap:
 
 
 def claims_record(hypothesis: str = CAUSAL.name) -> dict[str, Any]:
-    rate = {"hit": {"hits": 32, "n": 32}, "null": {"hits": 0, "n": 32}, "p": 1e-9, "token": 0}
+    hit, null = ({"hits": hits, "n": 32, "interval": list(Rate(hits, 32).interval)} for hits in (32, 0))
+    rate = {"hit": hit, "null": null, "p": 1e-9, "confidence": 0.99, "token": 0}
     part, whole = ({"nodes": str(node), "variable": name, **rate} for node, name in ((SMALL, "P[1]"), (BIG, "Y")))
     about = {"required": True, "verdict": "SUPPORTED", "sentence": "So.", "why": "it is", "refuted_if": "it is not"}
     return {
@@ -108,6 +109,8 @@ def claims_record(hypothesis: str = CAUSAL.name) -> dict[str, Any]:
             {"claim": "order P[1] before Y for Y", "kind": "order", "evidence": [part, whole], **about},
         ],
         "unexplained": [],
+        "not_asked_for": [],
+        "nodes_without_role": [],
         "rivals": [],
     }
 

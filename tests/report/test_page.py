@@ -309,7 +309,12 @@ def test_a_superposed_role_is_no_interchange_in_a_page_without_facts(folder: Pat
     found = NodeMap.from_json((folder / "map.json").read_bytes(), find_task)
     superposed = replace(found.roles[0], way=Way.DIFFERENCE, hit=Rate(5, 7))
     (tmp_path / "map.json").write_text(replace(found, roles=(superposed, *found.roles)).to_json())
-    (tmp_path / "claims.json").write_bytes((folder / "claims.json").read_bytes())
+    claims = json.loads((folder / "claims.json").read_bytes())
+    (tmp_path / "claims.json").write_text(json.dumps(claims))
+    with pytest.raises(CarryLensError, match="another map"):
+        read_saved("model", tmp_path, None)
+    del claims["map_sha256"]  # as the first version wrote them
+    (tmp_path / "claims.json").write_text(json.dumps(claims))
     bare = read_saved("model", tmp_path, None)
     assert [fact.kind for fact in bare.facts][:2] == ["shift", "swap"]
     assert f"{superposed.hit.hits} of {superposed.hit.n}" in whole_page(bare)

@@ -9,8 +9,9 @@ import torch
 from scipy.stats import binom
 
 from carrylens.model import Transformer
-from carrylens.training import exam
-from carrylens.training.exam import PartResult, blank_results, population_parts, sit
+from carrylens.training import exam, exam_results
+from carrylens.training.exam import blank_results, population_parts, sit
+from carrylens.training.exam_results import PartResult
 from training.bit_parity import parity_plan
 
 
@@ -38,9 +39,9 @@ def test_the_first_failures_of_a_part_are_kept_and_all_are_counted(monkeypatch: 
     results = blank_results(parts)
     told: list[int] = []
     list(sit(Transformer(plan.config), plan.task, parts, results, told.append))
-    assert [(result.failed, len(result.failures)) for result in results] == [(130, exam.MOST_KEPT)] * 2
+    assert [(result.failed, len(result.failures)) for result in results] == [(130, exam_results.MOST_KEPT)] * 2
     assert told == [40, 40, 40, 10] * 2
-    texts = plan.task.question_text(parts[1].population.draw(parts[1].seed, 0, exam.MOST_KEPT))
+    texts = plan.task.question_text(parts[1].population.draw(parts[1].seed, 0, exam_results.MOST_KEPT))
     assert [failure[0] for failure in results[1].failures] == texts
 
 

@@ -22,8 +22,9 @@ from carrylens.model import load_model
 from carrylens.model.weights import hash_of
 from carrylens.training import objectives
 from carrylens.training.checkpoint import CHECKPOINT
+from carrylens.training.history import HISTORY
 from carrylens.training.losses import token_losses
-from carrylens.training.run import HISTORY, prepare_folder, resume, start, train
+from carrylens.training.run import prepare_folder, resume, start, train
 from carrylens.workflow.training import train_model
 from training.quiet import Quiet
 

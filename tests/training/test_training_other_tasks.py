@@ -14,8 +14,9 @@ from carrylens.model.weights import hash_of
 from carrylens.tasks.samplers import Uniform
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.exam import blank_results, class_results, population_parts, sit
+from carrylens.training.history import HISTORY
 from carrylens.training.plan import TrainingPlan
-from carrylens.training.run import HISTORY, resume, start, train
+from carrylens.training.run import resume, start, train
 from training.bit_parity import BITS, parity_plan, parity_task
 from training.quiet import Quiet
 

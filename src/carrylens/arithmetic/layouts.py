@@ -18,7 +18,8 @@ from typing import Any
 
 from carrylens.arithmetic.questions import check_digits
 from carrylens.arithmetic.variables import D_PRIME, FAMILIES, OPR, SGN, A, D
-from carrylens.errors import CarryLensError, quote
+from carrylens.errors import CarryLensError
+from carrylens.json_records import Schema
 from carrylens.tasks.layout import Layout, Slot
 from carrylens.tasks.variables import Variable
 
@@ -81,17 +82,15 @@ class QuestionLayout:
 
     @classmethod
     def from_record(cls, given: Mapping[str, Any]) -> QuestionLayout:
-        """The layout that a record describes."""
-        known = {field.name: field.type for field in fields(cls)}
-        for name, value in given.items():
-            if name not in known:
-                raise CarryLensError(f"{quote(str(name))} is no part of a layout. Name some of {', '.join(known)}.")
-            kind = str(known[name])
-            wanted: type | tuple[type, ...] = {"int": int, "bool": bool, "str": str}.get(kind, (list, tuple, str))
-            if not isinstance(value, wanted) or (kind == "int" and isinstance(value, bool)):
-                raise CarryLensError(f"The layout's {name} is {value!r}, which is no {kind}. Write another value.")
-        tokens = {name: tuple(value) for name, value in given.items() if str(known[name]).startswith("tuple")}
-        return cls(**{**given, **tokens})
+        """The layout that a record describes; a string stands for its letters where tokens are wanted."""
+        tokens = ("start", "equals", "end", "padding", "vocabulary", "output_vocabulary")
+        split = {
+            name: list(value) for name, value in given.items() if name in tokens and isinstance(value, str | tuple)
+        }
+        return _SCHEMA.convert({**given, **split}, "This")
+
+
+_SCHEMA = Schema(QuestionLayout, "layout", f"Name some of {', '.join(field.name for field in fields(QuestionLayout))}.")
 
 
 @cache

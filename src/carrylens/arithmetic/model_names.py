@@ -16,7 +16,7 @@ from carrylens.errors import CarryLensError, quote
 PUBLISHED_WIDTH = 510
 """The d_model of the published models, and of every name without a `w`."""
 
-_NUMBER = "(0|[1-9][0-9]*)"
+_NUMBER = "(0|[1-9][0-9]{0,30})"
 _NAME = re.compile(
     rf"(?:ins([123])_)?(add|sub|mix)_d{_NUMBER}_l{_NUMBER}_h{_NUMBER}(?:_w{_NUMBER})?_t{_NUMBER}(K?)(_gf)?_s{_NUMBER}",
     re.ASCII,
@@ -60,6 +60,8 @@ class ModelName:
             raise CarryLensError(
                 f"{self} names a model without layers, heads, width or steps. Write 1 or more for l, h, w and t."
             )
+        if max(self.n_layers, self.n_heads, self.width, self.n_steps, self.seed) >= 1 << 63:
+            raise CarryLensError(f"{quote(str(self))} has a number beyond 64 bits. Write smaller ones.")
         if self.insertion not in (0, 1, 2, 3) or (self.insertion and self.operation is not Operation.MIX):
             raise CarryLensError(
                 f"{self} inserts an addition model where nothing is mixed. Write ins1, ins2 or ins3 before mix only."

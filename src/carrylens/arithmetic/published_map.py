@@ -9,16 +9,16 @@ An entry is {"position", "layer", "is_head", "num", "tags"}; ours has "carrylens
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
-from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
+from carrylens.json_records import Count, Schema, to_plain, to_text
 from carrylens.nodes import Node
 from carrylens.tasks.layout import Layout
 from carrylens.tasks.variables import Variable
@@ -54,6 +54,22 @@ class PublishedNode:
     other: tuple[str, ...] = ()
 
 
+class _OwnFields(Struct):
+    hits: tuple[str, ...] | None = None
+
+
+class _PublishedEntry(Struct):
+    position: Count
+    layer: Count
+    is_head: bool
+    num: Count
+    tags: tuple[str, ...]
+    carrylens: _OwnFields | None = None
+
+
+_SCHEMA = Schema(list[_PublishedEntry], "published map", f"Give a {BEHAVIORS} or a {FEATURES}.", others=True)
+
+
 def behaviors_json(found: NodeMap) -> str:
     """The text of a `behaviors.json`: the useful nodes, and what each does."""
     behaviours = {each.node: each for each in found.behaviours}
@@ -66,7 +82,7 @@ def behaviors_json(found: NodeMap) -> str:
         for each in found.nodes
         if each.node in found.useful
     ]
-    return json.dumps(entries, indent=1) + "\n"
+    return to_text(entries, indent=1) + "\n"
 
 
 def features_json(found: NodeMap) -> str:
@@ -81,7 +97,7 @@ def features_json(found: NodeMap) -> str:
         tags = dict.fromkeys(tag for role in own if (tag := role_tag(role.variable)) is not None)
         roles = [_role_fields(role, node, found.task.layout) for role in found.roles if node in role.nodes]
         entries.append(_entry(node, list(tags), {"useful": node in useful, "roles": roles}))
-    return json.dumps(entries, indent=1) + "\n"
+    return to_text(entries, indent=1) + "\n"
 
 
 def published_files(found: NodeMap) -> dict[str, bytes]:
@@ -104,18 +120,14 @@ def read_published(digits: int, *texts: str | bytes) -> list[PublishedNode]:
     """What the files say of each node, the tags of all files together."""
     found: dict[Node, PublishedNode] = {}
     for text in texts:
-        try:
-            for entry in json.loads(text):
-                head = int(entry["num"]) if entry["is_head"] else None
-                node = Node(int(entry["position"]), int(entry["layer"]), head)
-                known = found.get(node, PublishedNode(node))
-                for tag in entry["tags"]:
-                    known = _read_tag(known, str(tag), digits)
-                found[node] = _exact_hits(known, entry)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CarryLensError(
-                f"This is no published map ({error!r}). Give a {BEHAVIORS} or a {FEATURES}."
-            ) from error
+        for entry in _SCHEMA.decode(text, "This"):
+            node = Node(entry.position, entry.layer, entry.num if entry.is_head else None)
+            known = found.get(node, PublishedNode(node))
+            with _SCHEMA.refusing("This"):
+                for tag in entry.tags:
+                    known = _read_tag(known, tag, digits)
+            exact = entry.carrylens.hits if entry.carrylens else None  # a file of ours says which places it means
+            found[node] = known if exact is None else replace(known, hits=exact)
     return [found[node] for node in sorted(found)]
 
 
@@ -137,12 +149,6 @@ def _read_tag(known: PublishedNode, tag: str, digits: int) -> PublishedNode:
     if match and match[2] in _NAMES and int(match[1]) < digits:
         return replace(known, roles=(*known.roles, Variable(_NAMES[match[2]], int(match[1]))))
     return replace(known, other=(*known.other, tag))
-
-
-def _exact_hits(known: PublishedNode, entry: Mapping[str, Any]) -> PublishedNode:
-    # A file of ours says beside the tag which places it means.
-    exact = entry.get(_EXTRA, {}).get("hits")
-    return known if exact is None else replace(known, hits=tuple(map(str, exact)))
 
 
 def _entry(node: Node, tags: Sequence[str], fields: Mapping[str, object]) -> dict[str, object]:
@@ -185,10 +191,8 @@ def _behaviour_fields(usefulness: Usefulness, behaviour: Behaviour, layout: Layo
         "hits": list(usefulness.hit_places(layout)),
         "tokens": dict(zip(layout.output_places, map(_rate, usefulness.tokens), strict=True)),
         "classes": {name: _rate(rate) for name, rate in usefulness.classes.items()},
-        "attention": {each.operation: [asdict(look) for look in each.looks] for each in behaviour.attention},
-        "clusters": [
-            {**asdict(each), "variable": str(each.variable), "are_clear": each.are_clear} for each in behaviour.clusters
-        ],
+        "attention": {each.operation: to_plain(each.looks) for each in behaviour.attention},
+        "clusters": [{**to_plain(each), "are_clear": each.are_clear} for each in behaviour.clusters],
     }
     if behaviour.backups is not None:
         found = behaviour.backups

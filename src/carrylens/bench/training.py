@@ -29,12 +29,13 @@ from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.training_plans import plan_for
-from carrylens.arithmetic.zoo.exams import BAR_POPULATIONS, meets_bar
+from carrylens.arithmetic.zoo.exam_record import BAR_POPULATIONS, meets_bar
 from carrylens.bench.peak import peak_flops, training_step_flops
 from carrylens.model.exchange import to_transformer_lens
 from carrylens.model.transformer import Transformer
 from carrylens.training.batches import draw_examples
-from carrylens.training.exam import PartResult, blank_results, sit
+from carrylens.training.exam import blank_results, sit
+from carrylens.training.exam_results import PartResult
 from carrylens.training.run import start, train
 
 PUBLISHED_STEPS = 15_000

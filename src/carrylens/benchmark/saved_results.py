@@ -7,14 +7,17 @@ Never  takes a file for its own that was made with other arguments.
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
+from carrylens.files import read_whole, write_whole
+from carrylens.json_records import Schema, to_plain, to_text
 
 Plain = dict[str, Any]
 
@@ -29,25 +32,40 @@ class SavedResults:
         """What was saved under the name for these very arguments, or else what `compute` gives, which is then saved."""
         if self.folder is None:
             return compute()
-        path, wanted = self.folder / f"{name}.json", json.loads(json.dumps(dict(about)))
+        path, wanted = self.folder / f"{name}.json", to_plain(dict(about))
         saved = _read(path)
-        if saved is not None and saved.get("about") == wanted and isinstance(saved.get("result"), dict):
-            return dict(saved["result"])
-        result = compute()
-        text = json.dumps({"about": wanted, "result": result}, indent=1) + "\n"
+        if saved is not None and saved.about == wanted:
+            return saved.result
+        result: Plain = to_plain(compute())
+        text = to_text(SavedResult(wanted, result, _hash(result)), indent=1) + "\n"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, text.encode())
         except OSError as error:
             reason = error.strerror or str(error)
             raise CarryLensError(f"{path} cannot be written ({reason}). Give another folder with --out.") from error
-        return dict(json.loads(text)["result"])
+        return result
 
 
-def _read(path: Path) -> Plain | None:
+class SavedResult(Struct, frozen=True):
+    """A file of a result: the arguments it was computed from, and its own hash, by which damage is seen."""
+
+    about: Plain
+    result: Plain
+    sha256: str
+
+
+_SCHEMA = Schema(SavedResult, "saved result", "It is computed again.")
+
+
+def _read(path: Path) -> SavedResult | None:
     # A damaged file counts as none: the result is computed again.
     try:
-        given = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        saved = _SCHEMA.decode(read_whole(path), str(path))
+    except CarryLensError:
         return None
-    return given if isinstance(given, dict) else None
+    return saved if saved.sha256 == _hash(saved.result) else None
+
+
+def _hash(result: Plain) -> str:
+    return hashlib.sha256(to_text(result).encode()).hexdigest()

@@ -11,13 +11,10 @@ supported, except for those that say what must not be (apart), which may stay un
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from msgspec import to_builtins
 
 from carrylens.claims.claims import ClaimKind, claims_of
 from carrylens.claims.hypothesis import Hypothesis
@@ -29,6 +26,7 @@ from carrylens.claims.thresholds import THRESHOLDS, Thresholds
 from carrylens.claims.unclaimed import Unclaimed, find_unclaimed
 from carrylens.claims.verdicts import Finding, ModelVerdict, Verdict
 from carrylens.discovery.node_map import NodeMap, Role
+from carrylens.json_records import to_plain, to_text
 
 CLAIMS = "claims.json"
 """What the usual hypothesis says of a model. Claims of a user's own hypothesis go to a file of another name."""
@@ -58,6 +56,7 @@ class Judgement:
     unclaimed: Unclaimed
     rivals: tuple[Rivalry, ...]
     thresholds: Thresholds
+    map_sha256: str
 
     @property
     def verdict(self) -> ModelVerdict:
@@ -84,12 +83,16 @@ class Judgement:
             nodes_without_role=[node.record() for node in self.unclaimed.nodes],
             rivals=[each.record() for each in self.rivals],
         )
-        plain: dict[str, Any] = to_builtins(record)
+        plain: dict[str, Any] = to_plain(record)
         return plain
 
     def to_json(self) -> str:
         """The text of `claims.json`."""
-        return json.dumps(self.record(), indent=1) + "\n"
+        return to_text(self.saved_record(), indent=1) + "\n"
+
+    def saved_record(self) -> dict[str, Any]:
+        """The record with the hash of the map that was judged, as it is kept."""
+        return {**self.record(), "map_sha256": self.map_sha256}
 
     def summary(self) -> tuple[str, str, ModelVerdict, dict[str, int]]:
         """The model, the hypothesis, the verdict, and how many required claims have which verdict."""
@@ -114,6 +117,7 @@ def judge(
             for rival in rivals
         ),
         thresholds=thresholds,
+        map_sha256=found.sha256,
     )
 
 

@@ -7,24 +7,35 @@ Never  holds anything that is not saved.
 
 from __future__ import annotations
 
-from msgspec import UNSET, Struct, UnsetType
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from carrylens.claims.claims import ClaimKind
 from carrylens.claims.rival_contrast import RivalContrast
 from carrylens.claims.thresholds import Thresholds
 from carrylens.claims.verdicts import Finding, ModelVerdict, Verdict
 from carrylens.discovery.node_map import Role
+from carrylens.errors import CarryLensError
 from carrylens.evidence.confidence import stated_confidence
 from carrylens.evidence.rates import Rate
+from carrylens.json_records import Count, Schema, Share, to_plain
 from carrylens.nodes import print_nodes
+
+_ROUNDED = 2e-4
 
 
 class RateRecord(Struct, frozen=True):
     """A count with its exact interval, rounded."""
 
-    hits: int
-    n: int
-    interval: list[float]
+    hits: Count
+    n: Count
+    interval: Annotated[list[Share], Meta(min_length=2, max_length=2)]
+
+    def __post_init__(self) -> None:
+        exact = Rate(self.hits, self.n).interval
+        if any(abs(one - other) > _ROUNDED for one, other in zip(exact, self.interval, strict=True)):
+            raise CarryLensError(f"{self.interval} is not the interval of {self.hits} of {self.n}")
 
     @classmethod
     def of(cls, rate: Rate) -> RateRecord:
@@ -41,11 +52,11 @@ class RoleRecord(Struct, frozen=True):
 
     nodes: str
     variable: str
-    token: int
+    token: Count
     hit: RateRecord
     null: RateRecord
-    p: float
-    confidence: float
+    p: Share
+    confidence: Share
     why: str | UnsetType = UNSET
 
     @classmethod
@@ -63,10 +74,28 @@ class RoleRecord(Struct, frozen=True):
         )
 
 
-class WrongAnswersRecord(Struct, frozen=True):
-    """How often the model answered wrong, as evidence."""
+class EvidenceRecord(Struct, frozen=True, kw_only=True):
+    """What a finding rests on: a role, or how often the model answered wrong."""
 
-    failed: RateRecord
+    nodes: str | UnsetType = UNSET
+    variable: str | UnsetType = UNSET
+    token: Count | UnsetType = UNSET
+    hit: RateRecord | UnsetType = UNSET
+    null: RateRecord | UnsetType = UNSET
+    p: Share | UnsetType = UNSET
+    confidence: Share | UnsetType = UNSET
+    failed: RateRecord | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        of_role = [getattr(self, name) is not UNSET for name in self.__struct_fields__ if name != "failed"]
+        if any(of_role) != all(of_role) or any(of_role) == (self.failed is not UNSET):
+            raise CarryLensError("evidence is a whole role, or a rate of wrong answers")
+
+    @classmethod
+    def of(cls, role: Role) -> EvidenceRecord:
+        """The record of a role as evidence."""
+        record = RoleRecord.of(role)
+        return cls(**{name: getattr(record, name) for name in record.__struct_fields__ if name != "why"})
 
 
 class FindingRecord(Struct, frozen=True):
@@ -79,14 +108,14 @@ class FindingRecord(Struct, frozen=True):
     sentence: str
     why: str
     refuted_if: str
-    evidence: list[RoleRecord | WrongAnswersRecord]
+    evidence: list[EvidenceRecord]
 
     @classmethod
     def of(cls, finding: Finding) -> FindingRecord:
         """The record of a finding."""
         claim, rate = finding.claim, finding.rate
-        roles = [RoleRecord.of(role) for role in finding.roles]
-        wrong = [] if rate is None else [WrongAnswersRecord(RateRecord.of(rate))]
+        roles = [EvidenceRecord.of(role) for role in finding.roles]
+        wrong = [] if rate is None else [EvidenceRecord(failed=RateRecord.of(rate))]
         return cls(
             claim=claim.name,
             kind=claim.kind,
@@ -125,7 +154,7 @@ class SummaryRecord(Struct, frozen=True):
     model: str
     hypothesis: str
     skeleton: ModelVerdict
-    required: dict[str, int]
+    required: dict[str, Count]
 
 
 class RivalRecord(SummaryRecord, frozen=True):
@@ -144,3 +173,14 @@ class JudgementRecord(SummaryRecord, frozen=True):
     not_asked_for: list[RoleRecord]
     nodes_without_role: list[NodeRecord]
     rivals: list[RivalRecord]
+    map_sha256: str | UnsetType = UNSET
+    """The hash of the map that was judged; files of the first version do not say."""
+
+
+CLAIMS_SCHEMA = Schema(JudgementRecord, "list of judged claims", "Judge the map again.")
+
+
+def read_claims(content: bytes, source: str) -> dict[str, Any]:
+    """What a file of claims says, as plain data."""
+    plain: dict[str, Any] = to_plain(CLAIMS_SCHEMA.decode(content, source))
+    return plain

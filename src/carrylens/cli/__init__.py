@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -26,10 +26,13 @@ from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
 from carrylens.cli.report import add_commands as add_report_commands
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 from carrylens.terminal import BAD_INPUT, INTERRUPTED, Stopped, print_error, print_line
 
 _OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
+_PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS)
+"""What is wrong with a path that a user gave, whichever command reads or writes it."""
 
 app = typer.Typer(
     name="carrylens",
@@ -91,11 +94,19 @@ def main() -> None:
         print_error(f"{message.rstrip('.')}. Write carrylens --help for what there is.")
         sys.exit(BAD_INPUT)
     except OSError as error:
-        if error.errno not in _OUTPUT_ERRORS:
-            raise  # our bug, not the user's disk
-        # Output that has no reader any more. Keep Python from complaining again when it closes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            sys.exit(1)  # whoever read it has gone, and knows
-        print_error(f"The output cannot be written: {error.strerror or error}. Make room, or send it elsewhere.")
+        _end_after(error)
+
+
+def _end_after(error: OSError) -> NoReturn:
+    # What the user's paths, disk or pipe did; anything else is a bug of ours.
+    if error.errno in _PATH_ERRORS and error.filename:
+        print_error(f"{quote(str(error.filename))} cannot be used: {error.strerror}. Give another name or place.")
         sys.exit(BAD_INPUT)
+    if error.errno not in _OUTPUT_ERRORS:
+        raise error
+    # Output that has no reader any more. Keep Python from complaining again when it closes standard output.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        sys.exit(1)  # whoever read it has gone, and knows
+    print_error(f"The output cannot be written: {error.strerror or error}. Make room, or send it elsewhere.")
+    sys.exit(BAD_INPUT)

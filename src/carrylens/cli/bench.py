@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.cli.options import LARGEST_SEED, JsonOption, ModelArgument, SeedOption, ThreadsOption
 from carrylens.files import write_whole
 from carrylens.terminal import print_line, print_note, print_record
 
@@ -51,7 +51,10 @@ def bench_train_command(
         str, typer.Argument(metavar="NAME", help="What to train; its seed is replaced.")
     ] = "add_d6_l2_h3_w72_t2K_s1",
     seeds: Annotated[
-        list[int] | None, typer.Option("--seed", help="A seed; may be given more than once. [default: 1, 2 and 3]")
+        list[int] | None,
+        typer.Option(
+            "--seed", min=0, max=LARGEST_SEED, help="A seed; may be given more than once. [default: 1, 2 and 3]"
+        ),
     ] = None,
     tested: Annotated[
         int, typer.Option("--questions", min=1, help="How many questions of each population to test on.")

@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from carrylens.cli.options import JsonOption
-from carrylens.errors import CarryLensError
 from carrylens.terminal import print_line, print_note, print_record
 
 
@@ -38,19 +37,13 @@ def judge_command(
     Exit status 1 if the skeleton is absent; 0 if it is present or unclear.
     """
     from carrylens.claims.verdicts import ModelVerdict
-    from carrylens.files import write_whole
     from carrylens.report.terminal.claims import claim_lines
-    from carrylens.workflow.judging import claims_beside, judge_map
+    from carrylens.workflow.judging import claims_beside, judge_map, save_claims
 
     judgement = judge_map(where, hypothesis)
     path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, judgement.to_json().encode())
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CarryLensError(f"{path} cannot be written ({reason}). Give another file with --out.") from error
-    record = judgement.record()
+    save_claims(judgement, path, seal=out is None)
+    record = judgement.saved_record()
     if as_json:
         print_record(record)
     else:

@@ -102,8 +102,12 @@ def _accept(plan: TrainingPlan, folder: Path, *, as_json: bool) -> None:
 
 def exam_command(
     model: ModelArgument,
-    questions: Annotated[int, typer.Option(min=0, help="How many of each population, for each operation.")] = 1_000_000,
-    per_class: Annotated[int, typer.Option(min=0, help="How many of each class and each exact depth.")] = 10_000,
+    questions: Annotated[
+        int, typer.Option(min=0, max=10**15, help="How many of each population, for each operation.")
+    ] = 1_000_000,
+    per_class: Annotated[
+        int, typer.Option(min=0, max=10**15, help="How many of each class and each exact depth.")
+    ] = 10_000,
     of: Annotated[
         list[str] | None,
         typer.Option(
@@ -126,6 +130,8 @@ def exam_command(
     from carrylens.workflow.testing import start_exam
 
     exam = start_exam(model, questions, per_class, device, threads, of or ())
+    if exam.note is not None:
+        print_note(exam.note)
     if save:
         exam.folder_to_save()  # before hours of questions, not after
     with Watch(exam.total, exam.source.name) as watch:

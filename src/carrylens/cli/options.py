@@ -28,12 +28,13 @@ DigitsOption = Annotated[
     int | None, typer.Option(help="Width to pad operands to, 1 to 40. Without it, that of the wider operand.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
-SeedOption = Annotated[int, typer.Option(help="Which questions are drawn.")]
+LARGEST_SEED = 2**63 - 1
+SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Which questions are drawn.")]
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A shipped model's name, a model folder, or hf:owner/repository.")
 ]
 DeviceOption = Annotated[str, typer.Option(help="cpu, cuda, mps, or auto for the fastest there is.")]
-ThreadsOption = Annotated[int, typer.Option(min=0, help="CPU threads; 0 leaves the choice to PyTorch.")]
+ThreadsOption = Annotated[int, typer.Option(min=0, max=1024, help="CPU threads; 0 leaves the choice to PyTorch.")]
 
 
 def question_batches(questions: list[str] | None, digits: int | None = None) -> Iterator[list[tuple[str, str]]]:

@@ -14,7 +14,7 @@ import typer
 
 from carrylens.cli.options import JsonOption
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
+from carrylens.files import read_whole, write_whole
 from carrylens.terminal import print_line, print_note, print_record
 
 if TYPE_CHECKING:  # PyTorch is imported only when the command is run
@@ -95,7 +95,8 @@ def plant_command(
     if description is None:
         wanted = describe_plant(operation, digits, method, dials, hostile)
     else:
-        wanted = CircuitDescription.from_json(_read(description), source=str(description))
+        text = read_whole(description, "Give a description's file.")
+        wanted = CircuitDescription.from_json(text, source=str(description))
     if describe:
         print_line(wanted.to_json().rstrip("\n"))
     else:
@@ -126,15 +127,6 @@ def _plant(wanted: CircuitDescription, out: Path | None, svg: Path | None, check
             print_line(f"{failed:,} of {asked:,} questions failed.")
     if failed:
         raise typer.Exit(1)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CarryLensError(
-            f"{path} cannot be read ({error.strerror or error}). Give a description's file."
-        ) from error
 
 
 def add_commands(app: typer.Typer) -> None:

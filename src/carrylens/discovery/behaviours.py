@@ -1,20 +1,19 @@
 """Behaviours: what a node is seen to do, before anything is supposed of it, as records that are kept.
 
 Takes  what the measurements of this room found.
-Gives  `Behaviour` of a node, `PlaceUse` of a place; plain data back into both.
+Gives  `Behaviour` of a node, `PlaceUse` of a place.
 Never  imports torch, and never says what a behaviour is for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from msgspec import Struct, field
 from scipy.stats import binomtest
 
-from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
+from carrylens.json_records import Count
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
 
@@ -37,7 +36,7 @@ class AttentionSummary:
 
     operation: str
     looks: tuple[Look, ...]
-    n: int
+    n: Count
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class Clusters:
     quality: float
     null: float
     p: float
-    n: int
-    n_classes: int
+    n: Count
+    n_classes: Count
 
     @property
     def are_clear(self) -> bool:
@@ -91,21 +90,20 @@ class BackupUse:
         return self.p <= CLEAR_LEVEL
 
 
-@dataclass(frozen=True)
-class Behaviour:
+class Behaviour(Struct, frozen=True):
     """What one node does: where it looks (heads), what its write falls into, and what its backups hide."""
 
     node: Node
     attention: tuple[AttentionSummary, ...] = ()
     clusters: tuple[Clusters, ...] = ()
-    backups: BackupUse | None = None
+    backups: BackupUse | None = field(default=None, name="stand_ins")
 
 
 @dataclass(frozen=True)
 class PlaceUse:
     """What goes wrong when every node at one position is ablated."""
 
-    position: int
+    position: Count
     place: str
     mean: Rate
     resample: Rate
@@ -116,41 +114,6 @@ class PlaceUse:
     def is_useful(self) -> bool:
         """Whether some question that the model answers right fails without them."""
         return max(self.mean.hits, self.resample.hits) > self.clean.hits
-
-
-def rate_of(given: Mapping[str, int]) -> Rate:
-    """The rate that plain data states."""
-    if type(given["hits"]) is not int or type(given["n"]) is not int:
-        raise CarryLensError(f"{given['hits']!r} of {given['n']!r} is no rate: both are whole numbers")
-    return Rate(given["hits"], given["n"])
-
-
-def behaviour_of(given: Mapping[str, Any]) -> Behaviour:
-    """The behaviour that plain data states."""
-    return Behaviour(
-        node=Node.parse(given["node"]),
-        attention=tuple(map(_attention, given["attention"])),
-        clusters=tuple(
-            Clusters(**{**each, "variable": Variable.parse(each["variable"])}) for each in given["clusters"]
-        ),
-        backups=None if given["stand_ins"] is None else _backups(given["stand_ins"]),
-    )
-
-
-def place_of(given: Mapping[str, Any]) -> PlaceUse:
-    """The use of a place that plain data states."""
-    rates = {name: rate_of(given[name]) for name in ("mean", "resample", "clean")}
-    return PlaceUse(given["position"], given["place"], **rates, tokens=tuple(map(rate_of, given["tokens"])))
-
-
-def _attention(given: Mapping[str, Any]) -> AttentionSummary:
-    looks = tuple(Look(each["place"], each["share"]) for each in given["looks"])
-    return AttentionSummary(str(given["operation"]), looks, given["n"])
-
-
-def _backups(given: Mapping[str, Any]) -> BackupUse:
-    rates = {name: rate_of(value) for name, value in given.items() if name != "nodes"}
-    return BackupUse(nodes=tuple(map(Node.parse, given["nodes"])), **rates)
 
 
 def _sign_test(together: Rate, alone: Rate, lost: Rate) -> float:

@@ -7,7 +7,6 @@ Never  chooses the folder.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from carrylens.discovery.node_search import Mapped, MapSettings
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
 from carrylens.files import write_whole
-from carrylens.folders import MANIFEST, check_sealed, read_sealed, write_sealed
+from carrylens.folders import add_sealed, is_sealed, read_sealed
+from carrylens.json_records import to_text
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import TaskFinder
 
@@ -37,10 +37,10 @@ def saved_map(
 
     `causal` is the causal model whose variables are wanted, where they are not the task's own.
     """
-    if not (folder / MAP).exists() or not (folder / MANIFEST).exists() or MAP not in check_sealed(folder):
+    if not is_sealed(folder, MAP):
         return None
     try:
-        found = NodeMap.from_json(read_sealed(folder, MAP), find_task, causal)
+        found = NodeMap.from_json(read_sealed(folder, MAP), find_task, causal, str(folder / MAP))
     except CarryLensError:
         if causal is None:
             raise
@@ -58,8 +58,7 @@ def save_mapped(folder: Path, mapped: Mapped, beside: Mapping[str, bytes] | None
         FACTS: "".join(fact.to_json() + "\n" for fact in mapped.facts).encode(),
         **(beside or {}),
     }
-    sealed = check_sealed(folder) if (folder / MANIFEST).exists() else ()
-    write_sealed(folder, contents, also=[name for name in sealed if name not in contents])
+    add_sealed(folder, contents)
 
 
 def store_of(folder: Path) -> Path:
@@ -85,7 +84,7 @@ def is_restarted(folder: Path, settings: MapSettings, about: Mapping[str, object
 
 
 def _restarted(settings: MapSettings, about: Mapping[str, object]) -> bytes:
-    return (json.dumps({**about, "settings": settings.plain()}, sort_keys=True) + "\n").encode()
+    return (to_text({**about, "settings": settings.plain()}, sort_keys=True) + "\n").encode()
 
 
 def drop_store(folder: Path) -> None:

@@ -7,16 +7,21 @@ Never  imports torch: a saved map is judged and drawn without a model.
 
 from __future__ import annotations
 
-import json
+import dataclasses
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
-from carrylens.discovery.behaviours import Behaviour, PlaceUse, behaviour_of, place_of, rate_of
+from msgspec import UNSET, Struct, UnsetType, field
+
+from carrylens.discovery.behaviours import Behaviour, PlaceUse
 from carrylens.discovery.map_checks import check_map
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
+from carrylens.json_records import Count, Schema, Share, Size, to_plain, to_text
 from carrylens.nodes import Node
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.fingerprint import fingerprint
@@ -42,7 +47,7 @@ class Usefulness:
     resample: Rate
     clean: Rate
     tokens: tuple[Rate, ...]
-    classes: Mapping[str, Rate]
+    classes: dict[str, Rate]
 
     @property
     def is_useful(self) -> bool:
@@ -84,10 +89,10 @@ class Role:
 
     nodes: Nodes
     variable: Variable
-    token: int
+    token: Count
     hit: Rate
     null: Rate
-    p: float
+    p: Share
     same_as: tuple[Variable, ...] = ()
     way: Way = Way.INTERCHANGE
 
@@ -102,7 +107,7 @@ class NearMiss:
 
     nodes: Nodes
     variable: Variable
-    token: int
+    token: Count
     hit: Rate
     null: Rate
 
@@ -112,7 +117,7 @@ class Group:
     """The nodes that carry a variable for one output together; `sets` are minimal, `nodes` all that are in one."""
 
     variable: Variable
-    token: int
+    token: Count
     sets: tuple[Nodes, ...]
 
     @property
@@ -143,7 +148,7 @@ class NodeMap:
     n_heads: int
     nodes: Sequence[Usefulness]
     roles: Sequence[Role]
-    stimuli: Mapping[str, object] = field(default_factory=dict)
+    stimuli: Mapping[str, object] = dataclasses.field(default_factory=dict)
     behaviours: Sequence[Behaviour] = ()
     places: Sequence[PlaceUse] = ()
     groups: Sequence[Group] = ()
@@ -157,16 +162,17 @@ class NodeMap:
 
     def found_parts(self) -> dict[str, Any]:
         """All that was found, as plain data, by the names that files have; near misses only if there are any."""
-        names = ("n_layers", "n_heads", "nodes", "roles", "stimuli", "behaviours", "places", "groups", "near_misses")
-        plain = {_SAVED_NAMES.get(name, name): to_plain(getattr(self, name)) for name in names}
-        if not self.near_misses:
-            del plain[_SAVED_NAMES["near_misses"]]
-        return plain
+        plain = to_plain(MapRecord.of(self))
+        return {name: plain[name] for name in plain if name not in _HEADER}
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the map itself, by which what was made from it knows it."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self) -> str:
         """The map as JSON."""
-        header = {"model": self.model, "task": dict(self.task.spec), "causal": fingerprint(self.causal)}
-        return json.dumps({**header, **self.found_parts()}, indent=1) + "\n"
+        return to_text(MapRecord.of(self), indent=1) + "\n"
 
     @classmethod
     def from_json(
@@ -177,30 +183,64 @@ class NodeMap:
         `find_task` turns what the file says of its task into the task. `causal` is needed where the map is of variables
         that the task does not have.
         """
-        try:
-            given = json.loads(text)
-            task = find_task(given.get("task", given))
-            found = cls(
-                model=given["model"],
-                task=task,
-                causal=_causal_of(given, task, causal),
-                **{name: given[name] for name in ("n_layers", "n_heads", "stimuli") if name in given},
-                nodes=tuple(map(_usefulness, given["nodes"])),
-                roles=tuple(map(_role, given["roles"])),
-                behaviours=tuple(map(behaviour_of, given.get("behaviours", ()))),
-                places=tuple(map(place_of, given.get("places", ()))),
-                groups=tuple(map(_group, given.get("groups", ()))),
-                near_misses=tuple(map(_near_miss, given.get(_SAVED_NAMES["near_misses"], ()))),
-            )
+        given = MAP_SCHEMA.decode(text, source)
+        with MAP_SCHEMA.refusing(source):
+            task = find_task(given.said_of_task)
+            parts = {name: getattr(given, name) for name in MapRecord.__struct_fields__ if name not in _HEADER}
+            missed = {} if given.near_misses is not UNSET else {"near_misses": ()}
+            found = cls(given.model, task, _causal_of(given, task, causal), **{**parts, **missed})
             check_map(found)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            why = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
-            raise CarryLensError(f"{source} is no node map: {why}. Map the model again.") from error
         return found
 
 
-def _causal_of(given: Mapping[str, Any], task: Task, causal: CausalModel | None) -> CausalModel:
-    said = given.get("causal", task.fingerprint)
+class MapRecord(Struct, frozen=True, kw_only=True):
+    """The whole of `map.json`. Files of the first version have an operation and digits instead of a task."""
+
+    model: str
+    task: dict[str, Any] | UnsetType = UNSET
+    causal: str | UnsetType = UNSET
+    operation: str | UnsetType = UNSET
+    digits: Size | UnsetType = UNSET
+    n_layers: Size
+    n_heads: Size
+    nodes: tuple[Usefulness, ...]
+    roles: tuple[Role, ...]
+    stimuli: dict[str, Any] = {}
+    behaviours: tuple[Behaviour, ...] = ()
+    places: tuple[PlaceUse, ...] = ()
+    groups: tuple[Group, ...] = ()
+    near_misses: tuple[NearMiss, ...] | UnsetType = field(default=UNSET, name="fallen")
+
+    @classmethod
+    def of(cls, found: NodeMap) -> MapRecord:
+        """The record of a map."""
+        return cls(
+            model=found.model,
+            task=dict(found.task.spec),
+            causal=fingerprint(found.causal),
+            n_layers=found.n_layers,
+            n_heads=found.n_heads,
+            nodes=tuple(found.nodes),
+            roles=tuple(found.roles),
+            stimuli=dict(found.stimuli),
+            behaviours=tuple(found.behaviours),
+            places=tuple(found.places),
+            groups=tuple(found.groups),
+            near_misses=tuple(found.near_misses) or UNSET,
+        )
+
+    @property
+    def said_of_task(self) -> Mapping[str, Any]:
+        """What it says of its task."""
+        return {"operation": self.operation, "digits": self.digits} if self.task is UNSET else self.task
+
+
+_HEADER = ("model", "task", "causal", "operation", "digits")
+MAP_SCHEMA = Schema(MapRecord, "node map", "Map the model again.")
+
+
+def _causal_of(given: MapRecord, task: Task, causal: CausalModel | None) -> CausalModel:
+    said = task.fingerprint if given.causal is UNSET else given.causal
     for model in (task.causal, *(() if causal is None else (causal,))):
         if said == fingerprint(model):
             return model
@@ -216,55 +256,3 @@ def tokens_of(roles: Sequence[Role]) -> dict[tuple[Nodes, Variable], tuple[int, 
     for role in roles:
         found.setdefault((role.nodes, role.variable), set()).add(role.token)
     return {key: tuple(sorted(tokens)) for key, tokens in found.items()}
-
-
-_SAVED_NAMES = {"near_misses": "fallen", "backups": "stand_ins"}
-"""Names of ours that files have another word for."""
-
-
-def to_plain(value: Any) -> Any:
-    """A record as plain data: nodes and variables by name."""
-    if isinstance(value, Node | Variable):
-        return str(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {_SAVED_NAMES.get(each.name, each.name): to_plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: to_plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_plain(item) for item in value]
-    return value.value if isinstance(value, Enum) else value
-
-
-def _usefulness(given: Mapping[str, Any]) -> Usefulness:
-    return Usefulness(
-        node=Node.parse(given["node"]),
-        **{name: rate_of(given[name]) for name in ("mean", "resample", "clean")},
-        tokens=tuple(map(rate_of, given["tokens"])),
-        classes={name: rate_of(rate) for name, rate in given["classes"].items()},
-    )
-
-
-def _group(given: Mapping[str, Any]) -> Group:
-    return Group(Variable.parse(given["variable"]), given["token"], tuple(map(_nodes, given["sets"])))
-
-
-def _near_miss(given: Mapping[str, Any]) -> NearMiss:
-    rates = {name: rate_of(given[name]) for name in ("hit", "null")}
-    return NearMiss(_nodes(given["nodes"]), Variable.parse(given["variable"]), given["token"], **rates)
-
-
-def _nodes(names: Sequence[str]) -> Nodes:
-    return tuple(sorted(map(Node.parse, names)))
-
-
-def _role(given: Mapping[str, Any]) -> Role:
-    return Role(
-        nodes=_nodes(given["nodes"]),
-        variable=Variable.parse(given["variable"]),
-        token=given["token"],
-        hit=rate_of(given["hit"]),
-        null=rate_of(given["null"]),
-        p=given["p"],
-        same_as=tuple(map(Variable.parse, given["same_as"])),
-        way=Way(given.get("way", Way.INTERCHANGE.value)),
-    )

@@ -7,12 +7,13 @@ Never  imports torch: to judge or draw a map no model is needed. Files that a re
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.node_map import MAP, MAP_SCHEMA, NodeMap
 from carrylens.errors import CarryLensError
+from carrylens.files import read_whole
 from carrylens.folders import WEIGHTS, check_if_sealed, hash_of_weights
+from carrylens.model.source import ModelSource
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import Task, TaskFinder
 
@@ -32,21 +33,28 @@ def read_map(path: Path, find_task: TaskFinder, causal: CausalModel | None = Non
     return found
 
 
+def check_is_of(found: NodeMap, source: ModelSource) -> None:
+    """Raise a clear error unless the map is of this model: of its name, and of its weights where they are here."""
+    if found.model != source.name:
+        raise CarryLensError(
+            f"The map for {source.given} is of {found.model}, not of {source.name}. Give that model, or map this one."
+        )
+    said = found.stimuli.get("sha256")
+    if said is not None and source.has_weights and source.sha256 != said:
+        raise CarryLensError(
+            f"The map for {source.given} is of other weights ({str(said)[:12]}) than the model has "
+            f"({source.sha256[:12]}). Map the model again."
+        )
+
+
 def task_of_map(path: Path, find_task: TaskFinder) -> Task:
     """The task that the map at `path` is of, whatever variables it names."""
-    try:
-        given = json.loads(_content(path))
-        return find_task(given.get("task", given))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CarryLensError(f"{path} is no node map: {str(error).rstrip('.')}. Map the model again.") from error
+    given = MAP_SCHEMA.decode(_content(path), str(path))
+    with MAP_SCHEMA.refusing(str(path)):
+        return find_task(given.said_of_task)
 
 
 def _content(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CarryLensError(
-            f"{path} cannot be read ({error.strerror or error}). Give a map, or the folder it is in."
-        ) from error
+    content = read_whole(path, "Give a map, or the folder it is in.")
     check_if_sealed(path, content, must_be_listed=path.name == MAP)
     return content

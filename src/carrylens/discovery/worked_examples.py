@@ -31,7 +31,6 @@ from carrylens.tasks.pairs import counterfactual_outputs
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
-WORKED = "worked.json"
 _PROPOSALS = 512
 
 Example = dict[str, Any]

@@ -11,16 +11,16 @@ of planted circuits shows that a rule never errs.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
+from carrylens.files import read_whole
+from carrylens.json_records import Schema, to_text
 
 FILE = Path(__file__).parent / "confidence.json"
 
@@ -45,28 +45,21 @@ class Confidence:
 
     def to_json(self) -> str:
         """The text of `confidence.json`."""
-        return json.dumps(asdict(self), indent=1) + "\n"
+        return to_text(self, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Confidence:
         """The rule that `to_json` wrote."""
-        try:
-            given = json.loads(text)
-            numbers = {name: float(given[name]) for name in ("intercept", "slope", "most")}
-            return cls(**numbers, made=dict(given["made"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise CarryLensError(
-                f"This is no confidence rule ({error}). Write carrylens benchmark --fit to make one."
-            ) from error
+        return _SCHEMA.decode(text, "This")
+
+
+_SCHEMA = Schema(Confidence, "confidence rule", "Write carrylens benchmark --fit to make one.")
 
 
 @cache
 def shipped_confidence() -> Confidence:
     """The rule that comes with the package."""
-    try:
-        return Confidence.from_json(FILE.read_bytes())
-    except OSError as error:
-        raise CarryLensError(f"{FILE} cannot be read ({error.strerror}). Write carrylens benchmark --fit.") from error
+    return Confidence.from_json(read_whole(FILE, "Write carrylens benchmark --fit."))
 
 
 def stated_confidence(hit: Rate, null: Rate) -> float:

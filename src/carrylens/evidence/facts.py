@@ -7,14 +7,13 @@ Never  keeps an effect without its null. A null of no questions was not measured
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate, p_above
-from carrylens.files import write_whole
+from carrylens.files import read_whole, write_whole
+from carrylens.json_records import Schema, to_text
 
 FACTS = "facts.jsonl"
 
@@ -44,7 +43,7 @@ class Fact:
 
     def to_json(self) -> str:
         """The fact as one line."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return to_text(self, sort_keys=True)
 
     @classmethod
     def from_json(cls, line: str) -> Fact:
@@ -54,11 +53,10 @@ class Fact:
         >>> Fact.from_json(fact.to_json()) == fact
         True
         """
-        try:
-            given = json.loads(line)
-            return cls(**given | {name: Rate(**given[name]) for name in ("effect", "null")})
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CarryLensError(f"This line is no fact ({error}). Restore the file, or measure again.") from error
+        return FACT_SCHEMA.decode(line, "This line")
+
+
+FACT_SCHEMA = Schema(Fact, "fact", "Restore the file, or measure again.")
 
 
 def write_facts(path: Path, facts: Iterable[Fact]) -> None:
@@ -68,8 +66,4 @@ def write_facts(path: Path, facts: Iterable[Fact]) -> None:
 
 def read_facts(path: Path) -> list[Fact]:
     """The facts in a file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise CarryLensError(f"{path} cannot be read ({error.strerror}). Map the model first.") from error
-    return [Fact.from_json(line) for line in text.splitlines()]
+    return FACT_SCHEMA.decode_lines(read_whole(path, "Map the model first."), str(path))

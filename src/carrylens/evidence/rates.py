@@ -15,6 +15,8 @@ from scipy.stats import hypergeom
 
 from carrylens.errors import CarryLensError
 
+_MOST = 1 << 53  # up to where a float tells one whole number from the next
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -31,6 +33,8 @@ class Rate:
     def __post_init__(self) -> None:
         if not 0 <= self.hits <= self.n:
             raise CarryLensError(f"{self.hits} of {self.n} is no rate. Give between 0 and {self.n} hits.")
+        if self.n > _MOST:
+            raise CarryLensError(f"{self.n} stimuli are more than can be counted exactly. Give at most {_MOST}.")
 
     @property
     def value(self) -> float:

@@ -10,19 +10,22 @@ slot 0, 1, ... are given when the edit is run, so one edit serves any number of 
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import Enum
 from numbers import Real
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta, Struct
 
 from carrylens.errors import CarryLensError, quote
 from carrylens.interventions.sites import Receiver, Site, parse_receivers, parse_sites, print_sites
+from carrylens.json_records import Schema, to_text
 
 Sites = str | Iterable[str | Site]
 Vector = tuple[float, ...]
+Slot = Annotated[int, Meta(ge=0)]
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
@@ -52,7 +55,6 @@ class Norm(Enum):
 class Replace:
     """Each site's write goes the `share` of the way to the fill's, within `basis` where one is given."""
 
-    tag: ClassVar[str] = "replace"
     sites: tuple[Site, ...]
     fill: Fill
     source: int = 0
@@ -72,7 +74,6 @@ class Replace:
 class KeepOnly:
     """Every node but these is ablated."""
 
-    tag: ClassVar[str] = "keep-only"
     nodes: tuple[Site, ...]
     fill: Fill
     seed: int = 0
@@ -87,7 +88,6 @@ class KeepOnly:
 class Add:
     """`amount` times a direction of the residual stream is added to each site's write."""
 
-    tag: ClassVar[str] = "add"
     sites: tuple[Site, ...]
     direction: Vector
     amount: float
@@ -101,7 +101,6 @@ class Add:
 class DifferencePatch:
     """Each site moves by what it holds for the question in slot `source` less what it holds for that in `less`."""
 
-    tag: ClassVar[str] = "shift"
     sites: tuple[Site, ...]
     source: int = 0
     less: int = 1
@@ -115,7 +114,6 @@ class DifferencePatch:
 class Edge:
     """The receivers alone read the senders' writes as they are for the source question, or go a share of the way."""
 
-    tag: ClassVar[str] = "edge"
     senders: tuple[Site, ...]
     receivers: tuple[Receiver, ...]
     source: int = 0
@@ -163,20 +161,14 @@ class Edit:
 
     def to_json(self) -> str:
         """The edit as JSON, the same text for equal edits."""
-        return json.dumps([_record(change) for change in self.changes])
+        return to_text([_record(change) for change in self.changes])
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Edit:
         """The edit that `to_json` wrote."""
-        try:
-            records = json.loads(text)
-            if not isinstance(records, list):
-                raise TypeError(f"a list of changes is wanted, not {quote(str(records))}")
-            return cls(tuple(map(_change, records)))
-        except CarryLensError:
-            raise
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise CarryLensError(f"This is no edit ({error}). Write what Edit.to_json writes.") from error
+        records = _SCHEMA.decode(text, "This")
+        with _SCHEMA.refusing("This"):
+            return cls(tuple(record.change() for record in records))
 
 
 def ablate(sites: Sites, fill: Fill | str = Fill.MEAN, seed: int = 0) -> Edit:
@@ -266,41 +258,75 @@ def _slot(given: object) -> int:
     return given
 
 
-_READ: dict[str, Callable[[Any], Any]] = {
-    "sites": parse_sites,
-    "nodes": parse_sites,
-    "senders": parse_sites,
-    "receivers": parse_receivers,
-    "fill": lambda given: _choice(Fill, given),
-    "norm": lambda given: _choice(Norm, given),
-    "source": _slot,
-    "less": _slot,
-    "seed": _slot,
-    "share": _number,
-    "amount": _number,
-    "direction": lambda given: tuple(map(_number, given)),
-    "basis": lambda given: tuple(tuple(map(_number, vector)) for vector in given),
+class _ChangeText(Struct, tag_field="change"):
+    # A change as text has it. Its fields are those of the change; places stand by their names.
+    def change(self) -> Change:
+        return _CHANGES[type(self)](**{name: _read(name, getattr(self, name)) for name in self.__struct_fields__})
+
+
+class _ReplaceText(_ChangeText, tag="replace"):
+    sites: list[str]
+    fill: Fill
+    source: Slot = 0
+    seed: Slot = 0
+    share: float = 1.0
+    basis: list[list[float]] = []
+
+
+class _KeepOnlyText(_ChangeText, tag="keep-only"):
+    nodes: list[str]
+    fill: Fill
+    seed: Slot = 0
+
+
+class _AddText(_ChangeText, tag="add"):
+    sites: list[str]
+    direction: list[float]
+    amount: float
+
+
+class _DifferencePatchText(_ChangeText, tag="shift"):
+    sites: list[str]
+    source: Slot = 0
+    less: Slot = 1
+
+
+class _EdgeText(_ChangeText, tag="edge"):
+    senders: list[str]
+    receivers: list[str]
+    source: Slot = 0
+    share: float = 1.0
+    norm: Norm = Norm.RECOMPUTED
+
+
+_CHANGES: dict[type[_ChangeText], type[Change]] = {
+    _ReplaceText: Replace,
+    _KeepOnlyText: KeepOnly,
+    _AddText: Add,
+    _DifferencePatchText: DifferencePatch,
+    _EdgeText: Edge,
 }
+_TEXTS = {change: text for text, change in _CHANGES.items()}
+_SCHEMA = Schema(
+    list[_ReplaceText | _KeepOnlyText | _AddText | _DifferencePatchText | _EdgeText],
+    "edit",
+    "Write what Edit.to_json writes.",
+)
 
 
-def _record(change: Change) -> dict[str, object]:
-    return {"change": change.tag} | {field.name: _plain(getattr(change, field.name)) for field in fields(change)}
+def _record(change: Change) -> _ChangeText:
+    places = {"sites", "nodes", "senders", "receivers"}
+    given = {field.name: getattr(change, field.name) for field in fields(change)}
+    return _TEXTS[type(change)](**{name: list(map(str, v)) if name in places else v for name, v in given.items()})
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, tuple):
-        return [item if isinstance(item, float) else _plain(item) for item in value]
-    return value if isinstance(value, int | float) else str(value)
-
-
-def _change(record: Mapping[str, Any]) -> Change:
-    kinds: dict[str, type[Change]] = {kind.tag: kind for kind in (Replace, KeepOnly, Add, DifferencePatch, Edge)}
-    if record["change"] not in kinds:
-        raise CarryLensError(f"{quote(str(record['change']))} is no change. Write one of {', '.join(kinds)}.")
-    kind = kinds[record["change"]]
-    names = [field.name for field in fields(kind)]
-    if strange := record.keys() - {"change", *names}:
-        raise CarryLensError(f"{kind.tag} has no {quote(min(strange))}. It has {', '.join(names)}.")
-    return kind(**{name: _READ[name](value) for name, value in record.items() if name != "change"})
+def _read(name: str, given: Any) -> Any:
+    if name in ("sites", "nodes", "senders"):
+        return parse_sites(given)
+    if name == "receivers":
+        return parse_receivers(given)
+    if name == "basis":
+        return tuple(tuple(map(_number, vector)) for vector in given)
+    if name == "direction":
+        return tuple(map(_number, given))
+    return _number(given) if isinstance(given, float) else given

@@ -5,19 +5,27 @@ Gives  `ModelConfig`, a frozen record that becomes JSON and comes back equal.
 Never  holds a weight, a path or a training setting, and never knows what the tokens mean.
 """
 
-import json
+from __future__ import annotations
+
 import math
+import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from carrylens.errors import CarryLensError
+from carrylens.json_records import Count, Schema, Size, to_text
 
 ACT_FNS = ("relu", "gelu", "gelu_new", "gelu_fast")
 """TransformerLens's names: GELU is exact, the other two are its tanh form."""
 NORMALIZATIONS = ("LN", "LNPre", "none")
 """LayerNorm; LayerNorm without gain and bias, as TransformerLens leaves it when it folds them away; none at all."""
 
+LONGEST = 1000
+"""Digits: more than any layout has."""
+_MOST_LAYERS = 100_000
 _LEAST = {"d_mlp": 0, "seed": 0, "d_vocab_out": 2}  # of every other size 1
 
 
@@ -80,48 +88,105 @@ class ModelConfig:
         >>> ModelConfig.from_json(config.to_json()) == config
         True
         """
-        plain = asdict(self) | {"reads": [self.reads.start, self.reads.stop]}
-        return json.dumps(plain | {"init_range": self.init_range}, indent=2) + "\n"
+        return to_text(ConfigRecord.of(self), indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str | bytes, source: str = "config.json") -> Self:
+    def from_json(cls, text: str | bytes, source: str = "config.json") -> ModelConfig:
         """The config that `text` states; `source` is what an error calls it."""
-        try:
-            given = json.loads(text)
-        except ValueError as error:
-            raise CarryLensError(f"{source} is not JSON ({error}). Restore the file that was saved.") from error
-        if not isinstance(given, dict):
-            raise CarryLensError(f'{source} holds no fields. Give a JSON object such as {{"n_layers": 2, ...}}.')
-        try:
-            return cls._from_first_version(given) if "digits" in given else cls._from_fields(given)
-        except _UnfitError as error:
-            raise CarryLensError(f"{source} {error}") from error
-        except CarryLensError as error:
-            raise CarryLensError(f"In {source}, {error}") from error
+        return read_config(text, source)[0]
+
+
+def check_memory(config: ModelConfig) -> None:
+    """Raise a clear error if the weights of such a model are more than this machine's memory."""
+    heads, width = config.n_heads * config.d_head, config.d_model
+    layer = 4 * width * heads + 2 * width * config.d_mlp
+    n_weights = config.n_layers * layer + width * (config.d_vocab + config.n_ctx + config.d_vocab_out)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not say
+        return
+    if 4 * n_weights > memory or config.n_layers > _MOST_LAYERS:
+        raise CarryLensError(
+            f"A model of {config.n_layers:,} layers, {config.n_heads:,} heads and width {width:,} has {n_weights:,} "
+            f"weights, more than the memory of this machine ({memory >> 20:,} MiB) holds. Give a smaller one."
+        )
+
+
+class ConfigRecord(Struct, kw_only=True):
+    """The whole of `config.json`: the shape, what follows from it for the reader's comfort, and the model's task."""
+
+    n_layers: Size
+    n_heads: Size
+    d_model: Size
+    d_head: Size
+    d_mlp: Count
+    n_ctx: Size
+    d_vocab: Size
+    d_vocab_out: Size
+    reads: tuple[Count, Count]
+    act_fn: str
+    normalization: str
+    eps: float
+    seed: Count
+    init_range: float | UnsetType = UNSET
+    task: dict[str, Any] | UnsetType = UNSET
 
     @classmethod
-    def _from_fields(cls, given: Mapping[str, Any]) -> Self:
-        wanted = [field.name for field in fields(cls)]
-        _check_names(given, wanted, {"init_range"})
-        config = cls(**{name: _range(given[name]) if name == "reads" else given[name] for name in wanted})
-        _check_agrees(given, {"init_range": config.init_range})
+    def of(cls, config: ModelConfig, task: Mapping[str, Any] | None = None) -> ConfigRecord:
+        """The record of a config, and of a task where it says something."""
+        sizes = {name: getattr(config, name) for name in _NAMES if name != "reads"}
+        reads = (config.reads.start, config.reads.stop)
+        return cls(**sizes, reads=reads, init_range=config.init_range, task=dict(task) if task else UNSET)
+
+    def config(self) -> ModelConfig:
+        """The config that it states."""
+        config = ModelConfig(
+            **{name: getattr(self, name) for name in _NAMES if name != "reads"}, reads=range(*self.reads)
+        )
+        _check_agrees(self, {"init_range": config.init_range})
         return config
 
-    @classmethod
-    def _from_first_version(cls, given: Mapping[str, Any]) -> Self:
-        # Version one knew one layout only and saved the number of digits, from which all of this follows.
-        wanted = ["digits", "n_layers", "n_heads", "d_model", "d_head", "d_mlp", "seed"]
-        _check_names(given, wanted, {"d_vocab", "n_ctx", "eps", "act_fn", "init_range"})
-        digits = given["digits"]
-        if type(digits) is not int or digits < 1:
-            raise CarryLensError(f"digits is {digits!r}. Give a whole number of at least 1.")
-        sizes = {name: given[name] for name in wanted[1:]}
-        n_ctx, reads = first_layout(digits)
-        config = cls(**sizes, n_ctx=n_ctx, d_vocab=15, d_vocab_out=15, reads=reads)
-        if not config.has_mlp:
-            raise CarryLensError("d_mlp is 0. Give a whole number of at least 1.")
-        _check_agrees(given, {"init_range": config.init_range, **asdict(config)})
+
+class FirstConfigRecord(Struct, kw_only=True):
+    """A `config.json` of version one, which knew one layout only: all else follows from the number of digits."""
+
+    digits: Annotated[int, Meta(ge=1, le=LONGEST)]
+    n_layers: Size
+    n_heads: Size
+    d_model: Size
+    d_head: Size
+    d_mlp: Size
+    seed: Count
+    d_vocab: int | UnsetType = UNSET
+    n_ctx: int | UnsetType = UNSET
+    eps: float | UnsetType = UNSET
+    act_fn: str | UnsetType = UNSET
+    init_range: float | UnsetType = UNSET
+
+    def config(self) -> ModelConfig:
+        """The config that it states."""
+        sizes = {name: getattr(self, name) for name in ("n_layers", "n_heads", "d_model", "d_head", "d_mlp", "seed")}
+        n_ctx, reads = first_layout(self.digits)
+        config = ModelConfig(**sizes, n_ctx=n_ctx, d_vocab=15, d_vocab_out=15, reads=reads)
+        _check_agrees(
+            self, {name: getattr(config, name) for name in ("d_vocab", "n_ctx", "eps", "act_fn", "init_range")}
+        )
         return config
+
+
+_ADVICE = "Restore the file that was saved."
+_PLAIN = Schema(dict[str, Any], "model config", _ADVICE)
+_FORMS = (Schema(ConfigRecord, "model config", _ADVICE), Schema(FirstConfigRecord, "model config", _ADVICE))
+_NAMES = tuple(field.name for field in fields(ModelConfig))
+
+
+def read_config(text: str | bytes, source: str) -> tuple[ModelConfig, ConfigRecord | FirstConfigRecord]:
+    """The config in a file, and all that the file says."""
+    given = _PLAIN.decode(text, source)
+    form = _FORMS["digits" in given]
+    record = form.convert(given, source)
+    with form.refusing(source):
+        return record.config(), record
 
 
 def first_layout(digits: int) -> tuple[int, range]:
@@ -133,27 +198,11 @@ def first_layout(digits: int) -> tuple[int, range]:
     return 3 * digits + 4, range(2 * digits + 1, 3 * digits + 3)
 
 
-class _UnfitError(CarryLensError):
-    """Names or values of a file that fit no config; the message goes on from the file's name."""
-
-
 _SIZES = ("n_layers", "n_heads", "d_model", "d_head", "d_mlp", "n_ctx", "d_vocab", "d_vocab_out", "seed")
 
 
-def _range(given: object) -> Any:
-    is_pair = isinstance(given, list) and len(given) == 2 and all(type(end) is int for end in given)
-    return range(*given) if is_pair else given  # type: ignore[misc]
-
-
-def _check_names(given: Mapping[str, Any], wanted: list[str], derived: set[str]) -> None:
-    if missing := set(wanted) - given.keys():
-        raise _UnfitError(f"lacks {', '.join(sorted(missing))}. Add what is missing.")
-    if unknown := given.keys() - derived - set(wanted):
-        raise _UnfitError(f"has {', '.join(sorted(unknown))}, which no model config has. Remove it.")
-
-
-def _check_agrees(given: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
+def _check_agrees(given: ConfigRecord | FirstConfigRecord, derived: Mapping[str, Any]) -> None:
     # A derived field may be left out, but one that disagrees would describe another model than the one loaded.
-    for name in given.keys() & derived.keys():
-        if given[name] != derived[name]:
-            raise _UnfitError(f"says {name} is {given[name]!r}. For this shape it is {derived[name]!r}.")
+    for name, value in derived.items():
+        if (said := getattr(given, name)) is not UNSET and said != value:
+            raise CarryLensError(f"{name} is {said!r}, but for this shape it is {value!r}")

@@ -5,7 +5,6 @@ Gives  the folder, or from a folder the very model that was saved there.
 Never  loads a model that is unfinished, changed, misshapen or not finite.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from safetensors.torch import load, save
 
 from carrylens.errors import CarryLensError
 from carrylens.folders import CONFIG, WEIGHTS, read_sealed, write_sealed
-from carrylens.model.config import ModelConfig
+from carrylens.json_records import to_text
+from carrylens.model.config import ConfigRecord, ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import check_weights, model_from_weights
 
@@ -30,7 +30,7 @@ def save_model(model: Transformer, folder: str | Path, also: Sequence[str] = ())
 def load_model(folder: str | Path) -> Transformer:
     """The model that was saved in the folder."""
     folder = Path(folder)
-    config = ModelConfig.from_json(_without_task(read_sealed(folder, CONFIG)), source=str(folder / CONFIG))
+    config = ModelConfig.from_json(read_sealed(folder, CONFIG), source=str(folder / CONFIG))
     content, source = read_sealed(folder, WEIGHTS), str(folder / WEIGHTS)
     try:
         state = load(content)
@@ -42,18 +42,7 @@ def load_model(folder: str | Path) -> Transformer:
 def _config_text(model: Transformer) -> str:
     # What the model is for stands beside its shape, where it is known.
     spec = {} if model.task is None else dict(model.task.spec)
-    shape = model.config.to_json()
-    return json.dumps({**json.loads(shape), "task": spec}, indent=2) + "\n" if spec else shape
-
-
-def _without_task(content: bytes) -> bytes:
-    try:
-        given = json.loads(content)
-    except ValueError:
-        return content
-    if isinstance(given, dict) and "task" in given:
-        return json.dumps({name: value for name, value in given.items() if name != "task"}).encode()
-    return content
+    return to_text(ConfigRecord.of(model.config, spec), indent=2) + "\n"
 
 
 def _line(error: Exception) -> str:

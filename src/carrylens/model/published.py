@@ -6,13 +6,16 @@ Gives  `PublishedModel`: our transformer with their weights, and what they wrote
 Never  takes weights that are of another shape than the one written down beside them.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+
 from carrylens.errors import CarryLensError
+from carrylens.files import read_whole
+from carrylens.json_records import Count, Schema
 from carrylens.model.config import ModelConfig, first_layout
 from carrylens.model.hub import HUB, Download, download_snapshot, fetch_repo
 from carrylens.model.tensor_files import read_tensors
@@ -29,11 +32,20 @@ FEATURES = "features.json"
 class TaggedNode:
     """A node with the published tool's tags on it, such as `Impact:A765`; `num` is the head where `is_head`."""
 
-    position: int
-    layer: int
+    position: Count
+    layer: Count
     is_head: bool
-    num: int
+    num: Count
     tags: tuple[str, ...]
+
+
+class _Training(Struct):
+    config: dict[str, Any] = field(name="Config")
+    losses: tuple[float, ...] = field(name="TrainingLoss")
+
+
+_TRAINING_SCHEMA = Schema(_Training, "record of a training", "Fetch it again.", others=True)
+_NODES_SCHEMA = Schema(tuple[TaggedNode, ...], "list of tagged nodes", "Fetch it again.", others=True)
 
 
 @dataclass(frozen=True)
@@ -102,11 +114,8 @@ def _check_agrees(training_config: Mapping[str, Any], config: ModelConfig, digit
 def _read_training(path: Path) -> tuple[Mapping[str, Any], tuple[float, ...]]:
     if not path.exists():
         return {}, ()
-    try:
-        given = _read_json(path)
-        config, losses = dict(given["Config"]), tuple(float(loss) for loss in given["TrainingLoss"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise CarryLensError(f'{path} is not {{"Config": {{...}}, "TrainingLoss": [...]}}. Fetch it again.') from error
+    given = _TRAINING_SCHEMA.decode(read_whole(path), str(path))
+    config, losses = given.config, given.losses
     if (act_fn := config.get("act_fn", "relu")) != "relu":
         raise CarryLensError(f"{path} says act_fn is {act_fn!r}. Only models with relu can be read.")
     return config, losses
@@ -115,15 +124,4 @@ def _read_training(path: Path) -> tuple[Mapping[str, Any], tuple[float, ...]]:
 def _read_nodes(path: Path) -> tuple[TaggedNode, ...]:
     if not path.exists():
         return ()
-    try:
-        return tuple(_tagged_node(**entry) for entry in _read_json(path))
-    except (KeyError, TypeError, ValueError) as error:
-        raise CarryLensError(f"{path} is not a list of nodes with position, layer, is_head, num and tags.") from error
-
-
-def _tagged_node(position: int, layer: int, is_head: bool, num: int, tags: list[str]) -> TaggedNode:
-    return TaggedNode(int(position), int(layer), bool(is_head), int(num), tuple(str(tag) for tag in tags))
-
-
-def _read_json(path: Path) -> Any:
-    return json.loads(path.read_bytes())
+    return _NODES_SCHEMA.decode(read_whole(path), str(path))

@@ -36,6 +36,11 @@ class ModelSource:
     is_shipped: bool
     reader: Callable[[], Transformer]
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether its weights are here: not those of a repository, nor of a folder that holds a map alone."""
+        return self.folder is not None and any((self.folder / name).is_file() for name in (WEIGHTS, "model.pth"))
+
     def load(self, device: str = "cpu") -> Transformer:
         """The model, ready to be used, with its task."""
         model = self.reader().eval()

@@ -19,12 +19,15 @@ from torch import Tensor
 from carrylens.errors import CarryLensError
 
 SAFETENSORS = ".safetensors"
+_SLACK = 1 << 20
 
 
 def read_tensors(path: str | Path, wanted: str = "a file of weights") -> dict[str, Tensor]:
     """The tensors in a file; `wanted` is what an error asks for where there is no file."""
     try:
         state = _read_safetensors(path) if str(path).endswith(SAFETENSORS) else _read_pickle(path)
+    except CarryLensError:
+        raise
     except pickle.UnpicklingError as error:
         raise CarryLensError(_refusal(path, str(error))) from error
     except OSError as error:
@@ -55,6 +58,11 @@ def _check_sums(path: str | Path) -> None:
     # PyTorch does not look at the check sums of its own files, so a flipped bit would go unseen.
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
+            declared = sum(entry.file_size for entry in archive.infolist())
+            if declared > 2 * Path(path).stat().st_size + _SLACK:  # PyTorch stores tensors as they are
+                raise CarryLensError(
+                    f"{path} says that it unfolds to {declared:,} bytes, far more than it has. Fetch it again."
+                )
             if archive.testzip() is not None:
                 raise zipfile.BadZipFile
 

@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from carrylens.errors import CarryLensError
-from carrylens.model.config import ModelConfig
+from carrylens.model.config import ModelConfig, check_memory
 from carrylens.model.decoding import decode_outputs
 from carrylens.model.hooks import (
     UNWATCHED,
@@ -69,6 +69,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
+        check_memory(config)
         self.config = config
         self.embed, self.pos_embed = Embed(config), PosEmbed(config)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))

@@ -8,7 +8,7 @@ Never  calls a model accepted that was not.
 from __future__ import annotations
 
 from carrylens.evidence.rates import Rate
-from carrylens.training.acceptance import LEAST_IDLE, LEAST_INTERCHANGE, NOISE, Acceptance, Share
+from carrylens.training.acceptance import LEAST_IDLE, LEAST_INTERCHANGE, NOISE, Acceptance, RowShare
 from carrylens.training.plan import TrainingPlan
 
 
@@ -41,7 +41,7 @@ def aligned_card(plan: TrainingPlan, found: Acceptance) -> str:
     )
 
 
-def acceptance_rows(found: Acceptance) -> list[tuple[str, Share]]:
+def acceptance_rows(found: Acceptance) -> list[tuple[str, RowShare]]:
     """Every rate with what it is of."""
     return [
         ("answers", found.answers),
@@ -61,7 +61,7 @@ def acceptance_lines(found: Acceptance, folder: str) -> list[str]:
     return [f"{folder}: {verdict}.", *(f"  {_share(share)}  {what}" for what, share in acceptance_rows(found))]
 
 
-def _share(share: Share) -> str:
+def _share(share: RowShare) -> str:
     low, high = Rate(share.right, share.rows).interval
     return f"{share.value:.3f} ({low:.3f} to {high:.3f}) of {share.rows:,}"
 

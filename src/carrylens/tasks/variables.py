@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import total_ordering
 
 from carrylens.errors import CarryLensError, quote
+from carrylens.text_values import TextValue
 
 UNKNOWN = -1
 """Stands where a value cannot be known yet, and where a label does not apply."""
@@ -18,8 +20,8 @@ UNKNOWN = -1
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_]*'?)(?:\[([0-9]{1,3})\])?", re.ASCII)
 
 
-@dataclass(frozen=True, order=True)
-class Variable:
+@total_ordering
+class Variable(TextValue):
     """One value an algorithm computes, such as `ST[3]`, or `OPR`, of which there is only one.
 
     >>> Variable.parse("ST[3]")
@@ -29,9 +31,10 @@ class Variable:
     """
 
     name: str
-    index: int | None = None
+    index: int | None
 
-    def __post_init__(self) -> None:
+    def __init__(self, name: str, index: int | None = None) -> None:
+        self.__dict__.update(name=name, index=index)
         if _NAME.fullmatch(str(self)) is None:
             raise CarryLensError(
                 f"{quote(str(self))} names no variable. Write letters and digits, and an index of 0 or more: ST[3]."
@@ -52,6 +55,12 @@ class Variable:
 
     def __str__(self) -> str:
         return self.name if self.index is None else f"{self.name}[{self.index}]"
+
+    def __lt__(self, other: Variable) -> bool:
+        return (self.name, self.index) < (other.name, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.index))
 
 
 @dataclass(frozen=True)

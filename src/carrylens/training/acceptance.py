@@ -39,7 +39,7 @@ _PIECE = 512
 _SEVERAL = 4
 
 
-class Share(msgspec.Struct, frozen=True):
+class RowShare(msgspec.Struct, frozen=True):
     """So many of so many rows."""
 
     right: int
@@ -54,14 +54,14 @@ class Share(msgspec.Struct, frozen=True):
 class Acceptance(msgspec.Struct, frozen=True):
     """What came out, each on questions of its own; `others` is interchange under other algorithms, by their names."""
 
-    answers: Share
-    one_site: Share
-    several_sites: Share
-    idle: Share
-    several_and_idle: Share
-    noisy_answers: Share
-    noisy_interchange: Share
-    others: dict[str, Share]
+    answers: RowShare
+    one_site: RowShare
+    several_sites: RowShare
+    idle: RowShare
+    several_and_idle: RowShare
+    noisy_answers: RowShare
+    noisy_interchange: RowShare
+    others: dict[str, RowShare]
 
     @property
     def accepted(self) -> bool:
@@ -121,22 +121,22 @@ class _Asking:
 
     held_out: HeldOut
 
-    def answers(self, model: Transformer, how: Interchange) -> Share:
+    def answers(self, model: Transformer, how: Interchange) -> RowShare:
         """Whole answers with nothing replaced."""
         return self._share(model, replace(how, most_sites=0, idle_shares=(0.0,), means=0.0), only_moved=False)
 
-    def moved(self, model: Transformer, how: Interchange, n_sites: int) -> Share:
+    def moved(self, model: Transformer, how: Interchange, n_sites: int) -> RowShare:
         """Whole answers where so many sites at once give another answer."""
         some = replace(how, least_sites=n_sites, most_sites=n_sites, idle_shares=(0.0,), means=0.0)
         return self._share(model, some, only_moved=True)
 
-    def kept(self, model: Transformer, how: Interchange, n_sites: int) -> Share:
+    def kept(self, model: Transformer, how: Interchange, n_sites: int) -> RowShare:
         """Whole answers with all idle nodes, and so many sites, from elsewhere."""
         some = replace(how, least_sites=n_sites, most_sites=n_sites, idle_shares=(1.0,), means=0.0)
         return self._share(model, some, only_moved=False)
 
     @torch.inference_mode()
-    def _share(self, model: Transformer, how: Interchange, *, only_moved: bool) -> Share:
+    def _share(self, model: Transformer, how: Interchange, *, only_moved: bool) -> RowShare:
         asked, right, rows = self.held_out, 0, 0
         for start in range(0, asked.count, _PIECE):
             questions = asked.population.draw(asked.seed, start, min(_PIECE, asked.count - start))
@@ -145,7 +145,7 @@ class _Asking:
             whole = answered_right(output_logits(_logits(model, how, batch), asked.task.layout), batch.counterfactual)
             counted = (batch.counterfactual != batch.wanted).any(1) if only_moved else torch.ones(len(whole)).bool()
             right, rows = right + int((whole.all(1) & counted).sum()), rows + int(counted.sum())
-        return Share(right, rows)
+        return RowShare(right, rows)
 
 
 def _logits(model: Transformer, how: Interchange, batch: Interchanged) -> Tensor:

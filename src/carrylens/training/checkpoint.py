@@ -7,18 +7,20 @@ Never  is half written, and never resumes another run's state.
 
 from __future__ import annotations
 
-import json
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 from torch import Tensor
 
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
+from carrylens.files import read_whole, write_whole
+from carrylens.json_records import Count, Schema, to_plain
 
 CHECKPOINT = "checkpoint.safetensors"
 _NEWER = ("device", "threads", "inserted_sha256")  # older checkpoints do not say, so nothing can be compared
@@ -27,9 +29,14 @@ _OPTIONS = {"device": "--device", "threads": "--threads", "placement": "--placem
 
 class _Standing(msgspec.Struct, frozen=True):
     # What a checkpoint says beside its tensors.
-    step: int
+    step: Count
     run: dict[str, Any]
     seconds: float
+    sha256: str | None = None  # of the tensors; older checkpoints do not say
+
+
+_ADVICE = "Train anew with --restart."
+_SCHEMA = Schema(_Standing, "whole checkpoint", _ADVICE)
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,8 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Replace the folder's checkpoint."""
     tensors = {f"model.{name}": tensor.contiguous() for name, tensor in checkpoint.weights.items()}
     tensors |= {f"optimiser.{name}": tensor.contiguous() for name, tensor in checkpoint.optimiser.items()}
-    about = msgspec.json.encode(_Standing(checkpoint.step, checkpoint.run, checkpoint.seconds))
+    standing = _Standing(checkpoint.step, checkpoint.run, checkpoint.seconds, _digest(tensors))
+    about = msgspec.json.encode(standing)
     write_whole(folder / CHECKPOINT, save(tensors, metadata={"about": about.decode()}))
 
 
@@ -58,12 +66,15 @@ def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
         raise CarryLensError(f"{folder} has no checkpoint to resume from. Leave --resume out to start.")
     try:
         with safe_open(str(path), framework="pt") as file:
-            about = msgspec.json.decode(file.metadata()["about"], type=_Standing)
-        tensors = load(path.read_bytes())
-    except (SafetensorError, OSError, KeyError, TypeError, msgspec.MsgspecError) as error:
+            said = (file.metadata() or {}).get("about", "")
+        tensors = load(read_whole(path, _ADVICE))
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise CarryLensError(f"{path} is no whole checkpoint ({reason}). Train anew with --restart.") from error
-    _check_same_run(path, about.run, json.loads(json.dumps(run)))
+        raise CarryLensError(f"{path} is no whole checkpoint ({reason}). {_ADVICE}") from error
+    about = _SCHEMA.decode(said, str(path))
+    if about.sha256 not in (None, _digest(tensors)):
+        raise CarryLensError(f"{path} is not as it was saved: its tensors have another hash. {_ADVICE}")
+    _check_same_run(path, about.run, to_plain(run))
     return Checkpoint(about.step, about.run, about.seconds, _part(tensors, "model."), _part(tensors, "optimiser."))
 
 
@@ -82,6 +93,14 @@ def _check_same_run(path: Path, saved: dict[str, object], wanted: dict[str, obje
             f"{path} was trained with {name} = {saved.get(name)!r}, not {wanted.get(name)!r}, "
             f"which makes another model. Resume with {wants}, or train anew with --restart."
         )
+
+
+def _digest(tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

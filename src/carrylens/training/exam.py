@@ -13,12 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 from carrylens.model.answer_pass import many_answer_logits
 from carrylens.model.transformer import Transformer
@@ -26,13 +23,11 @@ from carrylens.tasks.batches import Batch
 from carrylens.tasks.samplers import Sampler
 from carrylens.tasks.task import Task
 from carrylens.training.batches import encode_examples
+from carrylens.training.exam_results import ALL, MOST_KEPT, PartResult
 from carrylens.training.losses import answered_right, output_logits
 
 EXAM_SEED = 20_240_229
 CHUNK = 1 << 14
-MOST_KEPT = 50
-"""How many failures of each part are kept, the first ones; all are counted."""
-ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -44,30 +39,6 @@ class ExamPart:
     count: int
     label: str = ALL
     seed: int = EXAM_SEED
-
-
-class PartResult(msgspec.Struct, frozen=True):
-    """What became of one part: how many failed, and the first MOST_KEPT as question, right outputs and given ones.
-
-    Files call the `label` what the first exams did: an operation.
-    """
-
-    name: str
-    label: str = msgspec.field(name="operation")
-    asked: int = 0
-    failed: int = 0
-    failures: list[list[str]] = msgspec.field(default_factory=list)
-
-    def interval(self) -> tuple[float, float]:
-        """The exact 95% Clopper-Pearson interval of the failure rate."""
-        right = self.asked - self.failed
-        low = beta.ppf(0.025, self.failed, right + 1) if self.failed else 0.0
-        high = beta.ppf(0.975, self.failed + 1, right) if right else 1.0
-        return float(low), float(high)
-
-    def record(self) -> dict[str, Any]:
-        """The result as plain data."""
-        return {**msgspec.to_builtins(self), "interval": list(self.interval())}
 
 
 def population_parts(task: Task, count: int, seed: int = EXAM_SEED) -> list[ExamPart]:

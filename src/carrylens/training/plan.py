@@ -8,12 +8,12 @@ Never  trains.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from carrylens.errors import CarryLensError
-from carrylens.model.config import ModelConfig
+from carrylens.json_records import to_plain
+from carrylens.model.config import ConfigRecord, ModelConfig
 from carrylens.tasks.samplers import Sampler
 from carrylens.tasks.task import Task
 from carrylens.training.batches import draw_examples
@@ -80,7 +80,7 @@ class TrainingPlan:
         return {
             "task": self.task.name,
             "questions": digest.hexdigest(),
-            "config": json.loads(self.config.to_json()),
+            "config": to_plain(ConfigRecord.of(self.config)),
             "n_steps": self.n_steps,
             "seed": self.seed,
             **asdict(self.recipe),

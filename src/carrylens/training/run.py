@@ -16,7 +16,6 @@ Step by step:
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,16 +26,18 @@ from typing import Protocol
 import torch
 
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
+from carrylens.files import read_whole, write_whole
 from carrylens.folders import MANIFEST
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.folder import save_model
 from carrylens.model.transformer import Transformer
+from carrylens.model.weights import check_weights
 from carrylens.tasks.layout import Layout
 from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Examples, draw_examples
 from carrylens.training.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint, save_checkpoint
 from carrylens.training.devices import machine_of
+from carrylens.training.history import HISTORY, Note, history_text, read_history
 from carrylens.training.insertion import RESET_STEPS, insert, put_back
 from carrylens.training.losses import answered_right, output_logits
 from carrylens.training.objectives import objective_of
@@ -44,7 +45,6 @@ from carrylens.training.optimiser import Optimiser
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.tally import LossTally
 
-HISTORY = "training.jsonl"
 LOG_STEPS = 20
 _HARD_QUESTIONS = 128  # of each population
 _HARD_EVERY = 10  # notes
@@ -75,7 +75,7 @@ class TrainingRun:
     machine: dict[str, object]
     step: int = 0
     seconds: float = 0.0
-    history: list[dict[str, object]] = field(default_factory=list)
+    history: list[Note] = field(default_factory=list)
 
     @property
     def done(self) -> bool:
@@ -114,13 +114,20 @@ def resume(plan: TrainingPlan, folder: Path, device: torch.device) -> TrainingRu
     """A run at the step its checkpoint stands at."""
     kept = load_checkpoint(folder, plan.identity() | machine_of(device))
     run = start(plan, folder, device)
-    run.model.load_state_dict(kept.weights)
-    run.optimiser.load_state(kept.optimiser)
-    run.average.load_state(kept.optimiser, run.model, kept.step)
+    try:
+        check_weights(plan.config, kept.weights, str(folder / CHECKPOINT))
+        run.model.load_state_dict(kept.weights)
+        run.optimiser.load_state(kept.optimiser)
+        run.average.load_state(kept.optimiser, run.model, kept.step)
+    except CarryLensError:
+        raise
+    except (KeyError, ValueError, RuntimeError, TypeError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise CarryLensError(
+            f"{folder / CHECKPOINT} does not fit this run: {reason}. Train anew with --restart."
+        ) from error
     run.step, run.seconds = kept.step, kept.seconds
-    run.history = [
-        line for line in _read_history(folder) if isinstance(at := line.get("step"), int) and at <= kept.step
-    ]
+    run.history = [line for line in _read_notes(folder) if line["step"] <= kept.step]
     return run
 
 
@@ -227,11 +234,9 @@ def _share_right(model: Transformer, hard: Sequence[Examples], layout: Layout) -
 
 
 def _write_history(run: TrainingRun) -> None:
-    lines = [{"run": run.identity()}, *run.history]
-    write_whole(run.folder / HISTORY, "".join(json.dumps(line) + "\n" for line in lines).encode())
+    write_whole(run.folder / HISTORY, history_text(run.identity(), run.history).encode())
 
 
-def _read_history(folder: Path) -> Iterator[dict[str, object]]:
+def _read_notes(folder: Path) -> list[Note]:
     path = folder / HISTORY
-    for line in path.read_text(encoding="utf-8").splitlines()[1:] if path.exists() else []:
-        yield json.loads(line)
+    return read_history(read_whole(path), str(path))[1:] if path.exists() else []

@@ -11,19 +11,21 @@ Never  prints, and never does what another module of this room does.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 
 from carrylens import __version__
 from carrylens.arithmetic.example_questions import example_questions
 from carrylens.arithmetic.task import ArithmeticTask
-from carrylens.arithmetic.zoo.model_facts import TEST, saved_test
+from carrylens.arithmetic.zoo.exam_record import TEST
+from carrylens.arithmetic.zoo.model_facts import saved_test
 from carrylens.claims.judgement import CLAIMS
 from carrylens.discovery.map_folder import store_of
 from carrylens.discovery.node_map import NodeMap
-from carrylens.discovery.worked_examples import WORKED, work_questions
-from carrylens.files import write_whole
+from carrylens.discovery.worked_examples import work_questions
+from carrylens.discovery.worked_record import WORKED
+from carrylens.errors import CarryLensError
+from carrylens.folders import add_sealed
+from carrylens.json_records import to_text
 from carrylens.report.page.saved import Saved
 from carrylens.steps import finish, is_done
 from carrylens.tasks.batches import Batch
@@ -44,7 +46,7 @@ def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
     store_of(folder)  # makes the folder, or says why not
     _test_if_untested(analysis)
     _, found = sufficient_map(analysis) or map_source(analysis)
-    made_from = {"map": hashlib.sha256(found.to_json().encode()).hexdigest(), "version": __version__}
+    made_from = {"map": found.sha256, "version": __version__}
     if not is_done(folder, "judge", made_from):
         analysis.progress("judging claims", 0, 1)
         finish(folder, "judge", made_from, {CLAIMS: judge_usual(found).to_json().encode()})
@@ -57,7 +59,7 @@ def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
     files = {**saved.hashes, "version": __version__}
     if not is_done(folder, "report", files):
         analysis.progress("writing the page", 0, 1)
-        finish(folder, "report", files, {PAGE: page_of_saved(saved)})
+        finish(folder, "report", files, {PAGE: page_of_saved(saved)}, sealed=False)
     return folder, saved
 
 
@@ -72,25 +74,33 @@ def _worked(analysis: Analysis, found: NodeMap) -> bytes:
         questions = population_of(task.causal).draw(0, 0, _EXAMPLES)
         texts = task.question_text(questions)
     about = {"model": found.model, "sha256": found.stimuli.get("sha256")}
-    return (json.dumps(work_questions(analysis.model, found, questions, texts, about), indent=1) + "\n").encode()
+    return (to_text(work_questions(analysis.model, found, questions, texts, about), indent=1) + "\n").encode()
 
 
 def _test_if_untested(analysis: Analysis) -> None:
     source = analysis.source
     if not isinstance(source.task, ArithmeticTask):
         return
-    for place in analysis.places:
-        if (known := saved_test(place)) is not None and known.get("sha256") == source.sha256:
-            return
-    if source.folder is not None and (known := saved_test(source.folder)) and known.get("sha256") == source.sha256:
+    own = [] if source.folder is None else [source.folder]
+    if any(_is_tested(place, source.sha256) for place in (*analysis.places, *own)):
         return
     counts = (10_000, 200) if analysis.quick else (100_000, 2_000)
     exam = start_exam(source.given, *counts, analysis.device, analysis.threads)
+    if exam.note is not None:
+        analysis.progress(exam.note, exam.asked, exam.total)
     try:
         for _ in exam.sit():
             analysis.progress("testing", exam.asked, exam.total)
     except BaseException:  # stopped: the counts so far are kept
         exam.keep()
         raise
-    write_whole(analysis.folder / TEST, (json.dumps(exam.record(), indent=1) + "\n").encode())
+    add_sealed(analysis.folder, {TEST: (to_text(exam.record(), indent=1) + "\n").encode()})
     exam.forget()
+
+
+def _is_tested(place: Path, sha256: str) -> bool:
+    try:
+        known = saved_test(place)
+    except CarryLensError:  # one that cannot be believed is made again
+        return False
+    return known is not None and known["sha256"] == sha256

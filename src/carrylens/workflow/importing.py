@@ -7,7 +7,6 @@ Never  runs what a file holds, and never takes weights that do not fit the layou
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,6 +16,8 @@ from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError, quote
+from carrylens.files import read_whole
+from carrylens.json_records import Schema
 from carrylens.model.folder import save_model
 from carrylens.model.formats.foreign import read_foreign
 from carrylens.model.transformer import Transformer
@@ -120,16 +121,9 @@ def _value(name: str, text: str) -> object:
     return text
 
 
+_SCHEMA = Schema(dict[str, Any], "layout", 'Write an object such as {"sign": false}.')
+
+
 def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        given = json.loads(path.read_bytes())
-    except OSError as error:
-        raise CarryLensError(
-            f"{str(path)!r} is no file ({error.strerror}), and no NAME=VALUE. "
-            "Write --layout sign=no, or give a JSON file."
-        ) from error
-    except ValueError as error:
-        raise CarryLensError(f'{path} is not JSON ({error}). Write an object such as {{"sign": false}}.') from error
-    if not isinstance(given, dict):
-        raise CarryLensError(f'{path} holds no object. Write one such as {{"sign": false}}.')
-    return given
+    content = read_whole(path, "Write --layout NAME=VALUE, such as sign=no, or give a JSON file.")
+    return _SCHEMA.decode(content, str(path))

@@ -16,21 +16,36 @@ from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import Judgement, claims_file, judge, slug
 from carrylens.discovery.node_map import MAP, NodeMap
-from carrylens.discovery.saved_map import read_map, task_of_map
+from carrylens.discovery.saved_map import check_is_of, read_map, task_of_map
 from carrylens.errors import CarryLensError
+from carrylens.files import write_whole
+from carrylens.folders import MANIFEST, add_sealed
+from carrylens.tasks.causal import CausalModel
 
 
 def judge_map(where: Path, own: Path | None) -> Judgement:
     """The judgement of the map that is there."""
     path = map_path(where)
     if own is None:
-        return judge_usual(read_map(path, find_task))
+        return judge_usual(_map_of(where, path))
     stated = own_hypothesis(own, task_of_map(path, find_task))
-    mapped = read_map(_own_map(where, slug(stated.name)) or path, find_task, stated.model)
+    mapped = _map_of(where, _own_map(where, slug(stated.name)) or path, stated.model)
     usual, *rivals = hypotheses_for(mapped)
     if stated.name == usual.name:
         raise CarryLensError(f"{own} calls its hypothesis {usual.name!r}, as the usual one is. Give it another name.")
     return judge(mapped, stated, [usual, *rivals])
+
+
+def _map_of(where: Path, path: Path, causal: CausalModel | None = None) -> NodeMap:
+    # The map, if it is of the model that was named.
+    found = read_map(path, find_task, causal)
+    try:
+        source = None if where.is_file() else find_source(str(where))
+    except CarryLensError:  # a folder with a map alone
+        source = None
+    if source is not None:
+        check_is_of(found, source)
+    return found
 
 
 def judge_usual(found: NodeMap) -> Judgement:
@@ -58,6 +73,20 @@ def claims_beside(where: Path, own: str | None) -> Path:
     is_in_model = source.folder is not None and path.parent.resolve() == source.folder.resolve()
     folder = source.analysis_folder(None) if source.is_shipped and is_in_model else path.parent
     return folder / claims_file(own)
+
+
+def save_claims(judgement: Judgement, path: Path, *, seal: bool) -> None:
+    """Write the claims; sealed, if the folder has a seal or, with `seal`, if it is one for claims alone."""
+    folder, content = path.parent, judgement.to_json().encode()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if (folder / MANIFEST).exists() or (seal and not (folder / MAP).exists()):
+            add_sealed(folder, {path.name: content})
+        else:
+            write_whole(path, content)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CarryLensError(f"{path} cannot be written ({reason}). Give another file with --out.") from error
 
 
 def map_path(where: Path) -> Path:

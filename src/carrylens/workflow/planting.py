@@ -18,7 +18,8 @@ from carrylens.arithmetic.planted.planting import Planted
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
-from carrylens.training.exam import PartResult, blank_results, sit
+from carrylens.training.exam import blank_results, sit
+from carrylens.training.exam_results import PartResult
 from carrylens.workflow.choices import choice
 
 

@@ -23,7 +23,9 @@ from carrylens.claims.judgement import slug
 from carrylens.discovery.behaviours import Clusters
 from carrylens.discovery.clusters import cluster_points
 from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.saved_map import check_is_of
 from carrylens.discovery.stimulus_texts import evaluation_texts, pair_texts
+from carrylens.folders import WEIGHTS, hash_of_weights
 from carrylens.model.source import ModelSource
 from carrylens.nodes import Node
 from carrylens.report.figures.clouds import Cloud
@@ -49,8 +51,10 @@ def read_source(source: ModelSource, folder: Path | None, hypothesis_file: Path 
         mapped = own is not None and (own / MAP).exists() and not source.is_shipped
         folder = own if own is not None and mapped else source.analysis_folder(None)
     saved = read_saved(source.given, folder, own)
-    if saved.test is None and (SHIPPED / saved.map.model).is_dir():  # a folder with a map alone
-        saved = read_saved(source.given, folder, SHIPPED / saved.map.model)
+    shipped = SHIPPED / saved.map.model
+    if saved.test is None and shipped.is_dir() and hash_of_weights(shipped / WEIGHTS) == saved.weights:
+        saved = read_saved(source.given, folder, shipped)  # a folder with a map alone
+    check_is_of(saved.map, source)
     return folder, saved
 
 
@@ -59,6 +63,7 @@ def _read_own(source: ModelSource, folder: Path | None, stated: Hypothesis) -> t
     candidates = [*(place / slug(stated.name) for place in places), *places]
     where = next((place for place in candidates if (place / MAP).is_file()), candidates[0])
     saved = read_saved(source.given, where, source.folder, causal=stated.model, hypothesis=stated.name)
+    check_is_of(saved.map, source)
     return where, saved
 
 

@@ -36,7 +36,7 @@ from carrylens.report.figures.battery import outcome_svg
 from carrylens.report.sentences.sentence_registry import sentence_of
 from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
 
-ABOUT = {"model": "untrained", "sha256": "0"}
+ABOUT = {"model": "untrained", "version": "0.1.0", "sha256": "0"}
 
 
 def card(name: str) -> Card:

@@ -68,7 +68,7 @@ def test_a_truth_that_was_changed_is_not_believed(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"ST[1]"', '"ST[0]"'))
     with pytest.raises(CarryLensError, match=r"truth\.json.*manifest\.json"):
         load_truth(tmp_path)
-    with pytest.raises(CarryLensError, match=r"truth\.json.*description"):
+    with pytest.raises(CarryLensError, match=r"truth\.json.*`model`"):
         Truth.from_json("{}")
 
 

@@ -8,14 +8,16 @@ import pytest
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.failure_table import folder_figures, published_figures, shipped_figures, tried_figures
 from carrylens.arithmetic.zoo.shipped import shipped_names
-from carrylens.training.exam import PartResult
+from carrylens.training.exam_results import PartResult
 
 
 def a_folder(place: Path, parts: list[tuple[str, str, int, int]]) -> Path:
     results = [PartResult(name, operation, asked, failed).record() for name, operation, asked, failed in parts]
-    (place / "test.json").write_text(json.dumps({"meets_bar": False, "parts": results}))
+    about = {"model": "mix_d6_l3_h4_w96_t40_s1", "sha256": "0", "seed": 1, "meets_bar": False}
+    (place / "test.json").write_text(json.dumps({**about, "parts": results}))
     run = {"run": {"name": "mix_d6_l3_h4_w96_t40_s1", "batch": 64}}
-    lines = [run, {"step": 20, "loss": 1.0, "seconds": 1.5}, {"step": 40, "loss": 0.5, "seconds": 3.0}]
+    notes = [{"step": 20, "loss": 1.0, "seconds": 1.5}, {"step": 40, "loss": 0.5, "seconds": 3.0}]
+    lines = [run, *({**note, "token_losses": {}} for note in notes)]
     (place / "training.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return place
 

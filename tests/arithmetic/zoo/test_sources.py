@@ -55,9 +55,10 @@ def test_a_folder_that_says_nothing_of_its_task_is_refused(tmp_path: Path) -> No
         find_source(str(tmp_path / "mine"))
 
 
-def test_a_task_in_the_config_goes_before_the_name(tmp_path: Path) -> None:
+def test_a_name_that_contradicts_the_task_in_the_config_is_refused(tmp_path: Path) -> None:
     saved(tmp_path / NAME, arithmetic_task(Operation.MIX, 3))
-    assert find_source(str(tmp_path / NAME)).task == arithmetic_task(Operation.MIX, 3)
+    with pytest.raises(CarryLensError, match="mix"):
+        find_source(str(tmp_path / NAME))
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,15 @@ from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width, digits_of
 from carrylens.arithmetic.training_plans import plan_for
 from carrylens.arithmetic.zoo.cards import model_card
-from carrylens.arithmetic.zoo.exams import Exam, meets_bar
+from carrylens.arithmetic.zoo.exam_record import meets_bar
+from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.arithmetic.zoo.model_facts import model_name, saved_test
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.errors import CarryLensError
 from carrylens.folders import check_sealed
 from carrylens.model import Transformer, save_model
 from carrylens.model.weights import hash_of
-from carrylens.training.exam import PartResult
+from carrylens.training.exam_results import PartResult
 from carrylens.training.run import start, train
 
 NAME = "mix_d2_l1_h3_w24_t40_s1"

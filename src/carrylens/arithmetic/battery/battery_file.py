@@ -13,19 +13,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
+from carrylens.json_records import Schema
 
 BATTERY = "battery.json"
 _COUNTS = (("effect", "hits"), ("effect", "n"), ("null", "hits"), ("null", "n"))
 
 PlainRecord = Mapping[str, Any]
+
+
+FactCount = Annotated[int, Meta(ge=1, le=10_000_000)]
+"""How many facts a block holds: a number that memory can hold, whatever a file says."""
 
 
 class FactColumn(Struct, omit_defaults=True, frozen=True):
@@ -49,6 +55,13 @@ class FactColumn(Struct, omit_defaults=True, frozen=True):
             return cls(of=first, at=[places[text] for text in texts])
         return cls(each=list(values))
 
+    def check_fits(self, n: int) -> None:
+        """Raise an error unless it says one value for each of `n` facts."""
+        of, at, each = ([] if isinstance(part, UnsetType) else part for part in (self.of, self.at, self.each))
+        forms = (self.all is not UNSET, bool(of) and len(at) == n, bool(each) and len(each) == n)
+        if sum(forms) != 1 or bool(of) != bool(at) or any(not 0 <= place < len(of) for place in at):
+            raise CarryLensError(f"a column does not say one value for each of {n} facts")
+
     def values(self, n: int) -> list[Any]:
         """The value of each of `n` facts."""
         if not isinstance(self.each, UnsetType):
@@ -62,10 +75,16 @@ class FactBlock(Struct, frozen=True):
     """Facts of one sort that follow each other."""
 
     kind: str
-    n: int
+    n: FactCount
     about: dict[str, FactColumn]
     counts: tuple[FactColumn, FactColumn, FactColumn, FactColumn]
     stimuli: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        for column in (*self.about.values(), *self.counts):
+            column.check_fits(self.n)
+        if any(type(count) is not int for column in self.counts for count in column.values(self.n)):
+            raise CarryLensError("a count is no whole number")
 
     @classmethod
     def holding(cls, facts: Sequence[PlainRecord]) -> FactBlock:
@@ -90,6 +109,24 @@ class FactBlock(Struct, frozen=True):
             yield msgspec.to_builtins(fact)
 
 
+class BatteryAbout(Struct):
+    """What outcomes are of: the model, the version that made them, and the hash of the weights."""
+
+    model: str
+    version: str
+    sha256: str
+
+
+class BatteryRecord(Struct):
+    """The whole of `battery.json`."""
+
+    about: BatteryAbout
+    outcomes: list[dict[str, Any]]
+
+
+_SCHEMA = Schema(BatteryRecord, "file of outcomes", "Run the battery with --restart.")
+
+
 def battery_bytes(about: PlainRecord, outcomes: Sequence[Outcome]) -> bytes:
     """The file: what the outcomes are of, then one line for each."""
     records = (outcome.record() for outcome in outcomes)
@@ -97,11 +134,18 @@ def battery_bytes(about: PlainRecord, outcomes: Sequence[Outcome]) -> bytes:
     return b'{"about":' + _tight(dict(about)) + b',\n"outcomes":[\n' + lines + b"\n]}\n"
 
 
-def battery_record(text: str | bytes) -> dict[str, Any]:
+def battery_record(text: str | bytes, source: str = "This") -> dict[str, Any]:
     """What the file says: `about`, and `outcomes` as `Outcome.record` gives them."""
-    given = msgspec.json.decode(text)
-    outcomes = [{**each, "facts": list(_facts(each["facts"]))} for each in given["outcomes"]]
-    return {"about": dict(given["about"]), "outcomes": outcomes}
+    about, outcomes = read_battery(text, source)
+    return {"about": about, "outcomes": [outcome.record() for outcome in outcomes]}
+
+
+def read_battery(text: str | bytes, source: str) -> tuple[dict[str, Any], list[Outcome]]:
+    """What the outcomes in the file are of, and they themselves."""
+    given = _SCHEMA.decode(text, source)
+    with _SCHEMA.refusing(source):
+        outcomes = [Outcome.from_record({**each, "facts": list(_facts(each.get("facts")))}) for each in given.outcomes]
+    return msgspec.to_builtins(given.about), outcomes
 
 
 def _blocks(facts: Sequence[PlainRecord]) -> Iterator[FactBlock]:
@@ -109,8 +153,8 @@ def _blocks(facts: Sequence[PlainRecord]) -> Iterator[FactBlock]:
         yield FactBlock.holding(list(some))
 
 
-def _facts(blocks: Sequence[PlainRecord]) -> Iterator[PlainRecord]:
-    for block in blocks:
+def _facts(blocks: Any) -> Iterator[PlainRecord]:
+    for block in msgspec.convert(blocks, list[dict[str, Any]]):
         if "counts" in block:
             yield from msgspec.convert(block, FactBlock).facts()
         else:  # a fact written out in full

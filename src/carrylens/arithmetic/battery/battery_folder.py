@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, battery_record
+from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, read_battery
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import card_called
 from carrylens.arithmetic.task import find_task
 from carrylens.discovery.node_map import MAP, NodeMap
-from carrylens.errors import CarryLensError
-from carrylens.evidence.facts import FACTS, Fact, read_facts
-from carrylens.folders import MANIFEST, check_sealed, read_sealed, write_sealed
+from carrylens.evidence.facts import FACT_SCHEMA, FACTS, Fact
+from carrylens.folders import add_sealed, is_sealed, read_sealed
 
 _KIND = "battery "
 
@@ -31,34 +30,28 @@ def saved_outcomes(folder: Path, about: Mapping[str, object]) -> list[Outcome]:
 
 def saved_battery(folder: Path) -> tuple[Mapping[str, object], list[Outcome]]:
     """What the outcomes in the folder are of, and they themselves; nothing if there are none."""
-    if BATTERY not in _sealed(folder):
+    if not is_sealed(folder, BATTERY):
         return {}, []
-    try:
-        given = battery_record(read_sealed(folder, BATTERY))
-        return given["about"], [_with_card(Outcome.from_record(each)) for each in given["outcomes"]]
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise CarryLensError(
-            f"{folder / BATTERY} has no outcomes ({error}). Run the battery with --restart."
-        ) from error
+    about, outcomes = read_battery(read_sealed(folder, BATTERY), str(folder / BATTERY))
+    return about, [_with_card(outcome) for outcome in outcomes]
 
 
 def save_outcomes(folder: Path, about: Mapping[str, object], outcomes: Sequence[Outcome]) -> None:
     """Put the outcomes and their facts into the folder, and seal them with what was sealed there."""
-    sealed = _sealed(folder)
-    others = [fact for fact in _facts(folder, sealed) if not fact.kind.startswith(_KIND)]
+    others = [fact for fact in _facts(folder) if not fact.kind.startswith(_KIND)]
     facts = [*others, *(fact for outcome in outcomes for fact in outcome.facts)]
     contents = {
         BATTERY: battery_bytes(about, outcomes),
         FACTS: "".join(fact.to_json() + "\n" for fact in facts).encode(),
     }
-    write_sealed(folder, contents, also=[name for name in sealed if name not in contents])
+    add_sealed(folder, contents)
 
 
 def saved_map_of_weights(folder: Path, sha256: str) -> NodeMap | None:
     """The node map in the folder, if it is of a model with these weights."""
-    if MAP not in _sealed(folder):
+    if not is_sealed(folder, MAP):
         return None
-    found = NodeMap.from_json(read_sealed(folder, MAP), find_task)
+    found = NodeMap.from_json(read_sealed(folder, MAP), find_task, source=str(folder / MAP))
     return found if found.stimuli.get("sha256") == sha256 else None
 
 
@@ -68,9 +61,7 @@ def _with_card(outcome: Outcome) -> Outcome:
     return outcome if card is None else replace(outcome, card=card)
 
 
-def _sealed(folder: Path) -> tuple[str, ...]:
-    return check_sealed(folder) if (folder / MANIFEST).exists() else ()
-
-
-def _facts(folder: Path, sealed: Sequence[str]) -> list[Fact]:
-    return read_facts(folder / FACTS) if FACTS in sealed else []
+def _facts(folder: Path) -> list[Fact]:
+    if not is_sealed(folder, FACTS):
+        return []
+    return FACT_SCHEMA.decode_lines(read_sealed(folder, FACTS), str(folder / FACTS))

@@ -18,6 +18,7 @@ from carrylens.claims.verdicts import Verdict
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
+from carrylens.json_records import Schema
 
 _FIRST_FORM = {"form": 1}  # of files that say none
 
@@ -132,16 +133,13 @@ class Outcome:
     @classmethod
     def from_record(cls, given: Mapping[str, Any]) -> Outcome:
         """The outcome that `record` gave."""
-        try:
-            return msgspec.convert({**_FIRST_FORM, **given}, cls)
-        except (msgspec.ValidationError, TypeError, CarryLensError) as error:
-            raise CarryLensError(f"This is no outcome ({error}). Run the battery again.") from error
+        return _SCHEMA.convert({**_FIRST_FORM, **given}, "This")
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Outcome:
         """The outcome that `to_json` wrote."""
-        try:
-            given = msgspec.json.decode(text)
-        except msgspec.DecodeError as error:
-            raise CarryLensError(f"This is no outcome ({error}). Run the battery again.") from error
-        return cls.from_record(given)
+        return cls.from_record(_PLAIN_SCHEMA.decode(text, "This"))
+
+
+_PLAIN_SCHEMA = Schema(dict[str, Any], "outcome", "Run the battery again.")
+_SCHEMA = Schema(Outcome, "outcome", "Run the battery again.")

@@ -7,7 +7,6 @@ Never  takes what was made from other weights.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,9 @@ from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.hypotheses import usual_for
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.claims.judgement import CLAIMS, judge
+from carrylens.claims.records import read_claims
 from carrylens.discovery.node_map import MAP, NodeMap
-from carrylens.errors import CarryLensError
+from carrylens.steps import read_made
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +110,9 @@ def made_with_another_map(outcomes: Sequence[Outcome], found: NodeMap) -> list[s
 def _claims(place: Path, found: NodeMap) -> PlainRecord:
     # As they were judged beside the map; where that was not done, or by another hypothesis, judged now from the map
     # alone, without rivals.
-    path, usual = place / CLAIMS, usual_for(found.task)
-    if path.is_file():
-        try:
-            claims: PlainRecord = json.loads(path.read_bytes())
-            if (claims["model"], claims["hypothesis"]) == (found.model, usual.name):
-                return claims
-        except (ValueError, KeyError, TypeError) as error:
-            raise CarryLensError(f"{path} cannot be read ({error}). Judge the map again.") from error
+    usual, content = usual_for(found.task), read_made(place, CLAIMS, f"carrylens judge {place}")
+    claims = None if content is None else read_claims(content, str(place / CLAIMS))
+    wanted = (found.model, usual.name, found.sha256)
+    if claims and (claims["model"], claims["hypothesis"], claims.get("map_sha256", found.sha256)) == wanted:
+        return claims
     return judge(found, usual).record()

@@ -7,15 +7,16 @@ Never  checks whether it can: `wiring.py` does.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import Any, Self
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
 
 from carrylens.arithmetic.planted.hostile import Hostile
 from carrylens.arithmetic.questions import Operation, check_digits
-from carrylens.errors import CarryLensError, quote
+from carrylens.errors import CarryLensError
+from carrylens.json_records import Count, Schema, Size, to_plain, to_text
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.tasks.variables import Variable
 
@@ -92,6 +93,8 @@ class CircuitDescription:
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise CarryLensError(f"{name} is {value!r}. Give a whole number of at least {least}.")
+        if self.seed >= 1 << 63:
+            raise CarryLensError(f"seed is {self.seed}. Give one below 2^63.")
 
     def of(self, variable: Variable | str) -> tuple[PlantedRole, ...]:
         """The roles of one variable: its copies, and the places it is brought to."""
@@ -100,72 +103,75 @@ class CircuitDescription:
 
     def to_json(self) -> str:
         """The description as JSON, one role a line."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "hostile"}
-        plain |= {"operation": self.operation.value, "method": self.method.value}
-        plain |= {"hostile": self.hostile.turned()} if self.hostile else {}
-        lines = [f"  {json.dumps(key)}: {_printed(value)}" for key, value in plain.items()]
+        plain = to_plain(DescriptionRecord.of(self))
+        lines = [f"  {to_text(key)}: {_printed(value)}" for key, value in plain.items()]
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     @classmethod
-    def from_json(cls, text: str | bytes, source: str = "The description") -> Self:
+    def from_json(cls, text: str | bytes, source: str = "The description") -> CircuitDescription:
         """The description that `text` states; `source` is what an error calls it."""
-        try:
-            given = json.loads(text)
-        except ValueError as error:
-            raise CarryLensError(
-                f"{source} is not JSON ({error}). Write one with carrylens plant --describe."
-            ) from error
-        names = {each.name for each in fields(cls)}
-        if not isinstance(given, dict) or given.keys() - names or not {"operation", "digits", "roles"} <= given.keys():
-            raise CarryLensError(
-                f"{source} is no circuit description. Give an object with operation, digits, roles and any of "
-                f"{', '.join(sorted(names - {'operation', 'digits', 'roles'}))}."
-            )
-        roles, decoys = (tuple(_roles(given.get(key, []), source)) for key in ("roles", "decoys"))
-        return cls(
-            **given
-            | {"roles": roles, "decoys": decoys}
-            | _shape(given, (*roles, *decoys))
-            | {"hostile": Hostile.of(given.get("hostile", {}), source)}
-            | {"operation": _choice(Operation, given["operation"], source)}
-            | {"method": _choice(Method, given.get("method", "left-to-right"), source)}
-        )
+        given = _SCHEMA.decode(text, source)
+        with _SCHEMA.refusing(source):
+            return given.description()
+
+
+class RoleText(Struct, frozen=True):
+    """A planted role as files have it."""
+
+    variable: Variable
+    nodes: str
+
+    def __post_init__(self) -> None:
+        if not parse_nodes(self.nodes):
+            raise CarryLensError(f"{self.variable} has no node. Name at least one, such as P9L0H1")
+
+
+class DescriptionRecord(Struct, frozen=True, kw_only=True):
+    """A circuit description as files have it; layers and heads are as many as the roles need, if nothing is said."""
+
+    operation: Operation
+    digits: Size
+    n_layers: Size | UnsetType = UNSET
+    n_heads: Size | UnsetType = UNSET
+    roles: tuple[RoleText, ...]
+    decoys: tuple[RoleText, ...] = ()
+    method: Method = Method.LEFT_TO_RIGHT
+    noise: Count = 0
+    rotated: bool = False
+    seed: Count = 0
+    width: Size | None = None
+    hostile: dict[str, Any] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, description: CircuitDescription) -> DescriptionRecord:
+        """The record of a description."""
+        given = {field.name: getattr(description, field.name) for field in fields(description)}
+        texts = {name: tuple(_text(role) for role in given[name]) for name in ("roles", "decoys")}
+        hostile = {"hostile": description.hostile.turned() or UNSET}
+        return cls(**{**given, **texts, **hostile})
+
+    def description(self) -> CircuitDescription:
+        """The description that it states."""
+        given = {name: getattr(self, name) for name in self.__struct_fields__}
+        made = {name: tuple(PlantedRole.of(r.variable, r.nodes) for r in given[name]) for name in ("roles", "decoys")}
+        nodes = [node for roles in made.values() for role in roles for node in role.nodes]
+        needed = {
+            "n_layers": 1 + max((node.layer for node in nodes), default=0),
+            "n_heads": 1 + max((node.head or 0 for node in nodes), default=0),
+        }
+        said = {name: value for name, value in given.items() if value is not UNSET}
+        hostile = {"hostile": Hostile.of(said.get("hostile", {}), "it")}
+        return CircuitDescription(**{**needed, **said, **made, **hostile})
+
+
+_SCHEMA = Schema(DescriptionRecord, "circuit description", "Write one with carrylens plant --describe.")
+
+
+def _text(role: PlantedRole) -> RoleText:
+    return RoleText(role.variable, print_nodes(role.nodes))
 
 
 def _printed(value: Any) -> str:
-    if not isinstance(value, tuple):
-        return json.dumps(value)
-    rows = [json.dumps({"variable": str(r.variable), "nodes": print_nodes(r.nodes)}) for r in value]
-    return "[\n    " + ",\n    ".join(rows) + "\n  ]" if rows else "[]"
-
-
-def _roles(rows: Any, source: str) -> Iterator[PlantedRole]:
-    for row in rows if isinstance(rows, list) else [rows]:
-        if not isinstance(row, dict) or row.keys() != {"variable", "nodes"} or not all(map(_is_text, row.values())):
-            raise CarryLensError(
-                f"{source} has the role {quote(json.dumps(row))}. Write it as "
-                '{"variable": "ST[3]", "nodes": "P9L0H1 + P9L0MLP"}.'
-            )
-        role = PlantedRole.of(row["variable"], row["nodes"])
-        if not role.nodes:
-            raise CarryLensError(f"{source} gives {role.variable} no node. Name at least one, such as P9L0H1.")
-        yield role
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _shape(given: dict[str, Any], roles: Sequence[PlantedRole]) -> dict[str, int]:
-    nodes = [node for role in roles for node in role.nodes]
-    layers = 1 + max((node.layer for node in nodes), default=0)
-    heads = 1 + max((node.head or 0 for node in nodes), default=0)
-    return {"n_layers": given.get("n_layers", layers), "n_heads": given.get("n_heads", heads)}
-
-
-def _choice(kind: Any, text: object, source: str) -> Any:
-    try:
-        return kind(text)
-    except ValueError:
-        choices = ", ".join(choice.value for choice in kind)
-        raise CarryLensError(f"{source} says {quote(str(text))}. Write one of {choices}.") from None
+    if not isinstance(value, list):
+        return to_text(value)
+    return "[\n    " + ",\n    ".join(map(to_text, value)) + "\n  ]" if value else "[]"

@@ -7,21 +7,22 @@ Never  looks at a weight: it is written when the weights are computed, and tests
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from msgspec import UNSET, Struct, UnsetType, field
 
 from carrylens.arithmetic.planted.algorithm_of import model_of
-from carrylens.arithmetic.planted.description import CircuitDescription
+from carrylens.arithmetic.planted.description import CircuitDescription, DescriptionRecord
 from carrylens.arithmetic.planted.deserved import DeservedVerdict, deserved_verdicts
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.arithmetic.variables import SGN
 from carrylens.arithmetic.zoo.model_facts import TRUTH
 from carrylens.errors import CarryLensError
+from carrylens.json_records import Schema, to_text
 from carrylens.nodes import Node
 from carrylens.tasks.causal import Values
 from carrylens.tasks.variables import Variable
@@ -168,37 +169,109 @@ class Truth:
 
     def to_json(self) -> str:
         """The text of a `truth.json`."""
-        plain = {
-            "model": self.name,
-            "description": json.loads(self.description.to_json()),
-            "nodes": {str(node): [_entry(node, group) for group in self.groups_of(node)] for node in self.roles},
-            "edges": [
-                {
-                    "from": str(edge.sender),
-                    "to": LOGITS if edge.receiver is None else str(edge.receiver),
-                    "input": edge.input,
-                    "variable": str(edge.variable),
-                }
-                for edge in self.edges
-            ],
-            "decoys": {str(node): sorted(map(str, variables)) for node, variables in self.decoys.items()},
-            "deserves": [verdict.plain() for verdict in self.deserved],
-        }
-        plain |= {"backups": [_backup_entry(backup) for backup in self.backups]} if self.backups else {}
-        return json.dumps(plain, indent=1) + "\n"
+        return to_text(TruthRecord.of(self), indent=1) + "\n"
 
     @classmethod
-    def from_json(cls, text: str | bytes, source: str = TRUTH) -> Self:
+    def from_json(cls, text: str | bytes, source: str = TRUTH) -> Truth:
         """The truth that `text` states; `source` is what an error calls it."""
-        try:
-            plain = json.loads(text)
-            description = CircuitDescription.from_json(json.dumps(plain["description"]), source)
-            groups = tuple(_groups(plain["nodes"]))
-            edges = tuple(_edge(row) for row in plain["edges"])
-            backups = tuple(map(_backup, plain.get("backups", ())))
-            return cls(str(plain["model"]), description, groups, edges, backups)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CarryLensError(f"{source} states no truth ({error!r}). Plant the model again.") from error
+        given = _SCHEMA.decode(text, source)
+        with _SCHEMA.refusing(source):
+            return given.truth()
+
+
+class RoleEntry(Struct, frozen=True):
+    """What a node is for, as files have it: its partners in its own copy, and the other copies.
+
+    `weights` are in the order of all copies, sorted.
+    """
+
+    variable: Variable
+    stage: str
+    serves: tuple[Variable, ...]
+    partners: tuple[Node, ...]
+    copies: tuple[tuple[Node, ...], ...]
+    weights: tuple[int, ...] | UnsetType = UNSET
+    share: float | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, node: Node, group: PlantedGroup) -> RoleEntry:
+        """The entry of a node in one of its groups."""
+        own = next(copy for copy in group.copies if node in copy)
+        others = tuple(copy for copy in group.copies if copy != own)
+        partners = tuple(each for each in own if each != node)
+        share = UNSET if group.share == 1.0 else group.share
+        return cls(group.variable, group.stage, group.serves, partners, others, group.weights or UNSET, share)
+
+    def group(self, node: Node) -> PlantedGroup:
+        """The group that the entry of `node` states."""
+        own = tuple(sorted((node, *self.partners)))
+        weights, share = self.weights or (), 1.0 if self.share is UNSET else self.share
+        copies = tuple(sorted([own, *self.copies]))
+        return PlantedGroup(self.variable, self.stage, self.serves, copies, tuple(weights), share)
+
+
+class EdgeRecord(Struct, frozen=True):
+    """An edge as files have it."""
+
+    sender: Node = field(name="from")
+    receiver: str = field(name="to")
+    input: str
+    variable: Variable
+
+    @classmethod
+    def of(cls, edge: PlantedEdge) -> EdgeRecord:
+        """The record of an edge."""
+        return cls(edge.sender, LOGITS if edge.receiver is None else str(edge.receiver), edge.input, edge.variable)
+
+    def edge(self) -> PlantedEdge:
+        """The edge that it states."""
+        receiver = None if self.receiver == LOGITS else Node.parse(self.receiver)
+        return PlantedEdge(self.sender, receiver, self.input, self.variable)
+
+
+class BackupRecord(Struct, frozen=True):
+    """A backup as files have it."""
+
+    node: Node
+    first: Node = field(name="for")
+    variable: Variable
+    serves: tuple[Variable, ...]
+
+
+class TruthRecord(Struct, frozen=True):
+    """The whole of `truth.json`; what each hypothesis deserves follows from the description, and is there to be read."""
+
+    model: str
+    description: DescriptionRecord
+    nodes: dict[str, list[RoleEntry]]
+    edges: list[EdgeRecord]
+    decoys: dict[str, list[Variable]]
+    deserves: list[dict[str, Any]] | UnsetType = UNSET
+    backups: list[BackupRecord] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, truth: Truth) -> TruthRecord:
+        """The record of a truth."""
+        return cls(
+            truth.name,
+            DescriptionRecord.of(truth.description),
+            {str(node): [RoleEntry.of(node, group) for group in truth.groups_of(node)] for node in truth.roles},
+            [EdgeRecord.of(edge) for edge in truth.edges],
+            {str(node): sorted(variables, key=str) for node, variables in truth.decoys.items()},
+            [verdict.plain() for verdict in truth.deserved],
+            [BackupRecord(each.node, each.first, each.variable, each.serves) for each in truth.backups] or UNSET,
+        )
+
+    def truth(self) -> Truth:
+        """The truth that it states."""
+        groups = tuple(entry.group(Node.parse(name)) for name, entries in self.nodes.items() for entry in entries)
+        edges = tuple(edge.edge() for edge in self.edges)
+        backups = () if self.backups is UNSET else self.backups
+        kept = tuple(PlantedBackup(each.node, each.first, each.variable, each.serves) for each in backups)
+        return Truth(self.model, self.description.description(), groups, edges, kept)
+
+
+_SCHEMA = Schema(TruthRecord, "truth about a planted model", "Plant the model again.")
 
 
 def _check_votes(touched: Mapping[PlantedGroup, bool]) -> None:
@@ -212,50 +285,3 @@ def _check_votes(touched: Mapping[PlantedGroup, bool]) -> None:
 
 def _order(group: PlantedGroup) -> tuple[object, ...]:
     return (min(group.nodes), group.variable.name, group.variable.index or 0, group.stage, group.copies)
-
-
-def _entry(node: Node, group: PlantedGroup) -> dict[str, Any]:
-    own = next(copy for copy in group.copies if node in copy)
-    return {
-        "variable": str(group.variable),
-        "stage": group.stage,
-        "serves": [str(token) for token in group.serves],
-        "partners": [str(other) for other in own if other != node],
-        "copies": [[str(other) for other in copy] for copy in group.copies if copy != own],
-    } | _unusual(group)
-
-
-def _unusual(group: PlantedGroup) -> dict[str, Any]:
-    # What most groups need not say; weights are in the order of all copies, sorted.
-    weights = {"weights": list(group.weights)} if group.weights else {}
-    return weights | ({"share": group.share} if group.share != 1.0 else {})
-
-
-def _backup_entry(backup: PlantedBackup) -> dict[str, Any]:
-    return {
-        "node": str(backup.node),
-        "for": str(backup.first),
-        "variable": str(backup.variable),
-        "serves": [str(token) for token in backup.serves],
-    }
-
-
-def _backup(row: Mapping[str, Any]) -> PlantedBackup:
-    serves = tuple(map(Variable.parse, row["serves"]))
-    return PlantedBackup(Node.parse(row["node"]), Node.parse(row["for"]), Variable.parse(row["variable"]), serves)
-
-
-def _groups(nodes: Mapping[str, list[dict[str, Any]]]) -> Iterator[PlantedGroup]:
-    for name, entries in nodes.items():
-        for entry in entries:
-            own = tuple(sorted(map(Node.parse, (name, *entry["partners"]))))
-            others = [tuple(map(Node.parse, copy)) for copy in entry["copies"]]
-            serves = tuple(map(Variable.parse, entry["serves"]))
-            copies, weights = tuple(sorted([own, *others])), tuple(map(int, entry.get("weights", ())))
-            share = float(entry.get("share", 1.0))
-            yield PlantedGroup(Variable.parse(entry["variable"]), entry["stage"], serves, copies, weights, share)
-
-
-def _edge(row: Mapping[str, str]) -> PlantedEdge:
-    receiver = None if row["to"] == LOGITS else Node.parse(row["to"])
-    return PlantedEdge(Node.parse(row["from"]), receiver, row["input"], Variable.parse(row["variable"]))

@@ -8,9 +8,9 @@ Never  mixes results of two models or two exams: what is kept carries the hash o
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,17 +21,50 @@ from carrylens.arithmetic.exam_counts import parse_counts
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import card_of
-from carrylens.arithmetic.zoo.model_facts import CARD, HISTORY, TEST, TRUTH
+from carrylens.arithmetic.zoo.exam_record import TEST, meets_bar
+from carrylens.arithmetic.zoo.model_facts import CARD
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
-from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, check_sealed, write_sealed
+from carrylens.files import cache_home, read_whole, write_whole
+from carrylens.folders import MANIFEST, add_sealed, check_sealed
+from carrylens.json_records import Schema, to_text
 from carrylens.model.source import ModelSource
 from carrylens.model.transformer import Transformer
-from carrylens.training.exam import EXAM_SEED, MOST_KEPT, ExamPart, PartResult, blank_results, sit
+from carrylens.training.exam import EXAM_SEED, ExamPart, blank_results, sit
+from carrylens.training.exam_results import MOST_KEPT, PartResult
 
-BAR_PER_MILLION = 10
-BAR_POPULATIONS = ("natural", "enriched")
+
+class KeptExam(msgspec.Struct, frozen=True):
+    """A test that was stopped: its results so far, and their hash, by which damage is seen."""
+
+    results: list[PartResult]
+    sha256: str
+
+    @classmethod
+    def of(cls, results: Sequence[PartResult]) -> KeptExam:
+        """What is kept of these results."""
+        return cls(list(results), _hash(results))
+
+    def check_fits(self, parts: Sequence[ExamPart]) -> None:
+        """Raise an error that says why, unless these can be results of a test with these parts."""
+        if self.sha256 != _hash(self.results):
+            raise CarryLensError("its results are not those that were kept")
+        if [(each.name, each.label) for each in self.results] != [(part.name, part.label) for part in parts]:
+            raise CarryLensError("it is of other parts")
+        for each, part in zip(self.results, parts, strict=True):
+            shown = min(each.failed, MOST_KEPT)
+            if not each.failed <= each.asked <= part.count or len(each.failures) != shown:
+                raise CarryLensError(
+                    f"{each.failed} failures, {len(each.failures)} of them shown, in {each.asked} of {part.count} "
+                    f"questions cannot be"
+                )
+
+
+_KEPT_SCHEMA = Schema(KeptExam, "kept test", "The test starts anew.")
+
+
+def _hash(results: Sequence[PartResult]) -> str:
+    return hashlib.sha256(to_text(results).encode()).hexdigest()
 
 
 @dataclass
@@ -44,6 +77,8 @@ class Exam:
     model_hash: str
     parts: list[ExamPart]
     results: list[PartResult]
+    note: str | None = None
+    """What a person is to be told before the test goes on."""
 
     @classmethod
     def start(cls, source: str, per_population: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
@@ -101,7 +136,7 @@ class Exam:
             raise CarryLensError(
                 f"{self._kept.parent} cannot be made: {reason}. Set XDG_CACHE_HOME to a folder that can be written."
             ) from error
-        write_whole(self._kept, msgspec.json.encode(self.results))
+        write_whole(self._kept, to_text(KeptExam.of(self.results)).encode())
 
     def forget(self) -> None:
         """Drop what was kept."""
@@ -127,41 +162,28 @@ class Exam:
         """Write the test and the model card into the model's folder, and seal it again."""
         folder, record = self.folder_to_save(), self.record()
         contents = {
-            TEST: (json.dumps(record, indent=1) + "\n").encode(),
+            TEST: (to_text(record, indent=1) + "\n").encode(),
             CARD: card_of(self.source, folder, record).encode(),
         }
-        own = [name for name in (CONFIG, WEIGHTS, HISTORY, TRUTH) if (folder / name).exists()]
-        others = [name for name in check_sealed(folder) if name not in contents]  # such as a map
-        write_sealed(folder, contents, also=list(dict.fromkeys((*own, *others))))
+        add_sealed(folder, contents)
         return folder / TEST
 
     @property
     def _kept(self) -> Path:
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        asked = json.dumps([self.model_hash, EXAM_SEED, [[part.name, part.label, part.count] for part in self.parts]])
+        home = cache_home()
+        asked = to_text([self.model_hash, EXAM_SEED, [[part.name, part.label, part.count] for part in self.parts]])
         return home / "carrylens" / "exams" / f"{hashlib.sha256(asked.encode()).hexdigest()[:32]}.json"
 
     def _take_up(self) -> None:
-        if self._kept.exists():
-            try:
-                self.results = msgspec.json.decode(self._kept.read_bytes(), type=list[PartResult])
-            except (OSError, msgspec.MsgspecError):
-                self.results = blank_results(self.parts)
-
-
-def meets_bar(results: list[PartResult]) -> bool | None:
-    """Fewer than 10 failures per million, natural and enriched, for each operation.
-
-    With fewer than a million of either, None, unless the exact interval lies all below the bar or all above.
-    """
-    verdicts = [_meets_bar(result) for result in results if result.name in BAR_POPULATIONS]
-    if False in verdicts:
-        return False
-    return None if None in verdicts or not verdicts else True
-
-
-def _meets_bar(result: PartResult) -> bool | None:
-    if result.asked >= 1_000_000:
-        return result.failed * 1_000_000 < BAR_PER_MILLION * result.asked
-    low, high = (end * 1_000_000 for end in result.interval())
-    return True if high < BAR_PER_MILLION else False if low > BAR_PER_MILLION else None
+        if not self._kept.exists():
+            return
+        try:
+            kept = _KEPT_SCHEMA.decode(read_whole(self._kept), str(self._kept))
+            with _KEPT_SCHEMA.refusing(str(self._kept)):
+                kept.check_fits(self.parts)
+            self.results = kept.results
+        except CarryLensError as error:
+            aside = self._kept.with_suffix(".damaged")
+            with suppress(OSError):
+                self._kept.replace(aside)
+            self.note = f"{error} It was set aside as {aside.name}."

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from carrylens.arithmetic.model_names import PUBLISHED_WIDTH, ModelName
-from carrylens.arithmetic.zoo.exams import meets_bar
+from carrylens.arithmetic.zoo.exam_record import meets_bar
 from carrylens.arithmetic.zoo.model_facts import history, saved_test, training_run
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
-from carrylens.training.exam import PartResult
+from carrylens.training.exam_results import PartResult
 
 POPULATIONS = ("natural", "paper", "enriched")
 PUBLISHED_ASKED = 1_000_000

@@ -7,29 +7,56 @@ Never  runs the model.
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from carrylens.arithmetic.model_names import ModelName
-from carrylens.errors import CarryLensError
-from carrylens.model.hub import HUB
+from msgspec import Struct
 
-HISTORY, TEST, CARD, TRUTH = "training.jsonl", "test.json", "README.md", "truth.json"
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.zoo.exam_record import TEST, read_test
+from carrylens.errors import CarryLensError
+from carrylens.json_records import Schema
+from carrylens.model.hub import HUB
+from carrylens.steps import read_made
+from carrylens.training.history import HISTORY, Note, read_history
+
+CARD, TRUTH = "README.md", "truth.json"
 _PUBLISHED_PREFIX = "QuantaMaths_"
 
 
 def model_name(source: str | Path) -> ModelName:
-    """The name of the model in a folder or repository: of what was trained or planted there, or else the folder's."""
-    recorded = None if str(source).startswith(HUB) else training_run(Path(source)).get("name") or _planted(Path(source))
-    text = str(recorded or Path(str(source)).resolve().name).removeprefix(_PUBLISHED_PREFIX)
-    try:
-        return ModelName.parse(text)
-    except CarryLensError as error:
+    """The name of the model in a folder or repository: of what was trained or planted there, or else the folder's.
+
+    Where several files and the folder say a name, it must be the same.
+    """
+    said = _names_said(source)
+    if not said:
         raise CarryLensError(
             f"{str(source)!r} does not say whether its model adds or subtracts. "
             "Call the folder as the model is called, such as add_d6_l2_h3_w96_t2K_s1."
-        ) from error
+        )
+    (where, name), *others = said.items()
+    for elsewhere, other in others:
+        if other != name:
+            raise CarryLensError(
+                f"{str(source)!r} holds the model {name} by its {where}, but {other} by its {elsewhere}. "
+                "Keep the files of one model in a folder, and call it as the model is called."
+            )
+    return name
+
+
+def _names_said(source: str | Path) -> dict[str, ModelName]:
+    # The name of the model by whatever says it. A test is of some model, whose name its folder need not have.
+    texts = {"own name": Path(str(source)).resolve().name.removeprefix(_PUBLISHED_PREFIX)}
+    if not str(source).startswith(HUB):
+        folder = Path(source)
+        texts = {HISTORY: str(training_run(folder).get("name", "")), TRUTH: _planted(folder) or "", **texts}
+    found = {}
+    for where, text in texts.items():
+        with suppress(CarryLensError):
+            found[where] = ModelName.parse(text)
+    return found
 
 
 def training_run(folder: Path) -> dict[str, Any]:
@@ -39,28 +66,26 @@ def training_run(folder: Path) -> dict[str, Any]:
     return run if isinstance(run, dict) else {}
 
 
+class _TruthName(Struct):
+    model: str
+
+
+_TRUTH_SCHEMA = Schema(_TruthName, "truth about a planted model", "Restore it, or plant the model again.", others=True)
+
+
 def _planted(folder: Path) -> str | None:
     # The name that the truth about a planted model gives it.
-    path = folder / TRUTH
-    try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["model"]) if path.exists() else None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CarryLensError(f"{path} states no truth ({error}). Restore it, or plant the model again.") from error
+    content = read_made(folder, TRUTH, "carrylens plant")
+    return None if content is None else _TRUTH_SCHEMA.decode(content, str(folder / TRUTH)).model
 
 
-def history(folder: Path) -> list[dict[str, Any]]:
+def history(folder: Path) -> list[Note]:
     """The lines of the training history: how it was trained, then losses by step."""
-    path = folder / HISTORY
-    try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-    except (OSError, ValueError) as error:
-        raise CarryLensError(f"{path} is no training history ({error}). Restore it, or train again.") from error
+    content = read_made(folder, HISTORY, "carrylens train")
+    return [] if content is None else read_history(content, str(folder / HISTORY))
 
 
 def saved_test(folder: Path) -> dict[str, Any] | None:
     """The test that was saved in the folder, if there is one."""
-    path = folder / TEST
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
-    except (OSError, ValueError) as error:
-        raise CarryLensError(f"{path} is no saved test ({error}). Test the model again with --save.") from error
+    content = read_made(folder, TEST, f"carrylens test {folder} --save, or carrylens explain {folder},")
+    return None if content is None else read_test(content, str(folder / TEST))

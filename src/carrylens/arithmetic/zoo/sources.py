@@ -7,20 +7,24 @@ Never  guesses: a name that fits nothing, or says another shape than the weights
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task, find_task
 from carrylens.arithmetic.zoo.model_facts import model_name
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 from carrylens.folders import CONFIG, WEIGHTS
+from carrylens.model.config import read_config
 from carrylens.model.hub import HUB
 from carrylens.model.source import ModelSource
+from carrylens.steps import read_made
 from carrylens.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ SHIPPED = Path(__file__).parent / "models"
 ALIGNED = Path(__file__).parent / "aligned"
 """Where models lie that were trained under an alignment, and whose circuit is known for that."""
 TRAINED = Path("models")
+_LONGEST_NAME = 100
 """Where `carrylens train` puts a model unless told otherwise."""
 
 
@@ -56,15 +61,20 @@ def find_source(given: str, *, any_name: bool = False) -> ModelSource:
 
 def find_folder(given: str) -> Path:
     """The folder of the model called so: a path, a shipped model, or one trained here."""
-    candidates = [
-        folder for folder in (Path(given), SHIPPED / given, ALIGNED / given, TRAINED / given) if folder.is_dir()
-    ]
+    places = (Path(given), SHIPPED / given, ALIGNED / given, TRAINED / given) if _can_be_path(given) else ()
+    candidates = [folder for folder in places if folder.is_dir()]
     with_model = [folder for folder in candidates if (folder / CONFIG).exists() or (folder / "model.pth").exists()]
     if found := (with_model or candidates):
         return found[0]
-    near = get_close_matches(given, shipped_names(), n=1, cutoff=0.3)
+    near = get_close_matches(given[:_LONGEST_NAME], shipped_names(), n=1, cutoff=0.3)
     advice = f" such as {near[0]}" if near else ""
-    raise CarryLensError(f"{given!r} is no model here. Write a model folder, hf:owner/name or a shipped name{advice}.")
+    raise CarryLensError(
+        f"{quote(given)} is no model here. Write a model folder, hf:owner/name or a shipped name{advice}."
+    )
+
+
+def _can_be_path(given: str) -> bool:
+    return "\0" not in given and len(given) < 4096 and all(len(os.fsencode(part)) < 256 for part in given.split("/"))
 
 
 def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bool) -> tuple[str, Task]:
@@ -74,7 +84,7 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
     except CarryLensError:
         if "task" in said:
             return folder.resolve().name, find_task(said["task"])
-        if any_name and type(said.get("digits")) is int:
+        if any_name and "digits" in said:
             return folder.resolve().name, arithmetic_task(Operation.MIX, said["digits"])
         raise
     for what, field in (("digits", "digits"), ("n_layers", "n_layers"), ("n_heads", "n_heads"), ("width", "d_model")):
@@ -85,6 +95,11 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
                 "Call the folder as its model is called."
             )
     task: Task = find_task(said["task"]) if "task" in said else _task_of_name(name)
+    if isinstance(task, ArithmeticTask) and task.operation is not name.operation:
+        raise CarryLensError(
+            f"{given!r} is called {name}, but its {CONFIG} says that it is for {task.name}. "
+            "Call the folder as its model is called."
+        )
     n_positions = said.get("n_ctx", task.layout.n_positions)
     if name.digits != _digits_of(task) or n_positions != task.layout.n_positions:
         raise CarryLensError(
@@ -103,11 +118,18 @@ def _task_of_name(name: ModelName) -> Task:
 
 
 def _read_config(folder: Path) -> Mapping[str, Any]:
-    try:
-        given = json.loads((folder / CONFIG).read_bytes())
-    except (OSError, ValueError):  # who loads the model gets the error
+    # What the config says of the shape, and of the task where it does.
+    if (folder / "model.pth").exists() and not (folder / WEIGHTS).exists():
+        return {}  # published by others, whose config is not ours
+    content = read_made(folder, CONFIG, "carrylens train or import")
+    if content is None:
         return {}
-    return given if isinstance(given, dict) else {}
+    config, record = read_config(content, str(folder / CONFIG))
+    said: dict[str, Any] = {name: getattr(config, name) for name in ("n_layers", "n_heads", "d_model", "n_ctx")}
+    for name in ("digits", "task"):
+        if (value := getattr(record, name, UNSET)) is not UNSET:
+            said[name] = value
+    return said
 
 
 def _read(folder: Path) -> Transformer:

@@ -5,15 +5,17 @@ Gives  the format's name and the weights under our names; a model made of them.
 Never  runs what a file holds, and never loads a part of a model for the whole.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from torch import Tensor
 
 from carrylens.errors import CarryLensError, quote
+from carrylens.files import read_whole
+from carrylens.json_records import Schema, Size
 from carrylens.model.config import ACT_FNS
 from carrylens.model.formats import bridge, gpt2, transformer_lens
 from carrylens.model.tensor_files import read_tensors
@@ -21,6 +23,20 @@ from carrylens.model.transformer import Transformer
 from carrylens.model.weights import infer_config, model_from_weights
 
 _IN_FOLDER = ("model.safetensors", "pytorch_model.bin", "model.pth")
+
+
+class _Gpt2Config(Struct):
+    # What Hugging Face writes beside a GPT-2, as far as it matters here.
+    model_type: str | None = None
+    n_head: Size | None = None
+    activation_function: str = "gelu_new"
+    layer_norm_epsilon: float = 1e-5
+    scale_attn_weights: bool = True
+    scale_attn_by_inverse_layer_idx: bool = False
+    add_cross_attention: bool = False
+
+
+_SCHEMA = Schema(_Gpt2Config, "config of a GPT-2", "Restore it, or move it away and give n_heads.", others=True)
 
 
 @dataclass(frozen=True)
@@ -106,23 +122,19 @@ def _read_config(path: Path) -> dict[str, Any]:
     # What Hugging Face writes beside a GPT-2. Settings that leave no trace in the weights must be those we compute.
     if not path.is_file():
         return {}
-    try:
-        given = json.loads(path.read_bytes())
-        told = {"act_fn": str(given.get("activation_function", "gelu_new")), "model_type": given.get("model_type")}
-    except (ValueError, AttributeError) as error:
-        raise CarryLensError(f"{path} is no config. Restore it, or move it away and give n_heads.") from error
-    if told["model_type"] != "gpt2":
+    given = _SCHEMA.decode(read_whole(path), str(path))
+    if given.model_type != "gpt2":
         return {}
     silent = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False}
     for name, ours in silent.items():
-        if (theirs := given.get(name, ours)) != ours:
+        if (theirs := getattr(given, name)) != ours:
             raise CarryLensError(f"{path} says {name} is {theirs!r}. Give a model with {ours!r}.")
-    if told["act_fn"] not in ACT_FNS:
+    if given.activation_function not in ACT_FNS:
         raise CarryLensError(
-            f"{path} says activation_function is {told['act_fn']!r}. Give one with {', '.join(ACT_FNS)}."
+            f"{path} says activation_function is {given.activation_function!r}. Give one with {', '.join(ACT_FNS)}."
         )
     return {
-        "n_head": given.get("n_head"),
-        "activation_function": told["act_fn"],
-        "layer_norm_epsilon": float(given.get("layer_norm_epsilon", 1e-5)),
+        "n_head": given.n_head,
+        "activation_function": given.activation_function,
+        "layer_norm_epsilon": given.layer_norm_epsilon,
     }

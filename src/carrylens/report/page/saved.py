@@ -8,7 +8,6 @@ Never  mixes two models: a test or a claim about other weights is an error.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,18 +15,20 @@ from typing import Any
 
 from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
 from carrylens.arithmetic.task import find_task as find_arithmetic_task
+from carrylens.arithmetic.zoo.exam_record import TEST, read_test
 from carrylens.claims.judgement import CLAIMS, claims_file
+from carrylens.claims.records import read_claims
 from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.discovery.stimulus_spec import Split, saved_spec
+from carrylens.discovery.worked_record import WORKED, read_worked
 from carrylens.errors import CarryLensError
-from carrylens.evidence.facts import FACTS, Fact
-from carrylens.folders import check_if_sealed
+from carrylens.evidence.facts import FACT_SCHEMA, FACTS, Fact
 from carrylens.nodes import print_nodes
 from carrylens.report.plain_records import Record
+from carrylens.steps import read_made
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import TaskFinder
-
-TEST, HISTORY, WORKED = "test.json", "training.jsonl", "worked.json"
+from carrylens.training.history import HISTORY, read_history
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,23 +73,24 @@ def read_saved(
     read: that of the map's own variables, or else the usual one, if nothing is said.
     """
     reading = _Reading([folder, *([own] if own is not None else [])])
+    explain = f"carrylens explain {source}"
     found: NodeMap = reading.need(
-        MAP, f"carrylens map {source}", lambda text: NodeMap.from_json(text, find_task, causal)
+        MAP, f"carrylens map {source}", lambda content, path: NodeMap.from_json(content, find_task, causal, path)
     )
     judged = hypothesis or found.causal.name
     claims = _claims_file(judged, found)
     judging = f"carrylens judge {folder if (folder / MAP).is_file() else source}"
-    battery = reading.take(BATTERY, battery_record) or {"about": {}, "outcomes": ()}
+    battery = reading.take(BATTERY, f"carrylens battery {source}", battery_record) or {"about": {}, "outcomes": ()}
     saved = Saved(
         source=source,
         map=found,
-        facts=reading.take(FACTS, _facts) or _facts_of_roles(found),
-        claims=reading.need(claims, judging + ("" if claims == CLAIMS else " --hypothesis FILE"), _record),
-        test=reading.take(TEST, _record),
-        history=reading.take(HISTORY, _lines) or (),
+        facts=reading.take(FACTS, f"carrylens map {source} --restart", _facts) or _facts_of_roles(found),
+        claims=reading.need(claims, judging + ("" if claims == CLAIMS else " --hypothesis FILE"), read_claims),
+        test=reading.take(TEST, explain, read_test),
+        history=reading.take(HISTORY, "carrylens train", read_history) or (),
         battery=battery["outcomes"],
         battery_about=battery["about"],
-        worked=reading.take(WORKED, _record),
+        worked=reading.take(WORKED, explain, read_worked),
         hashes=reading.hashes,
     )
     _check_same(saved, claims, judged)
@@ -105,39 +107,23 @@ class _Reading:
         self.folders = folders
         self.hashes: dict[str, str] = {}
 
-    def take(self, name: str, read: Callable[[str], Any]) -> Any:
+    def take(self, name: str, command: str, read: Callable[[bytes, str], Any]) -> Any:
         for folder in self.folders:
-            path = folder / name
-            if path.is_file():
-                content = path.read_bytes()
+            content = read_made(folder, name, command)
+            if content is not None:
                 self.hashes[name] = hashlib.sha256(content).hexdigest()
-                if name == MAP:
-                    check_if_sealed(path, content, must_be_listed=True)
-                try:
-                    return read(content.decode())
-                except CarryLensError as error:
-                    raise CarryLensError(f"{path} cannot be used. {error}") from error
-                except (ValueError, KeyError, TypeError) as error:
-                    raise CarryLensError(f"{path} cannot be read ({error}). Make it again.") from error
+                return read(content, str(folder / name))
         return None
 
-    def need(self, name: str, command: str, read: Callable[[str], Any]) -> Any:
-        found = self.take(name, read)
+    def need(self, name: str, command: str, read: Callable[[bytes, str], Any]) -> Any:
+        found = self.take(name, command, read)
         if found is None:
             raise CarryLensError(f"{self.folders[0] / name} is not there. Write {command} first, or carrylens explain.")
         return found
 
 
-def _record(text: str) -> Record:
-    return dict(json.loads(text))
-
-
-def _lines(text: str) -> list[Record]:
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def _facts(text: str) -> tuple[Fact, ...]:
-    return tuple(Fact.from_json(line) for line in text.splitlines())
+def _facts(content: bytes, source: str) -> tuple[Fact, ...]:
+    return tuple(FACT_SCHEMA.decode_lines(content, source))
 
 
 def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
@@ -160,19 +146,21 @@ def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
 
 
 def _check_same(saved: Saved, claims: str, wanted: str) -> None:
-    if saved.claims.get("model") != saved.map.model:
+    if saved.claims["model"] != saved.map.model:
         raise CarryLensError(
-            f"{claims} is about {saved.claims.get('model')}, the map about {saved.map.model}. Judge the map again."
+            f"{claims} is about {saved.claims['model']}, the map about {saved.map.model}. Judge the map again."
         )
-    judged = saved.claims.get("hypothesis")
+    if saved.claims.get("map_sha256", saved.map.sha256) != saved.map.sha256:
+        raise CarryLensError(f"{claims} was judged from another map than the one here. Judge the map again.")
+    judged = saved.claims["hypothesis"]
     if judged != wanted:
         how = "without" if claims == CLAIMS else "with its"
         raise CarryLensError(
             f"{claims} judges the hypothesis {judged!r}, but the page is about {wanted!r}. Judge the map again {how} "
             "--hypothesis."
         )
-    for name, record in ((TEST, saved.test), (WORKED, saved.worked), (BATTERY, saved.battery_about)):
-        other = None if record is None else record.get("sha256")
+    for name, record in ((TEST, saved.test), (WORKED, saved.worked), (BATTERY, saved.battery_about or None)):
+        other = None if record is None else record["sha256"]
         if other is not None and saved.weights is not None and other != saved.weights:
             raise CarryLensError(
                 f"{name} is of other weights ({other[:12]}) than the map ({saved.weights[:12]}). Make both again."

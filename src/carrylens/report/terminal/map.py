@@ -10,15 +10,15 @@ the name: `ST3` is ST[3]. A wide table is folded where the question ends.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.text import Text
 
 from carrylens.discovery.behaviours import Behaviour
-from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Way
+from carrylens.discovery.node_map import Group, MapRecord, NodeMap, Nodes, Role, Way
 from carrylens.evidence.confidence import say_confidence, stated_confidence
+from carrylens.json_records import to_plain
 from carrylens.nodes import Node, print_nodes
 from carrylens.report.kind_styles import family_of, kinds_of, variable_kind
 from carrylens.tasks.layout import Layout
@@ -70,7 +70,7 @@ def causal_order(found: NodeMap) -> dict[Variable, int]:
 
 def map_record(found: NodeMap) -> dict[str, Any]:
     """The map as JSON has it, each role with its confidence."""
-    record: dict[str, Any] = json.loads(found.to_json())
+    record: dict[str, Any] = to_plain(MapRecord.of(found))
     for role, plain in zip(found.roles, record["roles"], strict=True):
         plain["confidence"] = confidence_of(role)
     return record

@@ -1,0 +1,94 @@
+"""Odd input: names, numbers and files that nobody means get one clear line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.errors import CarryLensError
+from carrylens.evidence.rates import Rate
+from carrylens.files import cache_home
+from carrylens.model import ModelConfig, Transformer
+from carrylens.model.tensor_files import read_tensors
+from carrylens.training.devices import device_called
+
+MODEL = "add_d5_l2_h3_w96_t2K_s1"
+LONG, NINES = "a" * 10_000, "9" * 5_000
+COMMANDS = {
+    "a long name": ["ask", LONG, "1+1"],
+    "a long path": ["judge", "x/" * 5_000],
+    "a long folder": ["report", MODEL, "--folder", LONG],
+    "a long file to write": ["losses", MODEL, "--svg", LONG],
+    "a long file to read": ["plant", "--description", LONG],
+    "a number of 5,000 digits": ["plant", "add", "--digits", NINES],
+    "a question of 5,000 digits": ["ask", MODEL, f"{NINES}+1"],
+    "a seed beyond 64 bits": ["map", MODEL, "--seed", str(2**64)],
+    "a planted seed beyond 64 bits": ["plant", "add", "--seed", str(2**64)],
+    "a name with a seed beyond 64 bits": ["train", f"add_d6_l2_h3_w96_t2K_s{2**64}"],
+    "threads": ["test", MODEL, "--questions", "1", "--threads", "99999999"],
+    "a model larger than memory": ["train", "add_d6_l2_h3_w96000000_t2K_s1"],
+    "more layers than can be made": ["train", "add_d6_l99999999_h3_w96_t2K_s1"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", COMMANDS)
+def test_a_command_says_one_short_line(what: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "carrylens", *COMMANDS[what]]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 2, done.stderr[-500:]
+    assert done.stderr.startswith("carrylens: ")
+    assert done.stderr.count("\n") == 1
+    assert len(done.stderr) < 1500
+
+
+def test_long_names_are_no_models() -> None:
+    for name in (LONG, "x/" * 5_000, "a\0b"):
+        with pytest.raises(CarryLensError):
+            find_source(name)
+    with pytest.raises(CarryLensError):
+        ModelName.parse(f"add_d6_l2_h3_w96_t2K_s{NINES}")
+
+
+def test_more_than_floats_can_count_is_no_rate() -> None:
+    assert Rate(1, 2**53).interval[0] > 0
+    with pytest.raises(CarryLensError, match=str(2**63)):
+        Rate(1, 2**63)
+
+
+def test_threads_that_would_crash_are_refused() -> None:
+    with pytest.raises(CarryLensError, match="99999999"):
+        device_called("cpu", 99_999_999)
+
+
+def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
+    for size in ({"d_model": 10**9}, {"n_layers": 10**9}, {"d_mlp": 10**14}):
+        sizes = {"n_layers": 1, "n_heads": 1, "d_model": 8, "d_head": 8, "d_mlp": 8, **size}
+        with pytest.raises(CarryLensError, match=f"{next(iter(size.values())):,}" if "d_mlp" not in size else "MiB"):
+            Transformer(ModelConfig(*sizes.values(), n_ctx=3, d_vocab=5, d_vocab_out=2, reads=range(2, 3)))
+
+
+def test_a_zip_bomb_is_refused_by_its_declared_size(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.pth"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data/0", bytes(64 << 20))
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(CarryLensError, match=f"{64 << 20:,}"):
+        read_tensors(path)
+
+
+def test_who_has_no_home_has_a_place_for_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+
+    def homeless() -> Path:
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    assert str(os.getuid()) in cache_home().name
