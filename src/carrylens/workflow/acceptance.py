@@ -19,9 +19,9 @@ from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, write_sealed
 from carrylens.model.folder import load_model
 from carrylens.report.aligned_card import aligned_card
 from carrylens.training.acceptance import Acceptance, measure_acceptance
+from carrylens.training.history import HISTORY
 from carrylens.training.interchange import nodes_of
 from carrylens.training.plan import TrainingPlan
-from carrylens.training.run import HISTORY
 
 ALIGNED, ACCEPTANCE, TRUTH, CARD = "aligned.json", "acceptance.json", "truth.json", "README.md"
 

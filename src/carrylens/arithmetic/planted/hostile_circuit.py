@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from carrylens.arithmetic.layout import position_of, sequence_length
 from carrylens.arithmetic.mixtures import G
@@ -89,7 +88,7 @@ def _add_weighing(sketch: Sketch, wiring: Wiring) -> None:
         for variable in wiring.parents(token, WEIGHED_NAMES):
             for role in fetched(wiring, token, variable):
                 _weigh(sketch, wiring, role)
-                heads = tuple(replace(head, position=0) for head in role.heads)
+                heads = tuple(Node(0, head.layer, head.head) for head in role.heads)
                 summed[variable.name[1], heads] = None
     for letter, heads in summed:
         sketch.neurons[heads[0].layer] += _read_carry(heads, letter, wiring)

@@ -84,7 +84,10 @@ class HostileDraft:
     def _split(self, roles: Roles) -> Roles:
         free = self._free(roles, 0)
         return tuple(
-            replace(role, nodes=role.nodes | {replace(head, head=free + (head.head or 0)) for head in role.heads})
+            replace(
+                role,
+                nodes=role.nodes | {Node(head.position, head.layer, free + (head.head or 0)) for head in role.heads},
+            )
             if role.variable.name in HALVES
             else role
             for role in roles
@@ -94,7 +97,7 @@ class HostileDraft:
         for carrier in carriers:
             (head,) = carrier.heads
             free = self._free(roles, head.layer) + 2 * (head.head or 0)
-            yield from (replace(carrier, nodes=frozenset({replace(head, head=free + i)})) for i in (0, 1))
+            yield from (replace(carrier, nodes=frozenset({Node(head.position, head.layer, free + i)})) for i in (0, 1))
 
     def _routes(self, roles: Roles) -> Iterator[PlantedRole]:
         # What is fetched for other routes, wherever a token that can take one is predicted.
@@ -122,7 +125,7 @@ class HostileDraft:
         return role.variable in self.model.outputs and bool(role.mlps)
 
     def _later(self, role: PlantedRole) -> PlantedRole:
-        return replace(role, nodes=frozenset(replace(node, layer=node.layer + 1) for node in role.nodes))
+        return replace(role, nodes=frozenset(Node(node.position, node.layer + 1, node.head) for node in role.nodes))
 
     def _free(self, roles: Roles, layer: int) -> int:
         nodes = [node for role in (*roles, *self.decoys) for node in role.nodes if node.layer == layer]

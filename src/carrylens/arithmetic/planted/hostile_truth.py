@@ -84,7 +84,7 @@ def route_edges(wiring: Wiring, token: Variable) -> Iterator[PlantedEdge]:
     assert combiner is not None
     for variable, stage, copies in _route_steps(wiring, token):
         for node in (node for copy in copies for node in copy):
-            mlp = replace(node, head=None)
+            mlp = Node(node.position, node.layer, None)
             yield PlantedEdge(node, mlp if stage == "fetch" else combiner, "mlp", variable)
 
 

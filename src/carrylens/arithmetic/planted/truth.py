@@ -239,7 +239,7 @@ class BackupRecord(Struct, frozen=True):
 
 
 class TruthRecord(Struct, frozen=True):
-    """The whole of `truth.json`; what each hypothesis deserves follows from the description, and is there to be read."""
+    """The whole of `truth.json`; what each hypothesis deserves follows from the description."""
 
     model: str
     description: DescriptionRecord
