@@ -18,7 +18,7 @@ from carrylens.explore.layout_record import layout_record
 from carrylens.explore.map_record import claims_record, map_record
 from carrylens.explore.model_record import check_size, halved, in_double, model_record
 from carrylens.explore.question_record import SEED, chosen_samplers, question_record, reference_of
-from carrylens.explore.tour import tour_record
+from carrylens.explore.tour import start_record, tour_record
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import hash_of
 from carrylens.tasks.task import Task
@@ -34,7 +34,7 @@ class Explored:
     map: NodeMap | None = None
     claims: dict[str, Any] = field(default_factory=dict)
     sha256: str = ""
-    report: str = ""
+    has_report: bool = False
     half: bool = False
     challenge: dict[str, Any] | None = None
 
@@ -48,7 +48,7 @@ def page_data(explored: Explored) -> dict[str, Any]:
         check_half(model, half := halved(model), task, name)
         model = half
     reference = reference_of(task)
-    pool = next(iter(chosen_samplers(task).values())).draw(SEED + 10, 0, 16)
+    pool = next(iter(chosen_samplers(task).values())).draw(SEED + 10, 0, 2)
     return {
         "version": __version__,
         "name": name,
@@ -59,8 +59,9 @@ def page_data(explored: Explored) -> dict[str, Any]:
         "questions": question_record(task),
         "golden": list(golden_answers(in_double(model), task, pool, reference)),
         "map": None if explored.map is None else map_record(explored.map, task),
+        "start": start_record(task),
         "claims": claims_record(explored.claims),
-        "report": explored.report,
+        "report": explored.has_report,
         "tour": tour_record(model, task, explored.map) if explored.challenge is None else [],
         "challenge": explored.challenge,
     }
