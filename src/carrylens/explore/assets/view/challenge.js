@@ -50,7 +50,7 @@ class Challenge {
     this.scored = { nTags: tags.length, nHits: hits.length, nTrue: wanted.size, missed, wrong: tags.filter((tag) => !hits.includes(tag)).map((tag) => ({ ...tag, decoy: decoys.has(key(tag.node, tag.name)) })), evidence: [] };
     this.busy = true;
     this.update();
-    const asked = [...this.scored.wrong.slice(0, 6).map(({ node, name }) => ({ nodes: [node], name })), ...missed.slice(0, 6).map(([node, name]) => ({ nodes: this.groupOf(truth, node, name), name }))];
+    const asked = [...this.scored.wrong.slice(0, 6).map(({ node, name }) => ({ nodes: [node], name })), ...this.told(truth, missed)];
     for (const { nodes, name } of asked) {
       const run = await jobs.start("evidence", "carries", { nodes: nodes.map(parseNode), variable: causal.place.get(name) });
       this.scored.evidence.push({ nodes, name, run });
@@ -60,10 +60,16 @@ class Challenge {
     this.update();
   }
 
-  // All copies of a variable together: one alone is outvoted by its backups.
-  groupOf(truth, node, name) {
-    const group = truth.groups.find(({ variable, copies }) => variable === name && copies.flat().includes(node));
-    return group ? group.copies.flat() : [node];
+  // What would have told of the first few missed: one copy alone, which backups may outvote, and all copies together.
+  told(truth, missed) {
+    const sets = new Map();
+    for (const [node, name] of missed) {
+      const group = truth.groups.find(({ variable, copies }) => variable === name && copies.flat().includes(node));
+      const own = group?.copies.find((copy) => copy.includes(node)) ?? [node];
+      for (const nodes of group && group.copies.length > 1 ? [own, group.copies.flat()] : [own]) sets.set(`${nodes} ${name}`, { nodes, name });
+      if (sets.size >= 8) break;
+    }
+    return [...sets.values()];
   }
 
   results() {
@@ -72,7 +78,7 @@ class Challenge {
     return h("div", { class: "scored", role: "status" },
       h("p", { class: "big" }, h("b", { text: `${nHits} of ${nTags}` }), " tags are true; ", h("b", { text: `${nHits} of ${nTrue}` }), " true roles were found."),
       wrong.length ? [h("h3", { text: "Not so" }), list(wrong.map(({ node, name, decoy }) => h("li", {}, h("span", { class: "mono", text: `${node} ${name}` }), decoy ? ": a decoy. It holds the right value, and no later component reads it, so an interchange changes nothing." : ": this node does not carry it.")))] : null,
-      missed.length ? [h("h3", { text: `Missed (${missed.length})` }), list(missed.slice(0, 12).map(([node, name]) => h("li", { class: "mono", text: `${node} ${name}` }))), missed.length > 12 ? h("p", { class: "small soft", text: `and ${missed.length - 12} more` }) : null] : null,
+      missed.length ? [h("h3", { text: `Missed (${missed.length})` }), h("p", { class: "small mono", text: missed.map(([node, name]) => `${node} ${name}`).join(" · ") })] : null,
       evidence.length ? [h("h3", { text: "The evidence that would have told" }), list(evidence.map(({ nodes, name, run }) => h("li", {}, h("span", { class: "mono", text: `${nodes.join(" + ")} for ${name}` }), `: ${rateText(run.effect)} pairs give the predicted answer; null ${run.null.hits} of ${run.null.n}.`)))] : null);
   }
 }

@@ -18,7 +18,7 @@ function roleTable(page, roles) {
   const { causal, task } = page.subject, alike = mergedRoles(roles), top = alike.slice(0, 6);
   const rows = top.map(({ nodes, variables, output, hit, nothing, confidence, way }) =>
     h("tr", {},
-      h("th", { scope: "row" }, variables.map((variable, at) => [at ? " or " : null, h("span", { class: `chip ${causal.family(variable).kind}`, text: causal.names[variable], title: causal.family(variable).meaning })]), ` for ${task.outputPlaces[output]}`,
+      h("th", { scope: "row" }, h("div", { class: "chips", title: variables.length > 1 ? "No question tells these apart at this output" : "" }, variables.map((variable) => h("span", { class: `chip ${causal.family(variable).kind}`, text: causal.names[variable], title: causal.family(variable).meaning }))), h("span", { class: "soft small", text: `for ${task.outputPlaces[output]}` }),
         nodes.length > 1 ? h("div", { class: "soft small" }, `with ${nodes.length - 1} other node${nodes.length > 2 ? "s" : ""} `, button("choose all", () => page.chooseSet(nodes), { class: "plain", title: nodes.join(" + "), "data-key": `all ${nodes} ${variables} ${output}` })) : null,
         way === "shift" || way === "patch_difference" ? h("div", { class: "soft small", text: "by difference patching" }) : null),
       h("td", {}, rateBar(hit, "hit"), h("span", { class: "mono", text: `${hit.hits}/${hit.n}` })),

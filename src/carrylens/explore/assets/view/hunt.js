@@ -58,7 +58,7 @@ class HuntPanel {
     if (found.none) return h("p", { text: "None among a million questions." });
     const text = task.questionText(found.inputs);
     return h("div", { class: "found" },
-      h("p", {}, `Found after ${found.tried.toLocaleString("en")}: `, h("b", { class: "mono", text }), " gives ", h("b", { class: "mono", text: task.answerText(found.tokens) }), ", wanted was ", h("b", { class: "mono", text: task.answerText(found.wanted) }), "."),
+      h("p", {}, `Found after ${found.tried.toLocaleString("en")} questions: `, h("b", { class: "mono", text }), " gives ", h("b", { class: "mono", text: task.answerText(found.tokens) }), ", wanted was ", h("b", { class: "mono", text: task.answerText(found.wanted) }), "."),
       button("Show it", () => store.set({ question: Uint8Array.from(found.inputs) })));
   }
 }

@@ -58,18 +58,21 @@ class Store {
     this.edit(same || fill === null ? others : [...others, { node, fill }]);
   }
 
-  // What the interchanged nodes move, by the reader's own word or by the map: { variable, outputs }.
+  // What the interchanged nodes move, by the reader's own word or by the map: { variable, outputs }, outputs null for all.
+  // The map's word for a set of nodes is the variable that it carries for most outputs; of two alike, the one made first.
   get moves() {
-    const { claim, edits } = this.state, moved = new Set(edits.filter(({ fill }) => fill === "source").map(({ node }) => nodeName(node)));
+    const { claim, edits } = this.state, { nInputs } = this.subject.causal;
+    const moved = new Set(edits.filter(({ fill }) => fill === "source").map(({ node }) => nodeName(node)));
     if (!moved.size) return [];
     if (claim !== null) return claim.map((variable) => ({ variable, outputs: null }));
-    const served = new Map();
-    for (const { nodes, variable, output, confidence } of rolesOf(this.data)) {
-      if (confidence < 0.5 || !nodes.every((name) => moved.has(name))) continue;
-      if (!served.has(variable)) served.set(variable, new Set());
-      served.get(variable).add(output);
+    const counts = new Map();
+    for (const { nodes, variable, confidence, hit } of rolesOf(this.data)) {
+      if (confidence < 0.9 || variable < nInputs || 2 * hit.hits < hit.n || !nodes.every((name) => moved.has(name))) continue;
+      const key = nodes.join(" "), of = counts.get(key) ?? new Map();
+      counts.set(key, of.set(variable, (of.get(variable) ?? 0) + 1));
     }
-    return [...served].map(([variable, outputs]) => ({ variable, outputs: [...outputs].sort((a, b) => a - b) }));
+    const best = [...counts.values()].map((of) => [...of].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0][0]);
+    return [...new Set(best)].sort((a, b) => a - b).map((variable) => ({ variable, outputs: null }));
   }
 
   toHash() {

@@ -74,7 +74,7 @@ class TouchPanel {
   claim() {
     const { store, subject, data } = this.page, { causal } = subject, { edits, claim } = store.state;
     if (!edits.some(({ fill }) => fill === "source")) return null;
-    const options = causal.steps.map(({ variable }) => variable).filter((variable) => !causal.isOutput.has(variable));
+    const options = causal.steps.map(({ variable }) => variable);
     const chosen = claim === null ? "map" : claim.length ? causal.names[claim[0]] : "nothing";
     const select = h("select", { id: "claim", "data-key": "claim", onchange: (event) => {
       const { value } = event.target;
