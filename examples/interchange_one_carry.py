@@ -13,7 +13,7 @@ from pathlib import Path
 
 import carrylens as cl
 from carrylens.arithmetic.task import find_task
-from carrylens.discovery.interchange import draw_stimuli, interchange_rates
+from carrylens.discovery.interchange_outcomes import draw_stimuli, interchange_rates
 from carrylens.discovery.node_map import MAP
 from carrylens.discovery.saved_map import read_map
 from carrylens.discovery.search import SearchContext

@@ -55,14 +55,14 @@ def both(planted: Planted) -> Nodes:
 def test_a_set_of_two_variables_gets_both_superposed(planted: Planted, both: Nodes) -> None:
     token = DIGITS + 1 - 2  # the sign, A4, A3, A2
     roles = {(role.variable, role.way) for role in roles_of(planted, both) if role.token == token}
-    assert {(SUM, Way.SHIFT), (CARRY, Way.SHIFT)} <= roles
-    assert not {(SUM, Way.SWAP), (CARRY, Way.SWAP)} & roles
+    assert {(SUM, Way.DIFFERENCE), (CARRY, Way.DIFFERENCE)} <= roles
+    assert not {(SUM, Way.INTERCHANGE), (CARRY, Way.INTERCHANGE)} & roles
 
 
 def test_a_node_with_one_variable_needs_no_difference_patching(planted: Planted) -> None:
     roles = roles_of(planted, (at_answer(planted, CARRY),))
-    assert {role.variable for role in roles if role.way is Way.SWAP} == {CARRY}
-    assert not [role for role in roles if role.way is Way.SHIFT]
+    assert {role.variable for role in roles if role.way is Way.INTERCHANGE} == {CARRY}
+    assert not [role for role in roles if role.way is Way.DIFFERENCE]
 
 
 def test_who_carries_the_digit_itself_carries_none_of_its_parts(planted: Planted) -> None:
@@ -70,7 +70,7 @@ def test_who_carries_the_digit_itself_carries_none_of_its_parts(planted: Planted
     roles = roles_of(planted, (at_answer(planted, DIGIT),), facts)
     assert {role.variable for role in roles} == {DIGIT}
     tried = {fact.about["variable"] for fact in facts if fact.kind == "shift"}
-    assert str(CARRY) in tried  # its swap hit, so it was tried, and could have been granted
+    assert str(CARRY) in tried  # its interchange hit, so it was tried, and could have been granted
 
 
 def test_maps_keep_the_way(planted: Planted, both: Nodes) -> None:
@@ -78,7 +78,7 @@ def test_maps_keep_the_way(planted: Planted, both: Nodes) -> None:
     found = NodeMap("some", TASK, ADDITION, 2, 3, (), tuple(roles))
     again = read_again(found)
     assert_same(again, found)
-    assert Way.SHIFT in {role.way for role in again.roles}
+    assert Way.DIFFERENCE in {role.way for role in again.roles}
 
 
 def test_a_map_that_says_no_way_was_made_by_swaps(planted: Planted, both: Nodes) -> None:
@@ -86,7 +86,7 @@ def test_a_map_that_says_no_way_was_made_by_swaps(planted: Planted, both: Nodes)
     record = json.loads(found.to_json())
     for role in record["roles"]:
         del role["way"]
-    assert {role.way for role in NodeMap.from_json(json.dumps(record), find_task).roles} == {Way.SWAP}
+    assert {role.way for role in NodeMap.from_json(json.dumps(record), find_task).roles} == {Way.INTERCHANGE}
 
 
 def test_a_role_whose_null_moves_gives_way_to_one_that_says_when() -> None:
@@ -118,7 +118,7 @@ def test_members_with_a_part_each_are_no_set_for_the_token() -> None:
 def test_a_set_with_half_of_another_gives_way_to_it() -> None:
     first, second, third = (Node(4, 0, head) for head in range(3))
 
-    def together(*nodes: Node, hits: int, way: Way = Way.SWAP) -> Role:
+    def together(*nodes: Node, hits: int, way: Way = Way.INTERCHANGE) -> Role:
         return Role(nodes, CARRY, 3, Rate(hits, 48), Rate(0, 48), 1e-9, way=way)
 
     halves, misfit = together(first, second, hits=48), together(first, third, hits=28)
@@ -127,7 +127,7 @@ def test_a_set_with_half_of_another_gives_way_to_it() -> None:
     assert not does_better(halves, together(first, third, hits=46))
     assert not does_better(halves, together(third, Node(4, 1, 0), hits=28))
     assert not does_better(together(first, second, third, hits=48), misfit)
-    assert not does_better(halves, together(first, third, hits=28, way=Way.SHIFT))
+    assert not does_better(halves, together(first, third, hits=28, way=Way.DIFFERENCE))
     assert without_misfits([misfit, halves, together(third, hits=20)], ADDITION, TASK.layout) == [
         halves,
         together(third, hits=20),

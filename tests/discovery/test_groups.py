@@ -11,7 +11,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.variables import A
 from carrylens.discovery.groups import GroupSettings, climbed_set, find_groups, find_writers, proven_groups
-from carrylens.discovery.interchange import draw_stimuli
+from carrylens.discovery.interchange_outcomes import draw_stimuli
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.node_search import MapSettings, evaluation_questions, find_carried, map_model
 from carrylens.discovery.search import RoleSettings, SearchContext

@@ -13,7 +13,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.task import arithmetic_task, find_task
 from carrylens.discovery.ablations import measure_usefulness
-from carrylens.discovery.interchange import draw_stimuli, interchange_rates
+from carrylens.discovery.interchange_outcomes import draw_stimuli, interchange_rates
 from carrylens.discovery.joint_roles import without_misfits
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
 from carrylens.discovery.roles import able_sets, find_roles, readable_variables

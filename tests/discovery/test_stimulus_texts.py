@@ -12,7 +12,7 @@ from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.task import arithmetic_task
-from carrylens.discovery.interchange import count_hits
+from carrylens.discovery.interchange_outcomes import count_hits
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.node_search import MapSettings, evaluation_questions, nodes_of
 from carrylens.discovery.roles import find_roles

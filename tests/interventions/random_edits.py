@@ -20,7 +20,7 @@ from carrylens.interventions import (
     edge,
     keep_only,
     parse_sites,
-    shift,
+    patch_difference,
 )
 from carrylens.interventions.edits import Edge, Fill, KeepOnly, Replace
 from carrylens.interventions.sites import Input, Site
@@ -28,7 +28,20 @@ from carrylens.model import ModelConfig, Transformer
 from carrylens.nodes import Node, all_nodes
 from interventions.slow_interventions import can_read
 
-KINDS = ("zero", "mean", "class-mean", "resample", "swap", "part", "project", "add", "shift", "edge", "frozen", "keep")
+KINDS = (
+    "zero",
+    "mean",
+    "class-mean",
+    "resample",
+    "interchange",
+    "part",
+    "project",
+    "add",
+    "difference",
+    "edge",
+    "frozen",
+    "keep",
+)
 
 
 def random_model(config: ModelConfig, seed: int) -> Transformer:
@@ -84,10 +97,10 @@ class RandomEdits:
     def _plain(self, kind: str, sites: list[Site]) -> Edit:
         rng, slot = self.rng, int(self.rng.integers(2))
         found = parse_sites(sites)
-        if kind == "swap":
+        if kind == "interchange":
             return Edit((Replace(found, Fill.SOURCE, slot),))
-        if kind == "shift":
-            return shift(sites, slot, 1 - slot)
+        if kind == "difference":
+            return patch_difference(sites, slot, 1 - slot)
         if kind == "part":
             return Edit((Replace(found, Fill.SOURCE, slot, share=float(rng.normal())),))
         if kind == "project":

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from carrylens.arithmetic import Answers, Questions, answers, classify
 from carrylens.arithmetic.tokens import encode
-from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Norm, Replace, Shift
+from carrylens.interventions.edits import Add, DifferencePatch, Edge, Edit, Fill, KeepOnly, Norm, Replace
 from carrylens.interventions.sites import Input, Receiver, Residual, Site
 from carrylens.model import Cache, Transformer
 from carrylens.nodes import Node, all_nodes
@@ -71,9 +71,9 @@ class Asked:
         number = int.from_bytes(hashlib.blake2b(salted, digest_size=8).digest(), "little")
         return torch.tensor([others[number % len(others)]])
 
-    def fill(self, change: Replace | Shift, name: str) -> Tensor:
-        """What the activation called `name` is for the fill, or how far it moves for a shift, axes [pos, ...]."""
-        if isinstance(change, Shift):
+    def fill(self, change: Replace | DifferencePatch, name: str) -> Tensor:
+        """What the activation called `name` is for the fill, or how far a difference patch moves it: [pos, ...]."""
+        if isinstance(change, DifferencePatch):
             there, here = (self.cache(self.sources[slot])[name][0] for slot in (change.source, change.less))
             return there - here
         key = (change.fill, change.source, change.seed, name)
@@ -107,9 +107,9 @@ def hooked_cache(asked: Asked, edit: Edit) -> Cache:
         return asked.model.run_with_cache(asked.tokens, fwd_hooks=hooks)[1]
 
 
-def changes_by_site(edit: Edit, model: Transformer) -> dict[Site, Replace | Add | Shift]:
+def changes_by_site(edit: Edit, model: Transformer) -> dict[Site, Replace | Add | DifferencePatch]:
     """The change of each site, of which there is at most one, with keep-only written out and edges left out."""
-    found: dict[Site, Replace | Add | Shift] = {}
+    found: dict[Site, Replace | Add | DifferencePatch] = {}
     for change in edit.changes:
         if isinstance(change, KeepOnly):
             config, kept = model.config, set(change.nodes)
@@ -121,7 +121,7 @@ def changes_by_site(edit: Edit, model: Transformer) -> dict[Site, Replace | Add 
     return found
 
 
-def _hook(asked: Asked, change: Replace | Add | Shift, site: Site) -> tuple[str, Any]:
+def _hook(asked: Asked, change: Replace | Add | DifferencePatch, site: Site) -> tuple[str, Any]:
     in_stream = isinstance(change, Add) or (isinstance(change, Replace) and bool(change.basis))
     name = point_of(site, asked.model, in_stream)
     place: Any = (
@@ -147,12 +147,12 @@ def point_of(site: Site, model: Transformer, in_stream: bool = False) -> str:
     return f"blocks.{site.layer}.attn.hook_result" if in_stream else f"blocks.{site.layer}.attn.hook_z"
 
 
-def changed(own: Tensor, change: Replace | Add | Shift, fill: Tensor | None) -> Tensor:
+def changed(own: Tensor, change: Replace | Add | DifferencePatch, fill: Tensor | None) -> Tensor:
     """One site's value after one change."""
     if isinstance(change, Add):
         return own + change.amount * torch.tensor(change.direction, dtype=own.dtype)
     assert fill is not None
-    if isinstance(change, Shift):
+    if isinstance(change, DifferencePatch):
         return own + fill
     step = change.share * (fill - own)
     if change.basis:  # the projection by least squares: the combination of basis vectors nearest to the step
@@ -177,7 +177,7 @@ def can_read(receiver: Receiver, sender: Node) -> bool:
 class Notes:
     """What a looped pass does at each site, and what it held: streams by (layer, moment), and every node's write."""
 
-    changes: dict[Site, Replace | Add | Shift]
+    changes: dict[Site, Replace | Add | DifferencePatch]
     streams: dict[tuple[int, str], Tensor] = field(default_factory=dict)
     writes: dict[Node, Tensor] = field(default_factory=dict)
 

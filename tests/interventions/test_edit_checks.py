@@ -12,7 +12,17 @@ import torch
 from carrylens.arithmetic import Questions
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.errors import CarryLensError
-from carrylens.interventions import Edit, Engine, ablate, add_direction, edge, interpolate, keep_only, project, swap
+from carrylens.interventions import (
+    Edit,
+    Engine,
+    ablate,
+    add_direction,
+    edge,
+    interchange,
+    interpolate,
+    keep_only,
+    project,
+)
 from carrylens.interventions.edits import Edge, Fill, KeepOnly, Replace
 from carrylens.interventions.sites import parse_receivers, parse_sites
 from carrylens.model import Transformer
@@ -31,14 +41,14 @@ def engine() -> Engine:
 
 IMPOSSIBLE = {
     "no changes": (Edit(()), "An edit of no changes does nothing. Give at least one."),
-    "no sites": (swap(""), "An edit of no nodes does nothing. Name at least one, such as P10L0H2."),
+    "no sites": (interchange(""), "An edit of no nodes does nothing. Name at least one, such as P10L0H2."),
     "no position": (
-        swap("P10L0H0"),
+        interchange("P10L0H0"),
         "P10L0H0 is not in this model: it has positions 0 to 9, layers 0 to 1 and heads 0 to 1.",
     ),
-    "no layer": (swap("P3L2MLP"), "P3L2MLP is not in this model"),
-    "no head": (swap("P3L1H2"), "P3L1H2 is not in this model"),
-    "no residual": (swap("P3L3RESID"), "P3L3RESID is not in this model: it has positions 0 to 9, layers 0 to 2"),
+    "no layer": (interchange("P3L2MLP"), "P3L2MLP is not in this model"),
+    "no head": (interchange("P3L1H2"), "P3L1H2 is not in this model"),
+    "no residual": (interchange("P3L3RESID"), "P3L3RESID is not in this model: it has positions 0 to 9, layers 0 to 2"),
     "one of many": (ablate("P3L0H0 + P99L0H0", "zero"), "P99L0H0 is not in this model"),
     "kept node": (keep_only("P3L2H0", "zero"), "P3L2H0 is not in this model"),
     "no share": (interpolate("P3L0H0", 0), "changes nothing. Give a share or an amount other than 0."),
@@ -51,7 +61,7 @@ IMPOSSIBLE = {
     "long basis": (project("P3L0H0", [E1, [*E2, 0]]), "has a vector of 7 numbers, but the model is 6 wide. Give 6."),
     "dependent basis": (project("P3L0H0", [E1, E1]), "its vectors are zero or not independent, so they span less"),
     "slot": (
-        swap("P3L0H0", source=1),
+        interchange("P3L0H0", source=1),
         "P3L0H0 <- source 1 takes from source 1, but 1 were given. Give the source questions.",
     ),
     "edge slot": (edge("P3L0H0", "P3L0MLP", source=4), "takes from source 4, but 1 were given"),
@@ -80,10 +90,10 @@ IMPOSSIBLE = {
     "one sender unread": (edge("P3L0H0 + P4L1H0", "P3L1MLP"), "None of the receivers reads P4L1H0. Leave it out"),
     "one receiver deaf": (edge("P3L0H0", "P3L1MLP + P4L1MLP"), "P4L1MLP cannot read P3L0H0"),
     "twice": (
-        swap("P3L0H0 + P4L0H0") + ablate("P4L0H0", "zero"),
+        interchange("P3L0H0 + P4L0H0") + ablate("P4L0H0", "zero"),
         "P4L0H0 is changed twice in one edit, and which change comes first is not",
     ),
-    "twice with keep": (keep_only("P3L0H0", "zero") + swap("P3L1H0"), "P3L1H0 is changed twice"),
+    "twice with keep": (keep_only("P3L0H0", "zero") + interchange("P3L1H0"), "P3L1H0 is changed twice"),
     "edge twice": (
         edge("P3L0H0", "P3L0MLP + P3L1MLP") + edge("P3L0H0", "P3L1MLP", share=0.5),
         "The edge from P3L0H0 to P3L1MLP is changed twice in one edit. Change it once.",
@@ -99,11 +109,11 @@ IMPOSSIBLE = {
 def test_an_edit_that_cannot_be_made_is_refused_with_one_line(engine: Engine, name: str) -> None:
     edit, message = IMPOSSIBLE[name]
     with pytest.raises(CarryLensError) as caught:
-        engine.run([swap("P3L0H0"), edit], ASKED, SOURCES)
+        engine.run([interchange("P3L0H0"), edit], ASKED, SOURCES)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     with pytest.raises(CarryLensError):
-        engine.run_each([swap("P3L0H0"), edit], ASKED, SOURCES)
+        engine.run_each([interchange("P3L0H0"), edit], ASKED, SOURCES)
 
 
 def test_edges_that_only_look_alike_are_let_through(engine: Engine) -> None:
@@ -154,7 +164,7 @@ GIVEN_WRONG: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", GIVEN_WRONG)
 def test_what_does_not_fit_is_refused_with_one_line(engine: Engine, name: str) -> None:
     wrong, message = GIVEN_WRONG[name]
-    given: dict[str, Any] = {"edits": [swap("P3L0H0")], "questions": ASKED, "sources": SOURCES} | wrong
+    given: dict[str, Any] = {"edits": [interchange("P3L0H0")], "questions": ASKED, "sources": SOURCES} | wrong
     with pytest.raises(CarryLensError) as caught:
         engine.run(**given)
     assert message in str(caught.value)
@@ -163,18 +173,18 @@ def test_what_does_not_fit_is_refused_with_one_line(engine: Engine, name: str) -
 
 def test_edits_and_questions_go_in_pairs(engine: Engine) -> None:
     with pytest.raises(CarryLensError, match="1 edits do not go with 2 questions. Give one for each."):
-        engine.run_each([swap("P3L0H0")], ASKED, SOURCES)
+        engine.run_each([interchange("P3L0H0")], ASKED, SOURCES)
 
 
 def test_a_model_in_another_precision_is_refused() -> None:
     model: Transformer = copy.deepcopy(random_model(CONFIG, 1)).to(torch.bfloat16)
     with pytest.raises(CarryLensError, match="A model in torch.bfloat16 cannot be edited. Turn it into float32"):
-        Engine(model).run([swap("P3L0H0")], ASKED, SOURCES)
+        Engine(model).run([interchange("P3L0H0")], ASKED, SOURCES)
 
 
 def test_the_last_place_of_everything_is_there(engine: Engine) -> None:
     """One past it is not: see above."""
-    last = swap("P9L1H1 + P9L1MLP + P9L2RESID") + edge("P9L0H1", "P9.logits + P9L1H1.v")
+    last = interchange("P9L1H1 + P9L1MLP + P9L2RESID") + edge("P9L0H1", "P9.logits + P9L1H1.v")
     assert not engine.run([last], ASKED, SOURCES).changed.any()  # nothing is read from the last position
 
 

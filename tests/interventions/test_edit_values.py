@@ -21,11 +21,11 @@ from carrylens.interventions import (
     ablate,
     add_direction,
     edge,
+    interchange,
     interpolate,
     keep_only,
     parse_sites,
     project,
-    swap,
 )
 from carrylens.interventions.sites import Input
 from carrylens.nodes import Node
@@ -36,8 +36,8 @@ PRINTED = {
     "P9L0H1 + P9L0MLP <- mean": ablate("P9L0MLP, P9L0H1"),
     "P9L0H1 <- class-mean": ablate([Node(9, 0, 1)], Fill.CLASS_MEAN),
     "P9L0H1 <- resample 7": ablate("P9L0H1", "resample", seed=7),
-    "P9L1RESID + P9L1H0 <- source 0": swap("P9L1H0 P9L1RESID"),
-    "P9L0H1 <- source 2": swap("P9L0H1", source=2),
+    "P9L1RESID + P9L1H0 <- source 0": interchange("P9L1H0 P9L1RESID"),
+    "P9L0H1 <- source 2": interchange("P9L0H1", source=2),
     "P9L0H1 <- 0.25 of the way to source 0": interpolate("P9L0H1", 0.25),
     "P9L0H1 <- source 0 in 2 dimensions": project("P9L0H1", [[1, 0, 0], [0, 1, 0]]),
     "P9L0H1 += -2 of a direction": add_direction("P9L0H1", [1, 0, 0], -2),
@@ -46,7 +46,7 @@ PRINTED = {
     "all but P9L0H1 <- mean": keep_only("P9L0H1"),
     "all but P9L0H1 <- resample 3": keep_only("P9L0H1", "resample", 3),
     "all <- zero": keep_only("", "zero"),
-    "P9L0H1 <- zero; P9L0H2 <- source 0": ablate("P9L0H1", "zero") + swap("P9L0H2"),
+    "P9L0H1 <- zero; P9L0H2 <- source 0": ablate("P9L0H1", "zero") + interchange("P9L0H2"),
 }
 
 
@@ -76,7 +76,7 @@ def test_random_edits_of_every_kind_come_back_from_json(kind: str) -> None:
 def test_different_edits_are_different_and_equal_ones_one() -> None:
     assert len({edit.to_json() for edit in PRINTED.values()}) == len(set(PRINTED.values())) == len(PRINTED)
     assert ablate("P9L0H1 P8L0H1") == ablate([Node(9, 0, 1), "P8L0H1", "P9L0H1"])
-    assert interpolate("P9L0H1", 1) == swap("P9L0H1")
+    assert interpolate("P9L0H1", 1) == interchange("P9L0H1")
     assert add_direction("P9L0H1", [-0.0, 1]).to_json() == add_direction("P9L0H1", [0.0, 1.0]).to_json()
     assert edge("P9L0H1", "P9L1H0.k", norm=Norm.FROZEN) == edge("P9L0H1", [Receiver.parse("P9L1H0.k")], norm="frozen")
 
@@ -90,7 +90,7 @@ def test_numbers_may_be_numpys() -> None:
 
 
 def test_an_edit_cannot_be_changed() -> None:
-    edit = swap("P9L0H1")
+    edit = interchange("P9L0H1")
     with pytest.raises(dataclasses.FrozenInstanceError):
         edit.changes = ()  # type: ignore[misc]
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -105,15 +105,15 @@ def test_names_of_sites_and_receivers_come_back() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "no node": (lambda: swap("P9L0X1"), "'P9L0X1' names no node and no residual state. Write such as P10L0H2"),
-    "no site": (lambda: swap([5]), "'5' is no node and no residual state"),  # type: ignore[list-item]
-    "a receiver as site": (lambda: swap("P9L1H0.k"), "names no node"),
+    "no node": (lambda: interchange("P9L0X1"), "'P9L0X1' names no node and no residual state. Write such as P10L0H2"),
+    "no site": (lambda: interchange([5]), "'5' is no node and no residual state"),  # type: ignore[list-item]
+    "a receiver as site": (lambda: interchange("P9L1H0.k"), "names no node"),
     "no receiver": (lambda: edge("P9L0H1", "P9L1H0"), "'P9L1H0' names no receiver. Write a head's input such as"),
     "an MLP's input": (lambda: edge("P9L0H1", "P9L1MLP.q"), "names no receiver"),
     "another way": (lambda: edge("P9L0H1", "P9L1H0.x"), "names no receiver"),
     "not a receiver": (lambda: edge("P9L0H1", [Node(9, 1, 0)]), "is no receiver"),  # type: ignore[list-item]
     "fill": (lambda: ablate("P9L0H1", "median"), "'median' is no fill. Write one of zero, mean"),
-    "source as fill": (lambda: ablate("P9L0H1", "source"), "no source question. Write swap"),
+    "source as fill": (lambda: ablate("P9L0H1", "source"), "interchange"),
     "kept source": (lambda: keep_only("P9L0H1", "source"), "no source question"),
     "norm": (lambda: edge("P9L0H1", "P9L1MLP", norm="cold"), "'cold' is no norm. Write one of recomputed, frozen"),
     "nan": (lambda: interpolate("P9L0H1", float("nan")), "'nan' is no number an edit can use. Give a finite one"),
@@ -122,7 +122,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "text": (lambda: add_direction("P9L0H1", ["1"]), "'1' is no number"),  # type: ignore[list-item]
     "infinite direction": (lambda: add_direction("P9L0H1", [float("inf")]), "'inf' is no number"),
     "no basis": (lambda: project("P9L0H1", []), "A basis of no vectors spans nothing. Give at least one"),
-    "negative slot": (lambda: swap("P9L0H1", -1), "'-1' is no slot and no seed. Give a whole number"),
+    "negative slot": (lambda: interchange("P9L0H1", -1), "'-1' is no slot and no seed. Give a whole number"),
     "half a slot": (lambda: interpolate("P9L0H1", 0.5, source=0.5), "'0.5' is no slot"),  # type: ignore[arg-type]
     "negative seed": (lambda: ablate("P9L0H1", "resample", -3), "'-3' is no slot and no seed"),
     "long seed": (lambda: keep_only("P9L0H1", "resample", 2**64), "is no slot and no seed"),
@@ -149,7 +149,7 @@ def test_what_is_no_edit_is_refused_with_one_line(name: str) -> None:
         "{",
         "null",
         "3",
-        '"swap"',
+        '"interchange"',
         "{}",
         '{"change": "add"}',
         "[3]",

@@ -10,7 +10,7 @@ from carrylens.arithmetic import Questions, Stream, StreamKind
 from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo import load, shipped_names
-from carrylens.interventions import Edit, Engine, Outcomes, ablate, edge, swap
+from carrylens.interventions import Edit, Engine, Outcomes, ablate, edge, interchange
 from carrylens.interventions.records import CLOSE
 from carrylens.model import Transformer
 from carrylens.nodes import all_nodes
@@ -26,7 +26,7 @@ def a_case(name: str) -> tuple[Transformer, list[Edit], Questions, Questions]:
     sets = [[nodes[at] for at in rng.choice(len(nodes), 8, replace=False)] for _ in range(4)]
     edits = [
         *(ablate([node]) for node in picked),
-        *(swap(each) for each in sets),
+        *(interchange(each) for each in sets),
         *(ablate(each, "zero") for each in sets),
     ]
     if config.n_layers > 1:

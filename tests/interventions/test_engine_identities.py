@@ -23,10 +23,10 @@ from carrylens.interventions import (
     ablate,
     add_direction,
     edge,
+    interchange,
     interpolate,
     keep_only,
     project,
-    swap,
 )
 from carrylens.interventions.clean import Book, clean_book, reference_means, sequence_bytes
 from carrylens.interventions.edits import Fill, Replace
@@ -77,15 +77,15 @@ def test_an_edit_that_changes_no_bit_is_the_clean_run_to_the_bit(model: Transfor
     rng = np.random.default_rng(0)
     some_nodes = [NODES[at] for at in rng.choice(len(NODES), 12, replace=False)]
     noops = [
-        *(swap([node]) for node in NODES[::5]),
-        swap(NODES),
-        swap(["P3L1RESID", "P8L3RESID", *some_nodes]),
+        *(interchange([node]) for node in NODES[::5]),
+        interchange(NODES),
+        interchange(["P3L1RESID", "P8L3RESID", *some_nodes]),
         interpolate(some_nodes, 0.37),
         project(some_nodes, rng.normal(size=(3, 10))),
         edge("P3L0H1 + P3L1MLP", "P9L2H0.k + P9L2H1.v + P3L2MLP"),
         edge("P9L1H0", "P9.logits + P9L2H0.q", norm="frozen"),
-        swap(some_nodes) + edge("P3L0H1", "P9L2H0.k"),
-        edge("P3L0H1", "P3L1MLP + P9L2H0.v") + swap("P3L1MLP"),  # what a receiver makes anew is put back,
+        interchange(some_nodes) + edge("P3L0H1", "P9L2H0.k"),
+        edge("P3L0H1", "P3L1MLP + P9L2H0.v") + interchange("P3L1MLP"),  # what a receiver makes anew is put back,
         edge("P3L0H1", "P3L1MLP") + edge("P3L1MLP", "P3L2MLP + P9L2H0.v"),  # or sent on
         edge("P8L0H1", "P8L1H0.q") + edge("P8L1H0", "P8L1MLP + P9L2H0.v"),
     ]
@@ -101,7 +101,7 @@ def test_an_edit_that_changes_no_bit_is_the_clean_run_to_the_bit(model: Transfor
 def test_a_row_is_clean_by_itself_though_its_neighbours_are_not(model: Transformer) -> None:
     asked, sources = some(4), some(4, seed=1)
     mixed = Questions.parse([asked.text()[0], *sources.text()[1:3], asked.text()[3]])
-    outcome = Engine(model).run([UNREAD, swap("P3L0H1 + P9L1MLP")], asked, mixed, logits=True)
+    outcome = Engine(model).run([UNREAD, interchange("P3L0H1 + P9L1MLP")], asked, mixed, logits=True)
     clean, swapped = logits_of(outcome)
     same = (swapped == clean).all((1, 2))
     assert same.tolist() == [True, False, False, True]
@@ -114,18 +114,18 @@ def test_swapping_everything_gives_the_sources_answer(n_layers: int, n_heads: in
     theirs = clean_logits_at(model, sources)
     for layer in range(n_layers + 1):
         everywhere = [f"P{position}L{layer}RESID" for position in range(config.n_ctx - 1)]
-        outcome = Engine(model).run([swap(everywhere)], asked, sources, logits=True)
+        outcome = Engine(model).run([interchange(everywhere)], asked, sources, logits=True)
         np.testing.assert_allclose(logits_of(outcome)[0], theirs, rtol=0, atol=1e-12)
     # Every node besides the question's own entering stream makes the whole of the last stream.
     entering = [f"P{position}L0RESID" for position in range(config.n_ctx)]
     nodes = all_nodes(config.n_ctx, n_layers, n_heads)
-    outcome = Engine(model).run([swap(entering) + swap(nodes)], asked, sources, logits=True)
+    outcome = Engine(model).run([interchange(entering) + interchange(nodes)], asked, sources, logits=True)
     np.testing.assert_allclose(logits_of(outcome)[0], theirs, rtol=0, atol=1e-12)
 
 
 def clean_logits_at(model: Transformer, questions: Questions) -> np.ndarray[tuple[int, ...], np.dtype[np.floating]]:
     last = model.config.n_layers
-    return logits_of(Engine(model).run([swap(f"P0L{last}RESID")], questions, questions, logits=True))[0]
+    return logits_of(Engine(model).run([interchange(f"P0L{last}RESID")], questions, questions, logits=True))[0]
 
 
 def all_receivers(senders: list[Node], config: ModelConfig) -> list[str]:
@@ -144,7 +144,7 @@ def test_all_edges_of_a_node_are_the_node(n_layers: int, n_heads: int) -> None:
     edges = Engine(model).run(
         [edge([node], all_receivers([node], config)) for node in nodes], asked, sources, logits=True
     )
-    swaps = Engine(model).run([swap([node]) for node in nodes], asked, sources, logits=True)
+    swaps = Engine(model).run([interchange([node]) for node in nodes], asked, sources, logits=True)
     np.testing.assert_allclose(logits_of(edges), logits_of(swaps), rtol=0, atol=1e-9)
     assert np.abs(logits_of(swaps) - clean_logits_at(model, asked)).max() > 0.1
 
@@ -156,14 +156,14 @@ def test_all_edges_of_a_set_are_the_set_also_across_layers(model: Transformer) -
     edges = Engine(model).run(
         [edge(nodes, all_receivers(nodes, CONFIG)) for nodes in sets], asked, sources, logits=True
     )
-    swaps = Engine(model).run([swap(nodes) for nodes in sets], asked, sources, logits=True)
+    swaps = Engine(model).run([interchange(nodes) for nodes in sets], asked, sources, logits=True)
     np.testing.assert_allclose(logits_of(edges), logits_of(swaps), rtol=0, atol=1e-9)
 
 
 def test_the_stream_is_the_sum_of_its_writes(model: Transformer) -> None:
     """Under an edit too: what enters, plus every head's write and bias, plus every MLP's write."""
     names = [f"blocks.{layer}.{point}" for layer in range(3) for point in ("attn.hook_z", "hook_mlp_out")]
-    edit = ablate("P8L0H1 + P9L1MLP", "zero") + swap("P7L1H0")
+    edit = ablate("P8L0H1 + P9L1MLP", "zero") + interchange("P7L1H0")
     kept = Engine(model).run(
         [edit], some(3), some(3, seed=1), keep=[*names, "blocks.0.hook_resid_pre", "blocks.2.hook_resid_post"]
     )
@@ -252,7 +252,7 @@ def test_draws_reach_all_of_the_reference_about_as_often() -> None:
 def test_questions_are_read_with_the_answers_given(model: Transformer) -> None:
     asked = some(3)
     read = Answers(np.array([True, False, True]), np.array([[1, 2, 3, 4]] * 3, dtype=np.int8))
-    edits = [swap("P9L0H0 + P11L1MLP"), ablate("P12L0H1", "zero")]
+    edits = [interchange("P9L0H0 + P11L1MLP"), ablate("P12L0H1", "zero")]
     outcome = Engine(model).run(edits, asked, some(3, seed=1), read=read.outputs, logits=True)
     for question in range(3):
         for edit in range(2):
@@ -297,11 +297,11 @@ def test_work_grows_with_what_an_edit_can_reach(model: Transformer, monkeypatch:
         Engine(model).run([edit], some(4), some(4, seed=1))
         return sum(worked) - (8 * 12 * 2 + 8 * 5)  # less the clean passes
 
-    assert places(swap("P9L2H0")) == 4  # its own MLP
-    assert places(swap("P9L2MLP")) == 0
-    assert places(swap("P9L1MLP")) == 4 * 3  # layer 2 at 9, 10 and 11
-    assert places(swap("P0L1MLP")) == 4 * 5  # layer 2 at the answer's places
-    assert places(swap("P10L0H0")) == 4 * (1 + 2 + 2)
+    assert places(interchange("P9L2H0")) == 4  # its own MLP
+    assert places(interchange("P9L2MLP")) == 0
+    assert places(interchange("P9L1MLP")) == 4 * 3  # layer 2 at 9, 10 and 11
+    assert places(interchange("P0L1MLP")) == 4 * 5  # layer 2 at the answer's places
+    assert places(interchange("P10L0H0")) == 4 * (1 + 2 + 2)
     assert places(edge("P0L0H0", "P9L2H1.k")) == 4
 
 
@@ -315,7 +315,7 @@ def test_memory_bounds_the_clean_passes_held(model: Transformer, monkeypatch: py
 
     monkeypatch.setattr("carrylens.interventions.engine.clean_book", counted)
     one = sequence_bytes(Parts(model))
-    edits = [ablate("P3L0H0"), *(swap("P3L0H1", source) for source in range(n_slots))]
+    edits = [ablate("P3L0H0"), *(interchange("P3L0H1", source) for source in range(n_slots))]
     slots = [some(40, seed=1 + slot) for slot in range(n_slots)]
     Engine(model, memory=12 * one).run(edits, some(40), slots, reference=some(300, seed=9))
     assert max(made) <= 12
@@ -333,7 +333,7 @@ def test_a_book_takes_the_bytes_it_is_said_to(model: Transformer) -> None:
 
 def test_changes_of_one_place_are_made_in_the_order_in_which_it_computes(model: Transformer) -> None:
     """The entering stream first, then heads, then the MLP, however the edit lists them."""
-    parts = [swap("P9L1RESID"), ablate("P9L1H0", "zero"), add_direction("P9L1MLP", [1.0] * 10)]
+    parts = [interchange("P9L1RESID"), ablate("P9L1H0", "zero"), add_direction("P9L1MLP", [1.0] * 10)]
     forwards, backwards = parts[0] + parts[1] + parts[2], parts[2] + parts[1] + parts[0]
     one, other = logits_of(Engine(model).run([forwards, backwards], some(3), some(3, seed=1), logits=True))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
@@ -343,7 +343,7 @@ def test_a_subspace_and_its_complement_together_are_the_whole(model: Transformer
     rng = np.random.default_rng(5)
     whole = np.linalg.qr(rng.normal(size=(10, 10)))[0]
     asked, sources = some(3), some(3, seed=1)
-    edits = [project("P9L1H0 + P8L0MLP + P7L1RESID", whole), swap("P9L1H0 + P8L0MLP + P7L1RESID")]
+    edits = [project("P9L1H0 + P8L0MLP + P7L1RESID", whole), interchange("P9L1H0 + P8L0MLP + P7L1RESID")]
     one, other = logits_of(Engine(model).run(edits, asked, sources, logits=True))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
 

@@ -15,7 +15,7 @@ from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
-from carrylens.interventions import Engine, ablate, swap
+from carrylens.interventions import Engine, ablate, interchange
 from carrylens.interventions import engine as engine_module
 from carrylens.interventions.clean import sequence_bytes
 from carrylens.interventions.parts import Parts
@@ -48,8 +48,8 @@ def n_passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_the_same_questions_are_passed_once_and_answered_alike(n_passes: list[int]) -> None:
     asked, source, held = some(12, 1), some(12, 2), Engine(MODEL, hold=ROOM)
     for nodes in ("P3L0H1", "P5L0MLP", "P8L1H0 + P8L1H1"):
-        fresh = Engine(MODEL).run([swap(nodes)], asked, source, logits=True)
-        again = held.run([swap(nodes)], asked, source, logits=True)
+        fresh = Engine(MODEL).run([interchange(nodes)], asked, source, logits=True)
+        again = held.run([interchange(nodes)], asked, source, logits=True)
         assert np.array_equal(np.asarray(fresh.logits), np.asarray(again.logits))
     assert len(n_passes) == 3 + 1
 
@@ -57,14 +57,14 @@ def test_the_same_questions_are_passed_once_and_answered_alike(n_passes: list[in
 def test_equal_questions_in_other_objects_are_another_call(n_passes: list[int]) -> None:
     held = Engine(MODEL, hold=ROOM)
     for _ in range(2):
-        held.run([swap("P3L0H1")], some(12, 1), some(12, 2))
+        held.run([interchange("P3L0H1")], some(12, 1), some(12, 2))
     assert len(n_passes) == 2
 
 
 def test_what_does_not_fit_is_made_again(n_passes: list[int]) -> None:
     first, second, held = some(12, 1), some(12, 2), Engine(MODEL, hold=1)
     for _ in range(2):
-        held.run([swap("P3L0H1")], first, second)
+        held.run([interchange("P3L0H1")], first, second)
     assert len(n_passes) == 2
 
 
@@ -74,23 +74,23 @@ def test_the_call_that_was_asked_longest_ago_makes_room(n_passes: list[int]) -> 
     held = Engine(MODEL, hold=2 * taken + taken // 2)
     n_passes.clear()
     for at in (0, 1, 0, 2, 0, 1):  # 2 makes 1 go, and 1 makes 2 go; 0 stays
-        held.run([swap("P3L0H1")], *calls[at])
+        held.run([interchange("P3L0H1")], *calls[at])
     assert len(n_passes) == 4
 
 
 def test_a_store_that_stays_open_has_each_call_on_disk_and_notices_when_its_file_goes(tmp_path: Path) -> None:
     asked, source, path = some(12, 1), some(12, 2), tmp_path / "outcomes.sqlite"
     held, nodes = Engine(MODEL, hold=ROOM), ("P3L0H1", "P5L0MLP")
-    given = [held.run([swap(node)], asked, source, store=path).tokens for node in nodes]
+    given = [held.run([interchange(node)], asked, source, store=path).tokens for node in nodes]
     runs: list[int] = []
     again = Engine(MODEL).run(
-        [swap(node) for node in nodes], asked, source, store=path, watch=lambda done, _all: runs.append(done)
+        [interchange(node) for node in nodes], asked, source, store=path, watch=lambda done, _all: runs.append(done)
     )
     assert runs == [24], "all of it was there"
     assert np.array_equal(np.concatenate(given), again.tokens)
     for ending in ("", "-wal", "-shm"):
         (tmp_path / f"outcomes.sqlite{ending}").unlink(missing_ok=True)
-    assert np.array_equal(held.run([swap(nodes[0])], asked, source, store=path).tokens, given[0])
+    assert np.array_equal(held.run([interchange(nodes[0])], asked, source, store=path).tokens, given[0])
     assert path.exists()
 
 
@@ -102,10 +102,12 @@ def is_locked(path: Path) -> bool:
 def test_leaving_the_engine_closes_its_store(tmp_path: Path) -> None:
     asked, source, path = some(6, 1), some(6, 2), tmp_path / "outcomes.sqlite"
     with Engine(MODEL, hold=ROOM) as engine:
-        given = engine.run([swap("P3L0H1")], asked, source, store=path).tokens
+        given = engine.run([interchange("P3L0H1")], asked, source, store=path).tokens
         assert is_locked(path)
     assert not is_locked(path)
-    assert np.array_equal(engine.run([swap("P3L0H1")], asked, source, store=path).tokens, given), "it opens it again"
+    assert np.array_equal(engine.run([interchange("P3L0H1")], asked, source, store=path).tokens, given), (
+        "it opens it again"
+    )
     engine.close()
     engine.close()
     assert not is_locked(path)
@@ -121,10 +123,10 @@ def test_an_engine_that_is_stopped_closes_its_store_and_keeps_what_it_had(
         raise stopped
 
     with pytest.raises(stopped), Engine(MODEL, hold=ROOM, places=64) as engine:
-        engine.run([swap("P3L0H1")], asked, source, store=path, watch=stop)
+        engine.run([interchange("P3L0H1")], asked, source, store=path, watch=stop)
     assert not is_locked(path)
     seen: list[int] = []
-    Engine(MODEL).run([swap("P3L0H1")], asked, source, store=path, watch=lambda done, _all: seen.append(done))
+    Engine(MODEL).run([interchange("P3L0H1")], asked, source, store=path, watch=lambda done, _all: seen.append(done))
     assert 0 < seen[0] < 40, "the rows from before it was stopped are there"
 
 
@@ -135,7 +137,7 @@ def refuse(_batch: Batch) -> Strata:
 def test_classes_are_looked_up_only_where_class_means_are_wanted() -> None:
     asked, source, reference = some(4, 1), some(4, 2), some(8, 3)
     engine = Engine(MODEL, replace(arithmetic_task(Operation.MIX, 3), strata=refuse))
-    plain = [swap("P3L0H1"), ablate("P3L0H1", "zero"), ablate("P3L0H1", "resample")]
+    plain = [interchange("P3L0H1"), ablate("P3L0H1", "zero"), ablate("P3L0H1", "resample")]
     found = engine.run(plain, asked, source, reference=reference)
     assert np.array_equal(found.tokens, Engine(MODEL).run(plain, asked, source, reference=reference).tokens)
     with pytest.raises(AssertionError, match="asked for classes"):

@@ -26,10 +26,10 @@ from carrylens.interventions import (
     ablate,
     add_direction,
     edge,
+    interchange,
     interpolate,
     keep_only,
     project,
-    swap,
 )
 from carrylens.model import Transformer
 
@@ -119,8 +119,8 @@ BY_HAND: dict[str, tuple[Edit, tuple[float, float]]] = {
     "mean head": (ablate(HEAD, "mean"), read(H_MEAN, 1 + mlp_of(H_MEAN))),
     "mean MLP": (ablate(MLP, "mean"), read(H, 1 + (M + mlp_of(H_ALIKE) + M_SOURCE) / 3)),
     "class mean": (ablate(HEAD, "class-mean"), read(H_CLASS, 1 + mlp_of(H_CLASS))),
-    "swap head": (swap(HEAD), read(H_SOURCE, 1 + M_SOURCE)),
-    "swap MLP": (swap(MLP), read(H, 1 + M_SOURCE)),
+    "interchange head": (interchange(HEAD), read(H_SOURCE, 1 + M_SOURCE)),
+    "interchange MLP": (interchange(MLP), read(H, 1 + M_SOURCE)),
     "halfway": (interpolate(HEAD, 0.5), read(HALFWAY, 1 + mlp_of(HALFWAY))),
     "beyond": (interpolate(MLP, 2.0), read(H, 1 + 2 * M_SOURCE - M)),
     # Two of W are in what the MLP reads, too, and quieten what it sees of U.
@@ -137,8 +137,8 @@ BY_HAND: dict[str, tuple[Edit, tuple[float, float]]] = {
     "keep head": (keep_only(HEAD, "zero"), read(H, 1)),
     "keep nothing": (keep_only("", "zero"), read(0, 1)),
     # The source has a 1 where the base has a 4.
-    "residual before": (swap("P2L0RESID"), read(s(3) + 2 * s(1), 1 + mlp_of(s(3) + 2 * s(1)))),
-    "residual after": (swap("P3L1RESID"), read(H_SOURCE, 1 + M_SOURCE)),
+    "residual before": (interchange("P2L0RESID"), read(s(3) + 2 * s(1), 1 + mlp_of(s(3) + 2 * s(1)))),
+    "residual after": (interchange("P3L1RESID"), read(H_SOURCE, 1 + M_SOURCE)),
     # Edges: the MLP alone, or the logits alone, read the head of the source.
     "head to MLP": (edge(HEAD, "P3L0MLP"), read(H, 1 + M_SOURCE)),
     "head to logits": (edge(HEAD, "P3.logits"), read(H_SOURCE, 1 + M)),

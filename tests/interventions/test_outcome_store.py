@@ -18,7 +18,7 @@ import torch
 from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.errors import CarryLensError
-from carrylens.interventions import Edit, Engine, Outcomes, ablate, edge, keep_only, swap
+from carrylens.interventions import Edit, Engine, Outcomes, ablate, edge, interchange, keep_only
 from carrylens.interventions.clean import Book, clean_book
 from carrylens.interventions.edited_pass import EditedPass
 from carrylens.interventions.parts import Parts
@@ -29,7 +29,7 @@ from interventions.random_edits import random_model
 CONFIG = arithmetic_config(digits=2, n_layers=2, n_heads=2, d_model=6, d_head=2, d_mlp=6)
 NODES = all_nodes(CONFIG.n_ctx, CONFIG.n_layers, CONFIG.n_heads)
 EDITS = [ablate([node]) for node in NODES[:20]] + [
-    swap("P3L0H0"),
+    interchange("P3L0H0"),
     ablate("P4L0MLP", "resample"),
     ablate("P4L0H1", "class-mean"),
 ]
@@ -144,7 +144,7 @@ def test_more_questions_edits_and_another_order_run_only_what_is_new(
     model: Transformer, tmp_path: Path, ran: list[int]
 ) -> None:
     store, engine = tmp_path / "outcomes.db", Engine(model)
-    edits = [swap([node]) for node in NODES[:8]]
+    edits = [interchange([node]) for node in NODES[:8]]
     first = engine.run(edits[:5], some(6), some(6, 1), store=store)
     ran.clear()
     at = np.array([5, 3, 1, 0, 2, 4])
@@ -166,31 +166,31 @@ def other_weights(model: Transformer) -> Transformer:
 
 READ = Answers(np.zeros(4, dtype=np.bool_), np.full((4, 3), 5, dtype=np.int8))
 DIFFERENT: dict[str, tuple[Edit, dict[str, object]]] = {
-    "weights": (swap("P3L0H0"), {"model": other_weights}),
-    "precision": (swap("P3L0H0"), {"model": lambda model: copy.deepcopy(model).float()}),
-    "source": (swap("P3L0H0"), {"sources": some(4, 5)}),
+    "weights": (interchange("P3L0H0"), {"model": other_weights}),
+    "precision": (interchange("P3L0H0"), {"model": lambda model: copy.deepcopy(model).float()}),
+    "source": (interchange("P3L0H0"), {"sources": some(4, 5)}),
     "edge source": (edge("P3L0H0", "P3L1MLP"), {"sources": some(4, 5)}),
     "reference": (ablate("P3L0H0"), {"reference": some(20, 5)}),
     "reference count": (ablate("P3L0H0"), {"reference": some(19, 2)}),
     "class reference": (ablate("P3L0H0", "class-mean"), {"reference": some(21, 2)}),
     "kept reference": (keep_only("P3L0H0"), {"reference": some(20, 5)}),
     "drawn": (ablate("P3L0H0", "resample"), {"reference": some(20, 5)}),
-    "read": (swap("P3L0H0"), {"read": READ.outputs}),
-    "question": (swap("P3L0H0"), {"questions": some(4, 9)}),
-    "logits": (swap("P3L0H0"), {"logits": True}),
-    "activations": (swap("P3L0H0"), {"keep": ["blocks.0.hook_mlp_out"]}),
-    "edit": (swap("P3L0H0"), {"edits": [swap("P3L0H1")]}),
-    "share": (swap("P3L0H0"), {"edits": [edge("P3L0H0", "P3L1MLP")]}),
+    "read": (interchange("P3L0H0"), {"read": READ.outputs}),
+    "question": (interchange("P3L0H0"), {"questions": some(4, 9)}),
+    "logits": (interchange("P3L0H0"), {"logits": True}),
+    "activations": (interchange("P3L0H0"), {"keep": ["blocks.0.hook_mlp_out"]}),
+    "edit": (interchange("P3L0H0"), {"edits": [interchange("P3L0H1")]}),
+    "share": (interchange("P3L0H0"), {"edits": [edge("P3L0H0", "P3L1MLP")]}),
 }  # fmt: skip
 ALIKE: dict[str, tuple[Edit, dict[str, object]]] = {
     "unused source": (ablate("P3L0H0", "zero"), {"sources": some(4, 5)}),
-    "unused reference": (swap("P3L0H0"), {"reference": some(20, 5)}),
+    "unused reference": (interchange("P3L0H0"), {"reference": some(20, 5)}),
     "order of reference": (ablate("P3L0H0"), {"reference": some(20, 2)[np.arange(20)[::-1]]}),
     "order for a draw": (ablate("P3L0H0", "resample"), {"reference": some(20, 2)[np.arange(20)[::-1]]}),
-    "a second slot": (swap("P3L0H0"), {"sources": [some(4, 1), some(4, 5)]}),
-    "a copy": (swap("P3L0H0"), {"model": copy.deepcopy}),
-    "one of four": (swap("P3L0H0"), {"questions": some(4)[1:2], "sources": some(4, 1)[1:2]}),
-    "answers that are right": (swap("P3L0H0"), {"questions": some(4)}),
+    "a second slot": (interchange("P3L0H0"), {"sources": [some(4, 1), some(4, 5)]}),
+    "a copy": (interchange("P3L0H0"), {"model": copy.deepcopy}),
+    "one of four": (interchange("P3L0H0"), {"questions": some(4)[1:2], "sources": some(4, 1)[1:2]}),
+    "answers that are right": (interchange("P3L0H0"), {"questions": some(4)}),
 }
 
 
@@ -274,7 +274,7 @@ def test_nothing_is_left_of_a_call_also_after_an_error(model: Transformer, monke
     with pytest.raises(KeyboardInterrupt):
         engine.run(EDITS, some(7, 3), some(7, 4), reference=some(20, 2), watch=stop)
     with pytest.raises(CarryLensError):
-        engine.run([swap("P99L0H0")], some(7, 3))
+        engine.run([interchange("P99L0H0")], some(7, 3))
     with monkeypatch.context() as patch:
         patch.setattr(EditedPass, "_look_anew", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
@@ -289,10 +289,10 @@ def test_nothing_is_left_of_a_call_also_after_an_error(model: Transformer, monke
 
 def test_a_model_that_changed_between_calls_is_run_as_it_is_now(model: Transformer, tmp_path: Path) -> None:
     engine = Engine(model)
-    before = engine.run([swap("P5L0H0")], some(3), some(3, 1), store=tmp_path / "outcomes.db")
+    before = engine.run([interchange("P5L0H0")], some(3), some(3, 1), store=tmp_path / "outcomes.db")
     with torch.no_grad():
         model.unembed.b_U[4] += 50
-    after = engine.run([swap("P5L0H0")], some(3), some(3, 1), store=tmp_path / "outcomes.db")
+    after = engine.run([interchange("P5L0H0")], some(3), some(3, 1), store=tmp_path / "outcomes.db")
     assert (after.tokens == 4).all()
     assert (after.clean_tokens == 4).all()
     assert not (before.tokens == 4).all()

@@ -11,7 +11,17 @@ from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.arithmetic.tokens import VOCABULARY, encode
 from carrylens.arithmetic.zoo import load
 from carrylens.errors import CarryLensError
-from carrylens.interventions import Edit, Engine, ablate, add_direction, edge, interpolate, keep_only, project, swap
+from carrylens.interventions import (
+    Edit,
+    Engine,
+    ablate,
+    add_direction,
+    edge,
+    interchange,
+    interpolate,
+    keep_only,
+    project,
+)
 from carrylens.interventions.records import CLOSE
 from carrylens.model import Transformer
 from interventions.random_edits import random_model
@@ -21,16 +31,18 @@ CONFIG = arithmetic_config(digits=2, n_layers=3, n_heads=2, d_model=7, d_head=3,
 POINTS = ("hook_resid_pre", "attn.hook_z", "hook_resid_mid", "hook_mlp_out", "hook_resid_post")
 NAMES = [f"blocks.{layer}.{point}" for layer in range(3) for point in POINTS]
 EDITS = [
-    swap("P3L0H1 + P6L1MLP"),
+    interchange("P3L0H1 + P6L1MLP"),
     ablate("P2L1H0 + P8L2MLP + P5L2H1"),
-    swap("P4L1RESID + P7L3RESID"),
+    interchange("P4L1RESID + P7L3RESID"),
     add_direction("P5L0H0 + P6L0MLP", [0.5, -1, 0, 0, 1, 2, 0]),
     project("P5L1H0", [[1.0, 2, 0, 0, 0, 0, 1]]),
     interpolate("P3L2RESID", 0.4) + ablate("P3L2MLP", "zero"),
-    swap([f"P{position}L3RESID" for position in range(5, 9)]),
+    interchange([f"P{position}L3RESID" for position in range(5, 9)]),
     keep_only("P5L0H0 + P5L1H1", "mean"),
     ablate("P1L2H0", "zero"),
-    swap("P4L0H0 + P4L1RESID", source=0),  # what layer 0 gives stays as it was, though layer 1 enters with another
+    interchange(
+        "P4L0H0 + P4L1RESID", source=0
+    ),  # what layer 0 gives stays as it was, though layer 1 enters with another
 ]
 
 
@@ -47,7 +59,7 @@ def model() -> Transformer:
 @pytest.mark.parametrize("edit", EDITS, ids=str)
 def test_kept_activations_are_those_of_a_pass_with_hooks(model: Transformer, edit: Edit, places: int) -> None:
     asked, sources, reference = some(3), some(3, 1), some(6, 2)
-    others = [swap("P3L0H1"), edge("P3L0H1", "P6L1H0.v")]  # rows that may share a batch
+    others = [interchange("P3L0H1"), edge("P3L0H1", "P6L1H0.v")]  # rows that may share a batch
     outcome = Engine(model, places=places).run(
         [others[0], edit, others[1]], asked, sources, reference=reference, keep=NAMES
     )
@@ -60,7 +72,7 @@ def test_kept_activations_are_those_of_a_pass_with_hooks(model: Transformer, edi
 
 
 def test_activations_are_kept_wherever_somebody_reads_them(model: Transformer) -> None:
-    outcome = Engine(model).run([swap("P3L0H1")], some(3), some(3, 1), keep=NAMES)
+    outcome = Engine(model).run([interchange("P3L0H1")], some(3), some(3, 1), keep=NAMES)
     everywhere, answer = range(9), range(5, 9)
     for name in NAMES:
         is_last = name.startswith("blocks.2.") and not name.endswith("resid_pre")
@@ -128,7 +140,7 @@ def test_a_tie_goes_to_the_first_token_and_is_called_close(behind: float, is_clo
         model.unembed.W_U.zero_()
         model.unembed.b_U.zero_()
         model.unembed.b_U[3], model.unembed.b_U[7] = 1.0, 1.0 - behind
-    outcome = Engine(model).run([swap("P5L0H0")], some(3), some(3, 1))
+    outcome = Engine(model).run([interchange("P5L0H0")], some(3), some(3, 1))
     assert (outcome.tokens == 3).all()
     assert (outcome.close == is_close).all()
 
@@ -137,7 +149,7 @@ def test_a_trained_models_clean_answers_are_right() -> None:
     model = load("add_d5_l1_h3_w96_t5K_s1")
     asked = Stream(StreamKind.NATURAL, Operation.ADD, 5, seed=1).take(0, 50)
     outcome = Engine(model).run(
-        [ablate("P0L0H0", "zero"), swap("P11L0H0 + P11L0H1 + P11L0H2 + P11L0MLP")], asked, asked
+        [ablate("P0L0H0", "zero"), interchange("P11L0H0 + P11L0H1 + P11L0H2 + P11L0MLP")], asked, asked
     )
     assert not outcome.failed.any()
     assert outcome.texts()[0].tolist() == answers(asked).text()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from carrylens.arithmetic import Operation, Stream, StreamKind
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.errors import CarryLensError
-from carrylens.interventions import Edit, Engine, ablate, edge, keep_only, swap
+from carrylens.interventions import Edit, Engine, ablate, edge, interchange, keep_only
 from carrylens.interventions.clean import clean_book, sequence_bytes
 from carrylens.interventions.edits import Edge
 from carrylens.interventions.parts import Parts
@@ -86,7 +86,7 @@ def test_every_edit_agrees_with_the_slow_routes_whatever_the_shape(config: Model
 def test_the_engine_serves_the_arithmetic_layout_in_any_shape(d_mlp: int, act_fn: str, norm: str, seed: int) -> None:
     config = replace(arithmetic_config(2, 2, 2, 6, 2, d_mlp), act_fn=act_fn, normalization=norm)
     model, make = random_model(config, seed), RandomEdits(config, np.random.default_rng(seed))
-    edits = [make.draw(("zero", "swap", "part", "add", "shift", "edge", "frozen")) for _ in range(4)]
+    edits = [make.draw(("zero", "interchange", "part", "add", "difference", "edge", "frozen")) for _ in range(4)]
     asked, *slots = (Stream(StreamKind.NATURAL, Operation.ADD, 2, seed + at).take(0, 2) for at in range(3))
     points = ["hook_resid_pre", "attn.hook_z", "hook_resid_post"] + (["hook_mlp_out"] if d_mlp else [])
     keep = [f"blocks.1.{point}" for point in points]
@@ -120,7 +120,7 @@ def test_the_clean_logits_are_those_of_the_model_and_take_as_much_room_as_is_sai
 
 def test_the_last_position_counts_where_it_is_read() -> None:
     case = a_case(SHAPES["query tokens, fewer tokens out"], 3)
-    clean, edited = case.run([swap("P8L1H0"), ablate("P8L1H0", "zero")])
+    clean, edited = case.run([interchange("P8L1H0"), ablate("P8L1H0", "zero")])
     own = case.model(case.tokens)[:, list(case.model.config.reads)].detach()
     assert float((clean[0] - own[0]).abs().max()) <= 1e-12  # its own source
     assert float((edited[:, -1] - own[:, -1]).abs().max()) > 1e-3
@@ -129,7 +129,7 @@ def test_the_last_position_counts_where_it_is_read() -> None:
 
 @pytest.mark.parametrize(
     "edit",
-    [swap("P4L0MLP"), keep_only("P4L0MLP"), edge("P4L0MLP", "P4.logits"), edge("P4L0H0", "P4L1MLP")],
+    [interchange("P4L0MLP"), keep_only("P4L0MLP"), edge("P4L0MLP", "P4.logits"), edge("P4L0H0", "P4L1MLP")],
     ids=str,
 )
 def test_an_mlp_that_is_not_there_is_refused_in_one_clear_line(edit: Edit) -> None:

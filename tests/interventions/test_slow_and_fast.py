@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind
 from carrylens.arithmetic.model_shapes import arithmetic_config, digits_of
-from carrylens.interventions import Edit, Engine, Outcomes, add_direction, edge, swap
+from carrylens.interventions import Edit, Engine, Outcomes, add_direction, edge, interchange
 from carrylens.model import Transformer
 from carrylens.tasks.batches import Columns
 from interventions.random_edits import KINDS, RandomEdits, random_model
@@ -136,7 +136,7 @@ def test_an_edit_of_its_own_for_each_question_gives_what_the_whole_table_has(
 
 
 @settings(SLOWLY, max_examples=40)
-@given(case=cases(("swap", "part", "edge", "frozen"), n_edits=6), places=PLACES, single=st.booleans())
+@given(case=cases(("interchange", "part", "edge", "frozen"), n_edits=6), places=PLACES, single=st.booleans())
 def test_any_edit_from_the_question_itself_is_clean_to_the_bit(case: Case, places: int, single: bool) -> None:
     model = copy.deepcopy(case.model).float() if single else case.model
     outcome = Engine(model, places=places).run(case.edits, case.questions, [case.questions] * 2, read=None)
@@ -156,7 +156,7 @@ def test_random_edits_are_of_every_kind_and_mostly_change_something() -> None:
     asked, first, second, more = (Stream(StreamKind.NATURAL, Operation.ADD, 2, seed).take(0, 1) for seed in range(4))
     reference = Questions.parse(asked.text() + more.text())
     outcome = Engine(random_model(config, 3)).run(edits, asked, [first, second], reference=reference, logits=True)
-    clean = Engine(random_model(config, 3)).run([swap("P0L1H0")], asked, asked, logits=True)
+    clean = Engine(random_model(config, 3)).run([interchange("P0L1H0")], asked, asked, logits=True)
     assert outcome.logits is not None
     assert clean.logits is not None
     assert (np.abs(outcome.logits - clean.logits).max((1, 2, 3)) > 1e-3).mean() > 0.75
@@ -171,7 +171,7 @@ def test_random_edits_are_of_every_kind_and_mostly_change_something() -> None:
         edge("P0L0H0", "P5L1H0.k", share=0.999),
         edge("P0L0H0", "P5L1H0.k", source=1),
         edge("P0L0H0", "P5L1H0.k", norm="frozen"),
-        swap("P0L0H0"),
+        interchange("P0L0H0"),
     ],
     ids=str,
 )

@@ -13,7 +13,7 @@ from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answe
 from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.arithmetic.zoo import load
-from carrylens.interventions import Edit, Engine, ablate, swap
+from carrylens.interventions import Edit, Engine, ablate, interchange
 from carrylens.interventions.records import CLOSE
 from carrylens.model import Transformer, to_transformer_lens
 from carrylens.nodes import Node, all_nodes
@@ -64,13 +64,13 @@ def at(cache: Any, node: Node) -> Tensor:
 
 
 def differences(name: str, dtype: torch.dtype, sets: Callable[[list[Node]], list[list[Node]]]) -> tuple[float, float]:
-    """The largest difference from TransformerLens under mean ablation and swap of each set, and the largest effect."""
+    """Largest difference from TransformerLens under mean ablation and interchange of each set; largest effect."""
     ours, theirs = load(name).to(dtype), to_transformer_lens(load(name).double())
     asked, sources, reference = (
         a_stream(ours, MODELS[name], seed, count) for seed, count in ((1, ASKED), (2, ASKED), (3, REFERENCE))
     )
     edited = sets(nodes_of(ours))
-    edits: list[Edit] = [*map(ablate, edited), *map(swap, edited)]
+    edits: list[Edit] = [*map(ablate, edited), *map(interchange, edited)]
     found = Engine(ours).run(edits, asked, sources, reference=reference, logits=True).logits
     assert found is not None
     with torch.no_grad():
@@ -120,7 +120,7 @@ def test_a_neighbouring_node_is_not_taken_for_the_one_meant() -> None:
     asked, sources = (a_stream(ours, Operation.ADD, seed, ASKED) for seed in (1, 2))
     with torch.no_grad():
         _, cache = theirs.run_with_cache(tokens_of(sources))
-    found = Engine(ours).run([swap("P14L0H1")], asked, sources, logits=True).logits
+    found = Engine(ours).run([interchange("P14L0H1")], asked, sources, logits=True).logits
     assert found is not None
     for lie in (Node(14, 0, 0), Node(15, 0, 1), Node(14, 1, 1), Node(14, 0, None)):
         there = hooked(theirs, tokens_of(asked), {lie: at(cache, lie)}).numpy()

@@ -26,7 +26,7 @@ from carrylens.discovery.node_search import MapSettings, map_model
 from carrylens.discovery.roles import readable_variables
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
-from carrylens.interventions import Edit, Engine, ablate, edge, interpolate, keep_only, shift, swap
+from carrylens.interventions import Edit, Engine, ablate, edge, interchange, interpolate, keep_only, patch_difference
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch, Columns
 from carrylens.tasks.pairs import Pairs, interchange_pairs, null_pairs
@@ -142,13 +142,13 @@ EDITS: dict[str, Edit] = {
     "mean": ablate("P10L0H0"),
     "class-mean": ablate("P10L0MLP", "class-mean"),
     "resample": ablate("P11L1H0", "resample"),
-    "swap": swap("P9L0H1 + P9L0MLP"),
-    "swap late": swap("P12L1MLP"),
-    "shift": shift("P9L0MLP"),
+    "swap": interchange("P9L0H1 + P9L0MLP"),
+    "swap late": interchange("P12L1MLP"),
+    "shift": patch_difference("P9L0MLP"),
     "half": interpolate("P9L0MLP", 0.5),
     "keep": keep_only("P9L0H1 + P12L1MLP"),
     "edge": edge("P11L0MLP", "P12L1H0.k + P11.logits"),
-    "both": ablate("P7L0H2", "zero") + swap("P8L0MLP"),
+    "both": ablate("P7L0H2", "zero") + interchange("P8L0MLP"),
 }
 
 

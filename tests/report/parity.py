@@ -69,7 +69,7 @@ def use(node: Node, failed: int) -> Usefulness:
     )
 
 
-def role(nodes: tuple[Node, ...], variable: Variable, way: Way = Way.SWAP) -> Role:
+def role(nodes: tuple[Node, ...], variable: Variable, way: Way = Way.INTERCHANGE) -> Role:
     return Role(nodes, variable, 0, Rate(32, 32), Rate(0, 32), 1e-9, way=way)
 
 
@@ -87,7 +87,7 @@ def parity_map(causal: CausalModel = CAUSAL) -> NodeMap:
             for at in range(4)
             for head in (0, None)
         ],
-        roles=[role((SMALL,), P[1]), role((BIG,), Y.variable, Way.SHIFT), role(pair, P[2])],
+        roles=[role((SMALL,), P[1]), role((BIG,), Y.variable, Way.DIFFERENCE), role(pair, P[2])],
         behaviours=[Behaviour(SMALL, (AttentionSummary("all", (Look("X0", 0.9),), 16),))],
         groups=[Group(P[2], 0, (pair,))],
     )

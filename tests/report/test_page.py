@@ -219,7 +219,7 @@ def test_the_worked_question_agrees_in_a_planted_model(page: str, folder: Path) 
     assert [each["given"] for each in worked] == ["55+48"]
     assert worked[0]["answer"] == worked[0]["right"] == "+103"
     assert len(worked[0]["swaps"]) >= 5
-    assert all(swap["agrees"] for swap in worked[0]["swaps"])
+    assert all(interchange["agrees"] for interchange in worked[0]["swaps"])
     assert "55+48=+103" in page
 
 
@@ -307,7 +307,7 @@ def test_a_map_that_came_without_its_facts_still_makes_a_page(folder: Path, tmp_
 
 def test_a_superposed_role_is_no_interchange_in_a_page_without_facts(folder: Path, tmp_path: Path) -> None:
     found = NodeMap.from_json((folder / "map.json").read_bytes(), find_task)
-    superposed = replace(found.roles[0], way=Way.SHIFT, hit=Rate(5, 7))
+    superposed = replace(found.roles[0], way=Way.DIFFERENCE, hit=Rate(5, 7))
     (tmp_path / "map.json").write_text(replace(found, roles=(superposed, *found.roles)).to_json())
     (tmp_path / "claims.json").write_bytes((folder / "claims.json").read_bytes())
     bare = read_saved("model", tmp_path, None)

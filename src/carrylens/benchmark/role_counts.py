@@ -22,7 +22,7 @@ from carrylens.discovery.node_search import MapSettings, evaluation_questions, f
 from carrylens.discovery.search import SearchContext
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import print_nodes
 from carrylens.tasks.variables import Variable
@@ -57,7 +57,7 @@ def count_roles(given: MethodInput) -> RoleCounts:
     settings = MapSettings.chosen(given.seed, quick=given.quick)
     evaluated = evaluation_questions(given.task, settings)
     with Engine(given.model, given.task, hold=_HOLD) as engine:
-        answered = engine.run([swap((given.nodes[0],))], evaluated[0], evaluated[0])
+        answered = engine.run([interchange((given.nodes[0],))], evaluated[0], evaluated[0])
         right = Rate(int((answered.clean_tokens == answered.right).all(-1).sum()), len(evaluated[0]))
         search = SearchContext(engine, given.causal, settings.roles, given.store, given.progress, facts.append)
         roles, _ = find_carried(search, given.nodes, evaluated, settings)

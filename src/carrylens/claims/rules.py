@@ -284,7 +284,7 @@ def _lies_in(indices: frozenset[int], others: frozenset[int]) -> bool:
 
 
 def _rates(role: Role | NearMiss) -> str:
-    how = "superposed with others, " if isinstance(role, Role) and role.way is Way.SHIFT else ""
+    how = "superposed with others, " if isinstance(role, Role) and role.way is Way.DIFFERENCE else ""
     return f"{how}hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.discovery.disambiguation import Disambiguation, disambiguation_facts
-from carrylens.discovery.interchange import InterchangeRates, count_hits
+from carrylens.discovery.interchange_outcomes import InterchangeRates, count_hits
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.discovery.stimulus_spec import Split
@@ -32,7 +32,7 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
-from carrylens.interventions.edits import shift
+from carrylens.interventions.edits import patch_difference
 from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import Task
@@ -47,7 +47,7 @@ def difference_hits(
     search: SearchContext, sets: Sequence[Nodes], triples: Triples, least: int
 ) -> list[dict[int, Rate]]:
     """For every set, how often each output that differs in `least` triples or more becomes the counterfactual one."""
-    found = search.run([shift(nodes) for nodes in sets], triples.asked, (triples.source, triples.base))
+    found = search.run([patch_difference(nodes) for nodes in sets], triples.asked, (triples.source, triples.base))
     expected = search.task.output_ids(triples.asked, triples.counterfactual())
     moves = (expected != found.right) & (expected != found.clean_tokens)
     return count_hits(found.tokens, expected, _is_told(search.task, triples) & moves, least)
@@ -83,7 +83,7 @@ def superposed_roles(
         search.progress("patching differences", at + 1, len(asked))
     corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in roles])
     confirmed = [
-        Role(each.nodes, variable, each.token, each.hit, each.null, p, way=Way.SHIFT)
+        Role(each.nodes, variable, each.token, each.hit, each.null, p, way=Way.DIFFERENCE)
         for (variable, each), p in zip(roles, corrected, strict=True)
         if p <= settings.level and each.hit.value >= settings.least_hit
     ]
@@ -104,7 +104,7 @@ def _measured(
         return []
     sets = list(dict.fromkeys(nodes for nodes, _ in places))
     hits = dict(zip(sets, difference_hits(search, sets, effect, least), strict=True))
-    stayed = search.run([shift(nodes) for nodes in sets], null.asked, (null.source, null.base))
+    stayed = search.run([patch_difference(nodes) for nodes in sets], null.asked, (null.source, null.base))
     changed = stayed.changed.sum(1)
     found = [
         InterchangeRates(nodes, token, hits[nodes][token], Rate(int(changed[sets.index(nodes), token]), len(null)))
@@ -146,7 +146,7 @@ def _losers(search: SearchContext, other: Variable, roles: Sequence[Role]) -> se
     if not len(triples):
         return set()
     sets = list(dict.fromkeys(role.nodes for role in roles))
-    found = search.run([shift(nodes) for nodes in sets], triples.asked, (triples.source, triples.base))
+    found = search.run([patch_difference(nodes) for nodes in sets], triples.asked, (triples.source, triples.base))
     ours, theirs = (search.task.output_ids(triples.asked, triples.counterfactual(each)) for each in (variable, other))
     lost, told = set(), _is_told(search.task, triples)[:, at]
     for role in roles:

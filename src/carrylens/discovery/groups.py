@@ -33,7 +33,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.discovery.interchange import Stimuli, draw_stimuli, interchange_hits, interchange_rates
+from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli, interchange_hits, interchange_rates
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.roles import able_sets
 from carrylens.discovery.search import SearchContext

@@ -25,7 +25,7 @@ import numpy as np
 
 from carrylens.discovery.ablations import ablate_sets
 from carrylens.discovery.difference_patching import confirming_triples, difference_hits
-from carrylens.discovery.interchange import interchange_hits
+from carrylens.discovery.interchange_outcomes import interchange_hits
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.roles import confirming_stimuli, find_roles
 from carrylens.discovery.search import CLEARLY, SearchContext
@@ -101,7 +101,7 @@ def find_joint_roles(
         some = [role for role in roles if (role.variable, role.way) == (variable, way)]
         members = sorted({node for role in some for node in role.nodes})
         sets_of_one = [(node,) for node in members]
-        if way is Way.SWAP:
+        if way is Way.INTERCHANGE:
             rates = interchange_hits(search, sets_of_one, confirming_stimuli(search, variable), 1)
         else:
             triples = confirming_triples(search.causal, variable, search.settings)

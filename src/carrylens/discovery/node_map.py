@@ -68,9 +68,9 @@ class Usefulness:
 class Way(Enum):
     """How it was shown that nodes carry a variable."""
 
-    SWAP = "swap"
+    INTERCHANGE = "swap"
     """An interchange: they take all they hold from another question."""
-    SHIFT = "shift"
+    DIFFERENCE = "shift"
     """Difference patching: what they hold moves by a difference between two other questions, as it is superposed."""
 
 
@@ -89,7 +89,7 @@ class Role:
     null: Rate
     p: float
     same_as: tuple[Variable, ...] = ()
-    way: Way = Way.SWAP
+    way: Way = Way.INTERCHANGE
 
 
 @dataclass(frozen=True)
@@ -266,5 +266,5 @@ def _role(given: Mapping[str, Any]) -> Role:
         null=rate_of(given["null"]),
         p=given["p"],
         same_as=tuple(map(Variable.parse, given["same_as"])),
-        way=Way(given.get("way", Way.SWAP.value)),
+        way=Way(given.get("way", Way.INTERCHANGE.value)),
     )

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from carrylens.discovery.difference_patching import Place, superposed_roles
 from carrylens.discovery.disambiguation import Disambiguation, disambiguation_facts
-from carrylens.discovery.interchange import InterchangeRates, Stimuli, draw_stimuli, interchange_rates
+from carrylens.discovery.interchange_outcomes import InterchangeRates, Stimuli, draw_stimuli, interchange_rates
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import Split
@@ -35,7 +35,7 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import p_above
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.equivalence import are_equivalent
@@ -200,7 +200,7 @@ class _Interchanged:
 
     @classmethod
     def of(cls, search: SearchContext, pairs: Pairs, sets: list[Nodes]) -> _Interchanged:
-        found = search.run([swap(nodes) for nodes in sets], pairs.base, pairs.source)
+        found = search.run([interchange(nodes) for nodes in sets], pairs.base, pairs.source)
         return cls(search.task, pairs, sets, found.tokens, found.right)
 
     def disambiguation(self, role: Role, other: Variable) -> Disambiguation:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from carrylens.discovery.interchange import Stimuli, draw_stimuli
+from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.errors import CarryLensError

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from carrylens.discovery.node_map import NodeMap, Role
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.interventions.engine import Engine
 from carrylens.model.decoding import decode_outputs
 from carrylens.model.transformer import Transformer
@@ -88,7 +88,7 @@ def _interchanged(engine: Engine, found: NodeMap, base: Batch, role: Role, value
         return None
     task, layout, causal = found.task, found.task.layout, found.causal
     there, family = causal.run(source), causal.family(role.variable)
-    given = engine.run([swap(role.nodes)], base, source).tokens[0, 0]
+    given = engine.run([interchange(role.nodes)], base, source).tokens[0, 0]
     wanted = task.output_ids(base, counterfactual_outputs(causal, role.variable, base, source))[0]
     return {
         "variable": str(role.variable),

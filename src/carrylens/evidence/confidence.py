@@ -1,4 +1,4 @@
-"""Confidence: how probable it is that a role is true, from how often its swap hit and how often its null moved.
+"""Confidence: how probable it is that a role is true, from how often its interchange hit and how often its null moved.
 
 Takes  the rates of a role, and coefficients that `carrylens calibrate --fit` found on planted circuits.
 Gives  a probability.

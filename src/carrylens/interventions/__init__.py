@@ -19,11 +19,11 @@ from carrylens.interventions.edits import (
     ablate,
     add_direction,
     edge,
+    interchange,
     interpolate,
     keep_only,
+    patch_difference,
     project,
-    shift,
-    swap,
 )
 from carrylens.interventions.engine import Engine
 from carrylens.interventions.outcomes import Outcomes
@@ -40,10 +40,10 @@ __all__ = [
     "ablate",
     "add_direction",
     "edge",
+    "interchange",
     "interpolate",
     "keep_only",
     "parse_sites",
+    "patch_difference",
     "project",
-    "shift",
-    "swap",
 ]

@@ -13,7 +13,18 @@ from itertools import product
 import numpy as np
 
 from carrylens.errors import CarryLensError
-from carrylens.interventions.edits import Add, Change, Edge, Edit, Fill, KeepOnly, Norm, Replace, Shift, slots_of
+from carrylens.interventions.edits import (
+    Add,
+    Change,
+    DifferencePatch,
+    Edge,
+    Edit,
+    Fill,
+    KeepOnly,
+    Norm,
+    Replace,
+    slots_of,
+)
 from carrylens.interventions.sites import Input, Receiver, Residual, Site
 from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node, all_nodes
@@ -31,7 +42,7 @@ def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: boo
             _check_kept(change, config)
         else:
             _check_sites(change.sites, config)
-            if not isinstance(change, Shift):
+            if not isinstance(change, DifferencePatch):
                 _check_amount(change, config)
     _check_once(edit, config)
     _check_edges_once(edit)
@@ -48,7 +59,7 @@ def _check_given(change: Change, n_slots: int, has_reference: bool) -> None:
     fill = change.fill if isinstance(change, Replace | KeepOnly) else None
     if fill is Fill.SOURCE and isinstance(change, KeepOnly):
         raise CarryLensError(f"{change} has no source question to take from. Fill with zero, mean or resample.")
-    if isinstance(change, Shift) and change.source == change.less:
+    if isinstance(change, DifferencePatch) and change.source == change.less:
         raise CarryLensError(f"{change} changes nothing. Name two slots.")
     for slot in slots_of(change):
         if not 0 <= slot < n_slots:

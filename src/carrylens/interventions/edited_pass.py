@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from carrylens.interventions.clean import LayerBook
-from carrylens.interventions.edits import Add, Edge, Fill, Norm, Replace, Shift
+from carrylens.interventions.edits import Add, DifferencePatch, Edge, Fill, Norm, Replace
 from carrylens.interventions.fills import Kind, Rows, direction, projector
 from carrylens.interventions.parts import LayerParts, Parts, take
 from carrylens.interventions.plan import Act, EditPlan, Footprint, LayerRoute, Positions, Receive, Send, route
@@ -221,7 +221,7 @@ class EditedPass:
         old = part[(slice(None), *sites)]
         if isinstance(change, Add):
             new = old + direction(change, old)
-        elif isinstance(change, Shift):
+        elif isinstance(change, DifferencePatch):
             ends = ((Fill.SOURCE, slot) for slot in (change.source, change.less))
             there, here = (self._rows.foreign(end, number, kind, act, rows) for end in ends)
             new = old + (there - here)

@@ -98,7 +98,7 @@ class Add:
 
 
 @dataclass(frozen=True)
-class Shift:
+class DifferencePatch:
     """Each site moves by what it holds for the question in slot `source` less what it holds for that in `less`."""
 
     tag: ClassVar[str] = "shift"
@@ -129,12 +129,12 @@ class Edge:
         return f"{way}{print_sites(self.senders)} of source {self.source} -> {print_sites(self.receivers)}{frozen}"
 
 
-Change = Replace | KeepOnly | Add | Shift | Edge
+Change = Replace | KeepOnly | Add | DifferencePatch | Edge
 
 
 def slots_of(change: Change) -> tuple[int, ...]:
     """The slots the change takes values from."""
-    if isinstance(change, Shift):
+    if isinstance(change, DifferencePatch):
         return (change.source, change.less)
     if isinstance(change, Edge) or (isinstance(change, Replace) and change.fill is Fill.SOURCE):
         return (change.source,)
@@ -145,7 +145,7 @@ def slots_of(change: Change) -> tuple[int, ...]:
 class Edit:
     """One or more changes made together.
 
-    >>> edit = swap("P9L0H1 + P9L0MLP") + ablate("P10L0H1", "mean")
+    >>> edit = interchange("P9L0H1 + P9L0MLP") + ablate("P10L0H1", "mean")
     >>> print(edit)
     P9L0H1 + P9L0MLP <- source 0; P10L0H1 <- mean
     >>> Edit.from_json(edit.to_json()) == edit
@@ -189,14 +189,14 @@ def keep_only(nodes: Sites, fill: Fill | str = Fill.MEAN, seed: int = 0) -> Edit
     return Edit((KeepOnly(parse_sites(nodes), _ablation(fill), _slot(seed)),))
 
 
-def swap(sites: Sites, source: int = 0) -> Edit:
+def interchange(sites: Sites, source: int = 0) -> Edit:
     """The sites take what they hold for the source question: nodes their writes, residual states the whole stream."""
     return Edit((Replace(parse_sites(sites), Fill.SOURCE, _slot(source)),))
 
 
-def shift(sites: Sites, source: int = 0, less: int = 1) -> Edit:
+def patch_difference(sites: Sites, source: int = 0, less: int = 1) -> Edit:
     """The sites move as far as they do from one other question, in slot `less`, to another, in slot `source`."""
-    return Edit((Shift(parse_sites(sites), _slot(source), _slot(less)),))
+    return Edit((DifferencePatch(parse_sites(sites), _slot(source), _slot(less)),))
 
 
 def interpolate(sites: Sites, share: float, source: int = 0) -> Edit:
@@ -235,7 +235,9 @@ def edge(
 def _ablation(fill: Fill | str) -> Fill:
     chosen = _choice(Fill, fill)
     if chosen is Fill.SOURCE:
-        raise CarryLensError("An ablation has no source question. Write swap, or fill with zero, mean or resample.")
+        raise CarryLensError(
+            "An ablation has no source question. Write interchange, or fill with zero, mean or resample."
+        )
     return chosen
 
 
@@ -294,7 +296,7 @@ def _plain(value: object) -> object:
 
 
 def _change(record: Mapping[str, Any]) -> Change:
-    kinds: dict[str, type[Change]] = {kind.tag: kind for kind in (Replace, KeepOnly, Add, Shift, Edge)}
+    kinds: dict[str, type[Change]] = {kind.tag: kind for kind in (Replace, KeepOnly, Add, DifferencePatch, Edge)}
     if record["change"] not in kinds:
         raise CarryLensError(f"{quote(str(record['change']))} is no change. Write one of {', '.join(kinds)}.")
     kind = kinds[record["change"]]

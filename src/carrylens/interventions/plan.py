@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from carrylens.interventions.checks import outside
-from carrylens.interventions.edits import Add, Edge, Edit, KeepOnly, Replace, Shift
+from carrylens.interventions.edits import Add, DifferencePatch, Edge, Edit, KeepOnly, Replace
 from carrylens.interventions.sites import Input, Residual, Site
 from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node
@@ -30,7 +30,7 @@ Positions = tuple[int, ...]
 class Act:
     """One change at some sites of one kind in one layer; `heads` is empty for MLPs and residual states."""
 
-    change: Replace | Add | Shift
+    change: Replace | Add | DifferencePatch
     positions: Positions
     heads: Positions = ()
 
@@ -139,7 +139,7 @@ def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], 
     return routes, tuple(sorted(dirty | set(last.residual) | set(last.mlp)))
 
 
-def _lay_out_sites(change: Replace | Add | Shift, config: ModelConfig, layers: tuple[LayerPlan, ...]) -> None:
+def _lay_out_sites(change: Replace | Add | DifferencePatch, config: ModelConfig, layers: tuple[LayerPlan, ...]) -> None:
     for layer, plan in enumerate(layers):
         live = [site for site in change.sites if site.layer == layer and _is_read(site, config)]
         streams = [site for site in live if isinstance(site, Residual)]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from carrylens.errors import CarryLensError
-from carrylens.interventions.edits import Add, Edge, Edit, Fill, KeepOnly, Replace, Shift, slots_of
+from carrylens.interventions.edits import Add, DifferencePatch, Edge, Edit, Fill, KeepOnly, Replace, slots_of
 from carrylens.interventions.fills import Origin
 from carrylens.tasks.batches import Batch, Columns
 from carrylens.tasks.task import Task
@@ -94,4 +94,4 @@ def origins_of(edit: Edit) -> set[Origin]:
 
 def fills_of(edit: Edit) -> set[Fill]:
     """The fills the edit's changes use."""
-    return {change.fill for change in edit.changes if not isinstance(change, Add | Shift | Edge)}
+    return {change.fill for change in edit.changes if not isinstance(change, Add | DifferencePatch | Edge)}

@@ -2,7 +2,7 @@
 
 Takes  a `Wiring`.
 Gives  the groups and the edges of its `Truth`.
-Never  leaves out a node that is read: a test swaps every node of small models and compares.
+Never  leaves out a node that is read: a test interchanges every node of small models and compares.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from carrylens.benchmark.method_interface import MethodInput, NodeRole, Reported
 from carrylens.discovery.ablations import ablate_sets
 from carrylens.discovery.attention import average_pattern, top_places
 from carrylens.errors import CarryLensError
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
 from carrylens.tasks.pairs import effect_pairs
@@ -67,7 +67,7 @@ class PublishedSearch:
             pairs = effect_pairs(given.causal, variable, _PAIRS, given.seed)
         except CarryLensError:  # a variable whose value no question can show
             return []
-        outcomes = engine.run([swap([head]) for head in heads], pairs.base, pairs.source)
+        outcomes = engine.run([interchange([head]) for head in heads], pairs.base, pairs.source)
         tested = self._tested_outputs(given, variable)
         changed = np.asarray(outcomes.changed[:, :, tested].any((1, 2)))
         return [head for head, passes in zip(heads, changed, strict=True) if passes]

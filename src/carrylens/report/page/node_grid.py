@@ -208,7 +208,7 @@ def _role_rows(found: NodeMap) -> Iterator[tuple[Role, RoleRow]]:
 
 
 def _superposed(role: Role) -> tuple[str, ...]:
-    return ("superposed with others",) if role.way is Way.SHIFT else ()
+    return ("superposed with others",) if role.way is Way.DIFFERENCE else ()
 
 
 def _evidence(

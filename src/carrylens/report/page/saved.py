@@ -145,7 +145,10 @@ def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
     spec = saved_spec(found.stimuli, Split.CONFIRM)
     if spec is None:
         return ()
-    drawn = {Way.SWAP: {"pairs": spec.count, "seed": spec.seed}, Way.SHIFT: {"triples": spec.count, "seed": spec.seed}}
+    drawn = {
+        Way.INTERCHANGE: {"pairs": spec.count, "seed": spec.seed},
+        Way.DIFFERENCE: {"triples": spec.count, "seed": spec.seed},
+    }
     return tuple(
         Fact(
             role.way.value,

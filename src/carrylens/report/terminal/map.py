@@ -97,7 +97,7 @@ def role_lines(found: NodeMap) -> Iterator[Text]:
             f"p {max(role.p for role in roles):.0e}, {say_confidence(min(map(confidence_of, roles)))}"
         )
         line.append(f", or {', '.join(others)}" if others else "")
-        line.append(", superposed with others" if least.way is Way.SHIFT else "")
+        line.append(", superposed with others" if least.way is Way.DIFFERENCE else "")
         yield line
 
 

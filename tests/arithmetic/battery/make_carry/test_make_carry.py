@@ -52,7 +52,7 @@ from carrylens.arithmetic.variables import D_PRIME
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.nodes import Node
 
 
@@ -256,7 +256,7 @@ def test_scored_by_its_own_answers_an_untrained_model_follows_no_column() -> Non
     subject, followed, moved_too = untrained_subject(Operation.ADD), Rate(0, 0), Rate(0, 0)
     for k in range(3):
         pairs = contrast_pairs(Branch.ADD, 3, k, (0, 1), 80, seed=2)
-        edits, above = [swap(subject.nodes_at(subject.position(f"D'{k}")))], list(range(subject.token(k)))
+        edits, above = [interchange(subject.nodes_at(subject.position(f"D'{k}")))], list(range(subject.token(k)))
         own = subject.engine.run(edits, pairs.source, pairs.source).clean_tokens[:, above]
         effect, null = (subject.engine.run(edits, pairs.base, side) for side in (pairs.source, pairs.null))
         moved_to = effect.changed[0][:, above].any(1) & (effect.tokens[0][:, above] == own).all(1)

@@ -1,6 +1,6 @@
 """Patching: a plain plant's carry is at its column and comes by the last heads; others answer right and are refuted.
 
-The swap of all heads of a place is a copy of the source's pass, in any weights: no verdict may rest on it.
+The interchange of all heads of a place is a copy of the source's pass, in any weights: no verdict may rest on it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from carrylens.arithmetic.tokens import encode
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 
 
 def facts_at(outcome: Outcome, site: str) -> list[Fact]:
@@ -96,7 +96,7 @@ def test_untrained_weights_are_not_tested() -> None:
 
 def own_answers(subject: Subject, questions: Questions) -> NDArray[np.int8]:
     # What the model itself answers, right or wrong; the edit plays no part.
-    return subject.engine.run([swap("P0L0H0")], questions, questions).clean_tokens
+    return subject.engine.run([interchange("P0L0H0")], questions, questions).clean_tokens
 
 
 def test_scored_by_its_own_answers_an_untrained_model_follows_no_swap_but_the_copy() -> None:
@@ -120,7 +120,7 @@ def test_all_heads_of_a_place_are_a_copy_of_the_sources_pass_in_any_weights(digi
     place = subject.position("=") if digit is None else subject.predicting(digit)
     token = 0 if digit is None else subject.token(digit)
     heads = [node for node in subject.nodes_at(place) if not node.is_mlp]
-    given = subject.engine.run([swap(heads)], pairs.base, pairs.source).tokens[0][:, token]
+    given = subject.engine.run([interchange(heads)], pairs.base, pairs.source).tokens[0][:, token]
     base, source = (encode(side, answers(side))[:, place] for side in (pairs.base, pairs.source))
     same = base == source
     assert same.mean() > 0.5

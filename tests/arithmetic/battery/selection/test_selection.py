@@ -38,7 +38,7 @@ from carrylens.arithmetic.tokens import PLUS, answer_tokens
 from carrylens.arithmetic.variables import OPR, SGN, A
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.interventions.sites import Residual
 from carrylens.model.transformer import Transformer
 
@@ -177,13 +177,13 @@ def test_what_is_carried_on_from_a_level_is_what_the_engine_gives(layer: int) ->
     subject = subject_behind_an_idle_layer()
     turns = draw_branch_pairs(Turn.TO_ADD, 2, 1, 20, seed=4)
     place = subject.predicting(1)
-    by_engine = subject.engine.run([swap([Residual(place, layer)])], turns.base, turns.other).tokens[0, :, 2]
+    by_engine = subject.engine.run([interchange([Residual(place, layer)])], turns.base, turns.other).tokens[0, :, 2]
     standing = read_pair_states(subject, turns, entering(layer))
     assert np.array_equal(standing.rest.tokens(standing.states[OTHER]), by_engine)
     some = np.array([3, 0, 3])
     assert np.array_equal(standing.rest.tokens(standing.states[OTHER][some], some), by_engine[some])
     heads = [node for node in subject.nodes_at(place) if node.layer == 2 and not node.is_mlp]
-    copied = subject.engine.run([swap([Residual(place, 2), *heads])], turns.base, turns.same).tokens[0, :, 2]
+    copied = subject.engine.run([interchange([Residual(place, 2), *heads])], turns.base, turns.same).tokens[0, :, 2]
     behind = read_pair_states(subject, turns, behind_heads(2))
     assert np.array_equal(behind.rest.tokens(behind.states[SAME]), copied)
 

@@ -92,7 +92,7 @@ def test_alike_is_what_swapping_shows_and_not_what_looks_alike() -> None:
 
 
 def test_a_claim_for_one_token_need_only_be_alike_there() -> None:
-    """At the sign, which is always plus in an addition, no swap of any variable shows."""
+    """At the sign, which is always plus in an addition, no interchange of any variable shows."""
     assert are_equivalent(ADDITION, SA[1], ST[0], 0)
     assert not are_equivalent(ADDITION, SA[1], ST[0], 2)
 

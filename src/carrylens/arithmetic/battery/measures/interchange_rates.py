@@ -17,7 +17,7 @@ from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import Edit, swap
+from carrylens.interventions.edits import Edit, interchange
 from carrylens.nodes import Node
 from carrylens.tasks.batches import joined
 
@@ -51,7 +51,7 @@ def answered_pairs(subject: Subject, pairs: ColumnPairs) -> ColumnPairs:
 
 def interchange_columns(subject: Subject, pairs: ColumnPairs, sites: Sequence[Collection[Node]]) -> list[ColumnRates]:
     """What each site does to the digits above the column."""
-    return edit_columns(subject, pairs, [swap(site) for site in sites])
+    return edit_columns(subject, pairs, [interchange(site) for site in sites])
 
 
 def edit_columns(

@@ -33,7 +33,7 @@ from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, decid
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 
 SIGN_BRANCH = "sign"
 COLUMN_PLACE, COMBINER_HEADS = "the column's place", "the combiner's heads at the answer"
@@ -82,7 +82,7 @@ def interchange_sites(
         COMBINER_HEADS: [node for node in heads if node.layer == layer],
         ALL_HEADS: heads,
     }
-    edits = [swap(nodes[site]) for site in sites]
+    edits = [interchange(nodes[site]) for site in sites]
     effect = subject.engine.run(edits, pairs.base, pairs.source)
     null = subject.engine.run(edits, pairs.base, pairs.null)
     token = 0 if digit is None else subject.token(digit)

@@ -38,7 +38,7 @@ from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.stimuli.column_pairs import ColumnPairs, deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import Edit, edge, swap
+from carrylens.interventions.edits import Edit, edge, interchange
 
 ALL_EDGES, LAYER_HEADS, EARLIER, PAST_MLP = "all edges", "heads of its layer", "earlier nodes", "past the MLP"
 AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD = "swap at =", "swap before =", "before =, = held"
@@ -130,7 +130,7 @@ def _edits(subject: Subject, digit: int, layer: int) -> dict[str, Edit]:
         edits[EARLIER] = edge(earlier, combiner)
     edits[PAST_MLP] = edge([*earlier, *heads], f"P{place}.logits")
     return edits | {
-        AT_EQUALS: swap(at_equals),
-        BEFORE_EQUALS: swap(before),
-        EQUALS_HELD: swap(before) + swap(at_equals, source=1),
+        AT_EQUALS: interchange(at_equals),
+        BEFORE_EQUALS: interchange(before),
+        EQUALS_HELD: interchange(before) + interchange(at_equals, source=1),
     }

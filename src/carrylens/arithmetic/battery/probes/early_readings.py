@@ -35,7 +35,7 @@ from carrylens.arithmetic.battery.probes.carry_probes import LEAST, CarryRead, P
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.evidence.facts import Fact
-from carrylens.interventions.edits import project, swap
+from carrylens.interventions.edits import interchange, project
 from carrylens.interventions.sites import Residual
 
 _NAME = "probes"
@@ -110,7 +110,7 @@ def interchange_plane(
 ) -> EarlyReading:
     """What the digit does when the stream at a site takes the source's values, within a plane and as a whole."""
     subject, settings = context.subject, context.settings
-    edits, digit = [project([site], plane), swap([site])], carry.column + 1
+    edits, digit = [project([site], plane), interchange([site])], carry.column + 1
     per_depth = -(-settings.n_pairs // digit)
     parts = []
     for depth in range(digit):

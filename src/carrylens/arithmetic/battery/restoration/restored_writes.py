@@ -42,7 +42,7 @@ from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.questions import Questions
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 from carrylens.tasks.batches import joined
@@ -139,7 +139,7 @@ def _measure(context: ExperimentContext, branch: Branch, nodes: Nodes, wanted: R
         return None
     same = {node.layer for node in nodes if not node.is_mlp}
     heads = [n for n in subject.nodes_at(nodes[0].position) if n.layer in same and not n.is_mlp]
-    edits = [swap(nodes), swap(sorted({*nodes, *heads}))]
+    edits = [interchange(nodes), interchange(sorted({*nodes, *heads}))]
     done = [edit_columns(subject, pairs, edits, wanted.tokens) for pairs in turned]
     together, with_layer = (pool_rates([each[at] for each in done]) for at in range(len(edits)))
     read, shuffled = _decoded(subject.model, nodes, train, test, settings)

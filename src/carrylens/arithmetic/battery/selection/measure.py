@@ -17,8 +17,8 @@ Never  asks for the rank where a digit is chosen already, nor picks a level, a s
    same operands, or others: these can bring nothing but the choice. On other questions, beside random subspaces (null)
    and beside the whole state (ceiling). Ranks 1, 2, 4, 8, 16 are tried until .95 of the ceiling is reached.
    Where fewer than half the digits follow the whole state, no rank is asked for.
-4. Behind the last heads, where the paper looks and the digit is chosen already: the same swap, and the first principal
-   directions, for the operator alone. No verdict rests on it.
+4. Behind the last heads, where the paper looks and the digit is chosen already: the same interchange, and the first
+   principal directions, for the operator alone. No verdict rests on it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from carrylens.arithmetic.battery.selection.subspaces import (
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.interventions.sites import Residual
 from carrylens.tasks.batches import joined
 
@@ -162,7 +162,7 @@ def _whole_state(at: PairStates) -> ColumnRates:
 
 def _interchange_sign(subject: Subject, turns: BranchPairs) -> ColumnRates:
     place, token = subject.position(f"A{subject.digits + 1}"), subject.token(turns.digit)
-    edit = swap([Residual(place, 0), *subject.nodes_at(place)])
+    edit = interchange([Residual(place, 0), *subject.nodes_at(place)])
     followed = subject.engine.run([edit], turns.base, turns.other).tokens[0, :, token] == turns.after
     return ColumnRates(
         hit_rate(followed), hit_rate(subject.engine.run([edit], turns.base, turns.null).changed[0, :, token])

@@ -25,7 +25,7 @@ from carrylens.arithmetic.battery.whole_algorithm.intervention_rows import rando
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import SGN
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.tasks.causal import Values
 
 
@@ -81,7 +81,7 @@ def align_hypotheses(
 ) -> list[AlignedHypothesis]:
     """For each causal model what the sites hold, by what interchanging each alone does to the same questions."""
     base, (source,) = random_pairs(subject.operation, subject.digits, n, 1, seed)
-    given = subject.engine.run([swap(site.nodes) for site in sites], base, source).tokens
+    given = subject.engine.run([interchange(site.nodes) for site in sites], base, source).tokens
     last_read = subject.position("D'0")
     found = []
     for model in models:

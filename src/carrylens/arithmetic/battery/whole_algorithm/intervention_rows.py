@@ -24,7 +24,7 @@ from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import SGN, A
-from carrylens.interventions.edits import Edit, swap
+from carrylens.interventions.edits import Edit, interchange
 from carrylens.tasks.batches import Column
 from carrylens.tasks.causal import Values
 from carrylens.tasks.variables import Variable
@@ -50,7 +50,7 @@ class InterventionRows:
     @property
     def edits(self) -> list[Edit]:
         """What is done in each row."""
-        edits_by_slot = [[swap(site.nodes, slot) for site in self.sites] for slot in range(len(self.sources))]
+        edits_by_slot = [[interchange(site.nodes, slot) for site in self.sites] for slot in range(len(self.sources))]
         return [
             sum((edits_by_slot[slot][at] for slot, at in enumerate(row) if at >= 0), Edit(())) for row in self.chosen
         ]

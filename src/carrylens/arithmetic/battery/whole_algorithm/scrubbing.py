@@ -39,7 +39,7 @@ from carrylens.arithmetic.battery.whole_algorithm.agreeing_sources import agreei
 from carrylens.arithmetic.battery.whole_algorithm.interchange_sites import InterchangeSite, SiteLabel, all_sites
 from carrylens.arithmetic.questions import Questions
 from carrylens.discovery.node_map import NodeMap, Nodes
-from carrylens.interventions.edits import Edit, swap
+from carrylens.interventions.edits import Edit, interchange
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
 
@@ -151,7 +151,7 @@ def staying_answers_of_circuit(
     sites = list(claimed.labels)
     edits = [
         _interchange_all(sites),
-        _interchange_all(sites) + (swap(claimed.rest, len(sites)) if claimed.rest else Edit(())),
+        _interchange_all(sites) + (interchange(claimed.rest, len(sites)) if claimed.rest else Edit(())),
     ]
     return np.asarray(~subject.engine.run(edits, base, [*sources, foreign]).failed)
 
@@ -189,7 +189,7 @@ def scrub_claimed(
 
 
 def _interchange_all(sites: Sequence[InterchangeSite]) -> Edit:
-    return sum((swap(site.nodes, slot) for slot, site in enumerate(sites)), Edit(()))
+    return sum((interchange(site.nodes, slot) for slot, site in enumerate(sites)), Edit(()))
 
 
 def _put_together(parts: Sequence[tuple[NDArray[np.bool_], Sequence[Questions]]], base: Questions) -> list[Questions]:

@@ -1,4 +1,4 @@
-"""Interchange: what sets of nodes do to the outputs when they take their values from another question.
+"""Interchange outcomes: what sets of nodes do to the outputs when they take their values from another question.
 
 Takes  a search context, sets of nodes, and matched pairs of a variable.
 Gives  for each set and output: how often it becomes the counterfactual one where that differs, and how often it
@@ -19,7 +19,7 @@ from carrylens.discovery.node_map import Nodes
 from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.evidence.rates import Rate
-from carrylens.interventions.edits import swap
+from carrylens.interventions.edits import interchange
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.pairs import Pairs, interchange_pairs, null_pairs
 from carrylens.tasks.task import Task
@@ -81,7 +81,7 @@ def _changed(search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli) -> 
     # For every set, how often each output changes on the null pairs.
     if not sets:
         return []
-    null = search.run([swap(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source)
+    null = search.run([interchange(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source)
     return [[Rate(int(count), len(stimuli.null.base)) for count in some] for some in null.changed.sum(1)]
 
 
@@ -89,7 +89,7 @@ def interchange_hits(
     search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli, least: int
 ) -> list[dict[int, Rate]]:
     """For every set, how often each output follows the variable, as `interchange_rates` but without the null."""
-    effect = search.run([swap(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source)
+    effect = search.run([interchange(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source)
     moves = (stimuli.expected != effect.right) & (stimuli.expected != effect.clean_tokens)  # what stays did not follow
     return count_hits(effect.tokens, stimuli.expected, moves, least)
 
