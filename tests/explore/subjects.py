@@ -85,15 +85,21 @@ def _query() -> Explored:
 SHAPES: dict[str, Callable[[], Explored]] = {
     "mix": lambda: drawn(arithmetic_task(Operation.MIX, 3)),
     "one layer": lambda: drawn(arithmetic_task(Operation.SUB, 2), n_layers=1),
-    "three layers, odd sizes": lambda: drawn(arithmetic_task(Operation.ADD, 2), n_layers=3, d_model=13, d_head=5, d_mlp=7),
+    "three layers, odd sizes": lambda: drawn(
+        arithmetic_task(Operation.ADD, 2), n_layers=3, d_model=13, d_head=5, d_mlp=7
+    ),
     "attention only": lambda: drawn(arithmetic_task(Operation.ADD, 3), d_mlp=0),
     "no norm": lambda: drawn(arithmetic_task(Operation.ADD, 2), normalization="none", d_model=12),
     "bare norm": lambda: drawn(arithmetic_task(Operation.ADD, 2), normalization="LNPre"),
     "gelu": lambda: drawn(arithmetic_task(Operation.ADD, 2), act_fn="gelu"),
     "gelu by tanh": lambda: drawn(arithmetic_task(Operation.ADD, 2), act_fn="gelu_new"),
     "units first": lambda: drawn(arithmetic_task(Operation.SUB, 3, _layout(units_first=True))),
-    "small sums": lambda: drawn(arithmetic_task(Operation.ADD, 3, _layout(answer_digits=3, sign=False, operator=False))),
-    "start and end": lambda: drawn(arithmetic_task(Operation.ADD, 3, _layout(start=("*",), end=("/",), equals=("=", "=")))),
+    "small sums": lambda: drawn(
+        arithmetic_task(Operation.ADD, 3, _layout(answer_digits=3, sign=False, operator=False))
+    ),
+    "start and end": lambda: drawn(
+        arithmetic_task(Operation.ADD, 3, _layout(start=("*",), end=("/",), equals=("=", "=")))
+    ),
     "query tokens, own output vocabulary": _query,
     "double": _double,
     "brackets": _brackets,

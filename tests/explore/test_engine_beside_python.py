@@ -1,8 +1,7 @@
-"""The page's engine under node gives what Python gives: for every shape, layout and kind of edit, on random questions."""
+"""The page's engine gives what Python gives: for every shape, layout and kind of edit, on random questions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -138,7 +137,7 @@ def test_the_lens_reads_the_stream_of_each_layer() -> None:
         assert np.abs(np.array([each["share"] for each in found]) - shares.max(-1)[: len(found)]).max() < 1e-4
 
 
-def words_of(tokens: Sequence[int], seed: int) -> list[str]:
+def words_of(tokens: NDArray[np.int64], seed: int) -> list[str]:
     return [str(each) for each in (*tokens, seed)]
 
 

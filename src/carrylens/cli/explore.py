@@ -24,7 +24,9 @@ def explore_command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where to put the page, if not explore.html in the model's folder, or maps/NAME."),
+        typer.Option(
+            metavar="FILE", help="Where to put the page, if not explore.html in the model's folder, or maps/NAME."
+        ),
     ] = None,
     folder: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where its map and claims are, if not there.")
@@ -41,10 +43,13 @@ def explore_command(
 
     The file needs no network and no server. It shows the map and the claims that were saved for these weights.
     """
-    from carrylens.workflow.exploring import EXPLORER, explore_challenge, explore_source
+    from carrylens.workflow.exploring import explore_challenge, explore_source
+    from carrylens.workflow.reading import EXPLORER
 
     if challenge == (model is not None):
-        raise CarryLensError("Name a model, or write --challenge; not both. Such as carrylens explore add_d6_l2_h3_w96_t2K_s1.")
+        raise CarryLensError(
+            "Name a model, or write --challenge; not both. Such as carrylens explore add_d6_l2_h3_w96_t2K_s1."
+        )
     if challenge:
         made, path = explore_challenge(level, seed), out or Path(f"challenge{level}.html")
     else:

@@ -59,7 +59,8 @@ def report_command(
     from carrylens.workflow.reading import PAGE, page_of_saved, read_source
 
     where, saved = read_source(find_source(model), folder, hypothesis)
-    page, path = page_of_saved(saved), out or where / PAGE
+    path = out or where / PAGE
+    page = page_of_saved(saved, path.parent)
     write_whole(path, page)
     written = [*_draw(model, saved, figures), *_tabulate([saved], tables)]
     if as_json:

@@ -66,15 +66,15 @@ def _table(model: CausalModel, mechanism: Mechanism) -> str:
     size = prod(len(model.values_of(parent)) for parent in mechanism.parents)
     if size > _MOST:
         raise CarryLensError(
-            f"{mechanism.variable} of {model.name!r} depends on {size:,} combinations of its parents' values, more than "
-            f"a page can hold ({_MOST:,}). State it in smaller steps."
+            f"{mechanism.variable} of {model.name!r} depends on {size:,} combinations of its parents' values, more "
+            f"than a page can hold ({_MOST:,}). State it in smaller steps."
         )
     combinations = parent_combinations(model, mechanism)
     result = np.asarray(mechanism.rule(*combinations.T)).astype(np.int64)
     found = np.broadcast_to(result, (len(combinations),))
     if not np.isin(found, model.values_of(mechanism.variable)).all():
         raise CarryLensError(
-            f"The rule of {mechanism.variable} of {model.name!r} gives a value that its family does not have. Add it to "
-            "the family's values."
+            f"The rule of {mechanism.variable} of {model.name!r} gives a value that its family does not have. Add it "
+            "to the family's values."
         )
     return packed_values(found)

@@ -45,23 +45,25 @@ LEVELS = {
         Operation.ADD,
         3,
         Dials(redundancy=3, decoys=1),
-        "Some nodes hold a right value that no later component reads: those are decoys, and they carry nothing. Others have "
-        "backups: interchange one alone and nothing moves, interchange most of them and the answer follows.",
+        "Some nodes hold a right value that no later component reads: those are decoys, and they carry nothing. "
+        "Others have backups: interchange one alone and nothing moves, interchange most of them and the answer "
+        "follows.",
     ),
     3: Level(
         "backups elsewhere, shared work, noise",
         Operation.ADD,
         3,
         Dials(redundancy=3, copies=Copies.PLACES, sharing=True, decoys=2, noise=1, rotated=True),
-        "Backups stand at other places, two heads share one fetch so that neither alone has the value, one head of each layer "
-        "is noise, there are more decoys, and no direction of the stream means anything by itself.",
+        "Backups stand at other places, two heads share one fetch so that neither alone has the value, one head of "
+        "each layer is noise, there are more decoys, and no direction of the stream means anything by itself.",
     ),
 }
 """The levels by number."""
 
 _GOAL = (
-    "A circuit was planted in this model. Choose nodes on the board and tag each with the variable it carries. Attention says "
-    "where to look, an interchange says what is so: say what it moves, and see whether the model answers as the algorithm does."
+    "A circuit was planted in this model. Choose nodes on the board and tag each with the variable it carries. "
+    "Attention says where to look, an interchange says what is so: say what it moves, and see whether the model "
+    "answers as the algorithm does."
 )
 
 

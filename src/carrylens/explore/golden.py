@@ -38,8 +38,8 @@ def read_nodes(model: Transformer) -> list[Node]:
 def golden_answers(model: Transformer, task: Task, pool: Batch, reference: Batch) -> Iterator[dict[str, Any]]:
     """A question, clean and under an edit of each kind of one node each, with its logits.
 
-    The model is to be in double precision, as the page computes: planted weights are so large that single precision moves
-    logits by a tenth.
+    The model is to be in double precision, as the page computes: planted weights are so large that single precision
+    moves logits by a tenth.
     """
     random, nodes = np.random.default_rng(_SEED), read_nodes(model)
     base, source = pool[:1], pool[1:2]
@@ -72,6 +72,6 @@ def check_half(model: Transformer, half: Transformer, task: Task, name: str) -> 
         if differ.any():
             example = task.question_text(questions[differ][:1])[0]
             raise CarryLensError(
-                f"In half precision {name} answers {int(differ.sum())} of {len(questions)} golden questions otherwise, "
-                f"such as {example}. Leave --half away."
+                f"In half precision {name} answers {int(differ.sum())} of {len(questions)} golden questions "
+                f"otherwise, such as {example}. Leave --half away."
             )

@@ -66,4 +66,3 @@ def _ids(family: Family, vocabulary: tuple[str, ...]) -> dict[str, int]:
 
 def _family(layout: Layout, variable: Variable) -> Family:
     return next(family for family in layout.families if family.name == variable.name)
-

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from carrylens.discovery.node_map import NodeMap, Role
+from carrylens.discovery.node_map import NodeMap, Role, Way
 from carrylens.evidence.confidence import stated_confidence
 from carrylens.evidence.rates import Rate
 from carrylens.tasks.task import Task
@@ -43,7 +43,7 @@ def _role(role: Role, place: Mapping[str, int]) -> list[Any]:
         *_rate(role.hit),
         *_rate(role.null),
         stated_confidence(role.hit, role.null),
-        role.way.value,
+        int(role.way is Way.DIFFERENCE),
     ]
 
 

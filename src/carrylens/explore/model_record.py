@@ -25,15 +25,24 @@ MOST_WEIGHTS = 2_500_000
 """More numbers than this make a page of more than 13 MB, which few browsers run with pleasure."""
 
 
+def fits_a_page(model: Transformer) -> bool:
+    """Whether the model is small enough for a page."""
+    return _count(model) <= MOST_WEIGHTS
+
+
 def check_size(model: Transformer, name: str) -> None:
     """Refuse a model that is too large for a page."""
-    count = sum(parameter.numel() for parameter in model.parameters())
-    if count > MOST_WEIGHTS:
+    count = _count(model)
+    if not fits_a_page(model):
         raise CarryLensError(
             f"{name} has {count:,} weights (width {model.config.d_model}): its page would have "
-            f"{count * 16 / 3e6:.0f} MB and answer too slowly to play with. Give a model of at most {MOST_WEIGHTS:,}, such "
-            "as add_d6_l2_h3_w96_t2K_s1; for this one write carrylens explain."
+            f"{count * 16 / 3e6:.0f} MB and answer too slowly to play with. Give a model of at most "
+            f"{MOST_WEIGHTS:,}, such as add_d6_l2_h3_w96_t2K_s1; for this one write carrylens explain."
         )
+
+
+def _count(model: Transformer) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def halved(model: Transformer) -> Transformer:

@@ -63,7 +63,8 @@ def page_of_data(data: Mapping[str, Any], kinds: tuple[VariableKind, ...]) -> st
 def script(names: tuple[str, ...], folder: str) -> str:
     """The scripts of a folder as one, in a scope of their own."""
     text = "\n".join(_asset(f"{folder}/{name}.js") for name in names)
-    assert "</script" not in text.lower() and "<!--" not in text
+    assert "</script" not in text.lower()
+    assert "<!--" not in text
     return f'(() => {{\n"use strict";\n{text}\n}})();\n'
 
 

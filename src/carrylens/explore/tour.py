@@ -65,24 +65,24 @@ def _steps(task: ArithmeticTask, looking: Node, carriers: tuple[Node, ...]) -> l
             "ask",
             address(),
             f"{first}: the units, {units}, make a {what}. The columns above them {passing}, up to the top.",
-            "The model writes its answer from the left, so its first digits depend on the very last digit it has read. The "
-            "bar under each token says how sure it is.",
+            "The model writes its answer from the left, so its first digits depend on the very last digit it has "
+            "read. The bar under each token says how sure it is.",
         ),
         _step(
             "What is known when",
             "watch",
             address(f=f"{tri},{resolved}", u=str(task.layout.n_question - 3)),
-            f"Below the tokens is the algorithm. {tri} says what a column alone knows of its {what}; U means that it hangs on "
-            f"the columns below. {resolved} is the {what} with all of them taken into account.",
-            f"Two tokens are still to come, and every {resolved} is U. Move “Tokens read” to the right, or press Play, and watch "
-            "all of them settle at once when the last digit arrives.",
+            f"Below the tokens is the algorithm. {tri} says what a column alone knows of its {what}; U means that it "
+            f"hangs on the columns below. {resolved} is the {what} with all of them taken into account.",
+            f"Two tokens are still to come, and every {resolved} is U. Move “Tokens read” to the right, or press "
+            "Play, and watch all of them settle at once when the last digit arrives.",
         ),
         _step(
             "A head that looks",
             "watch",
             address(n=str(looking), f=f"{tri},{resolved}"),
-            f"Above the tokens are the model's nodes: a column for each place, layers from the bottom up. {looking} is chosen; "
-            "lines show where it looks. Hover over others, or walk there with the arrow keys.",
+            f"Above the tokens are the model's nodes: a column for each place, layers from the bottom up. {looking} "
+            "is chosen; lines show where it looks. Hover over others, or walk there with the arrow keys.",
             "The rows between layers say what each place would answer if the model stopped there.",
         ),
         _step(
@@ -96,19 +96,19 @@ def _steps(task: ArithmeticTask, looking: Node, carriers: tuple[Node, ...]) -> l
             "Put something else in its place",
             "ask",
             address(n=str(carriers[0]), e=edits, c=f"{tri}[0]", f=f"{tri},{resolved}"),
-            f"The second question, {second}, has no {what} from its units. The chosen nodes now write what they write for it, "
-            f"everything else stays. {one_click}",
-            f"If these nodes carry {tri}[0], the model must now answer as the algorithm does with {tri}[0] forced to 0. Both "
-            "answers stand in the sentence above: do they agree?",
+            f"The second question, {second}, has no {what} from its units. The chosen nodes now write what they "
+            f"write for it, everything else stays. {one_click}",
+            f"If these nodes carry {tri}[0], the model must now answer as the algorithm does with {tri}[0] forced to "
+            "0. Both answers stand in the sentence above: do they agree?",
         ),
         _step(
             "Not one click, two hundred",
             "touch",
             address(n=str(carriers[0]), e=edits, c=f"{tri}[0]", f=f"{tri},{resolved}"),
-            "One click is one question. “Run on 200 fresh questions” asks the same of 200 new pairs, and of 200 others in which "
-            f"{tri}[0] does not differ: the null.",
-            f"Then find a question this edit breaks, lengthen the cascade, or send this view to somebody: all of it is in the "
-            f"address. A model of {n} digits has more to find.",
+            "One click is one question. “Run on 200 fresh questions” asks the same of 200 new pairs, and of 200 "
+            f"others in which {tri}[0] does not differ: the null.",
+            "Then find a question this edit breaks, lengthen the cascade, or send this view to somebody: all of it "
+            f"is in the address. A model of {n} digits has more to find.",
         ),
     ]
 

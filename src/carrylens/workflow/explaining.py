@@ -23,6 +23,7 @@ from carrylens.claims.judgement import CLAIMS
 from carrylens.discovery.map_folder import store_of
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.worked_examples import WORKED, work_questions
+from carrylens.explore.model_record import fits_a_page
 from carrylens.files import write_whole
 from carrylens.report.page.saved import Saved
 from carrylens.steps import finish, is_done
@@ -30,9 +31,10 @@ from carrylens.tasks.batches import Batch
 from carrylens.tasks.samplers import population_of
 from carrylens.workflow.analysis import Analysis
 from carrylens.workflow.battery import run_battery
+from carrylens.workflow.exploring import explore_source
 from carrylens.workflow.judging import judge_usual
 from carrylens.workflow.mapping import map_source, sufficient_map
-from carrylens.workflow.reading import PAGE, page_of_saved, read_source
+from carrylens.workflow.reading import EXPLORER, PAGE, page_of_saved, read_source
 from carrylens.workflow.testing import start_exam
 
 _EXAMPLES = 2  # questions worked through a model whose task has no examples of its own
@@ -55,9 +57,14 @@ def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
         finish(folder, "work", made_from, {WORKED: _worked(analysis, found)})
     _, saved = read_source(source, folder)
     files = {**saved.hashes, "version": __version__}
+    if not is_done(folder, "explore", files) and fits_a_page(analysis.model):
+        analysis.progress("writing the explorer", 0, 1)
+        own = [] if source.folder is None else [source.folder]
+        made = explore_source(source, [folder, *own], has_report=True)
+        finish(folder, "explore", files, {EXPLORER: made.page.encode()})
     if not is_done(folder, "report", files):
         analysis.progress("writing the page", 0, 1)
-        finish(folder, "report", files, {PAGE: page_of_saved(saved)})
+        finish(folder, "report", files, {PAGE: page_of_saved(saved, folder)})
     return folder, saved
 
 

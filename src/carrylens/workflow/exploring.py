@@ -30,7 +30,6 @@ from carrylens.workflow.reading import PAGE
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
 
-EXPLORER = "explore.html"
 _HEIGHT = 900
 
 
@@ -70,8 +69,10 @@ def explore(model: str | Path | Transformer, *, half: bool = False) -> Explorer:
     return Explorer(explored.name, explorer_page(explored))
 
 
-def explore_source(source: ModelSource, places: Sequence[Path], *, half: bool = False) -> Explorer:
-    """The page of a model that was found, with the map and claims of these weights from the first place that has them."""
+def explore_source(
+    source: ModelSource, places: Sequence[Path], *, half: bool = False, has_report: bool = False
+) -> Explorer:
+    """The page of a model that was found, with the map and claims of these weights that are in one of the places."""
     found = _saved_map(source, places)
     explored = Explored(
         source.load(),
@@ -80,7 +81,7 @@ def explore_source(source: ModelSource, places: Sequence[Path], *, half: bool = 
         map=found,
         claims=_saved_claims(source, places) if found else {},
         sha256=source.sha256,
-        has_report=bool(places) and (places[0] / PAGE).is_file(),
+        has_report=has_report or (places[0] / PAGE).is_file(),
         half=half,
     )
     return Explorer(source.name, explorer_page(explored))

@@ -20,7 +20,7 @@ function roleTable(page, roles) {
     h("tr", {},
       h("th", { scope: "row" }, h("div", { class: "chips", title: variables.length > 1 ? "No question tells these apart at this output" : "" }, variables.map((variable) => h("span", { class: `chip ${causal.family(variable).kind}`, text: causal.names[variable], title: causal.family(variable).meaning }))), h("span", { class: "soft small", text: `for ${task.outputPlaces[output]}` }),
         nodes.length > 1 ? h("div", { class: "soft small" }, `with ${nodes.length - 1} other node${nodes.length > 2 ? "s" : ""} `, button("choose all", () => page.chooseSet(nodes), { class: "plain", title: nodes.join(" + "), "data-key": `all ${nodes} ${variables} ${output}` })) : null,
-        way === "shift" || way === "patch_difference" ? h("div", { class: "soft small", text: "by difference patching" }) : null),
+        way ? h("div", { class: "soft small", text: "by difference patching" }) : null),
       h("td", {}, rateBar(hit, "hit"), h("span", { class: "mono", text: `${hit.hits}/${hit.n}` })),
       h("td", {}, rateBar(nothing, "null"), h("span", { class: "mono", text: `${nothing.hits}/${nothing.n}` })),
       h("td", { class: "mono", text: (Math.floor(confidence * 100) / 100).toFixed(2) })));
