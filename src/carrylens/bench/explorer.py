@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from carrylens.arithmetic.zoo.sources import find_source
-from carrylens.explore.page import ENGINE, explorer_page, script
-from carrylens.explore.page_data import Explored
+from carrylens.explorer.page import ENGINE, explorer_page, script
+from carrylens.explorer.page_data import Explored
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

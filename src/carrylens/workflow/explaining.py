@@ -23,7 +23,7 @@ from carrylens.claims.judgement import CLAIMS
 from carrylens.discovery.map_folder import store_of
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.worked_examples import WORKED, work_questions
-from carrylens.explore.model_record import fits_a_page
+from carrylens.explorer.model_record import fits_a_page
 from carrylens.files import write_whole
 from carrylens.report.page.saved import Saved
 from carrylens.steps import finish, is_done

@@ -20,9 +20,9 @@ from carrylens.claims.judgement import CLAIMS
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
-from carrylens.explore.challenge import challenge
-from carrylens.explore.page import explorer_page
-from carrylens.explore.page_data import Explored
+from carrylens.explorer.challenge import challenge
+from carrylens.explorer.page import explorer_page
+from carrylens.explorer.page_data import Explored
 from carrylens.files import write_whole
 from carrylens.model.source import ModelSource
 from carrylens.workflow.reading import PAGE

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from carrylens.errors import CarryLensError
-from carrylens.explore.packed import packed_values
+from carrylens.explorer.packed import packed_values
 from carrylens.report.kind_styles import kind_class
 from carrylens.tasks.causal import CausalModel, Mechanism
 from carrylens.tasks.timeline import parent_combinations

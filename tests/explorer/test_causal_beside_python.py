@@ -10,15 +10,15 @@ import pytest
 
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
-from carrylens.explore.causal_record import causal_record
-from carrylens.explore.page_data import Explored, page_data
-from carrylens.explore.question_record import chosen_samplers
+from carrylens.explorer.causal_record import causal_record
+from carrylens.explorer.page_data import Explored, page_data
+from carrylens.explorer.question_record import chosen_samplers
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel, Mechanism
 from carrylens.tasks.timeline import timeline
 from carrylens.tasks.variables import Family
-from explore.node_engine import run_cases
-from explore.subjects import SHAPES
+from explorer.node_engine import run_cases
+from explorer.subjects import SHAPES
 
 TASKS = ("mix", "one layer", "units first", "small sums", "query tokens, own output vocabulary", "brackets")
 

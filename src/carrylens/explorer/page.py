@@ -20,7 +20,7 @@ from importlib.resources import files
 from typing import Any
 
 from carrylens.arithmetic.task import ArithmeticTask
-from carrylens.explore.page_data import Explored, page_data
+from carrylens.explorer.page_data import Explored, page_data
 from carrylens.report.kind_styles import kind_rules
 from carrylens.tasks.variables import VariableKind
 
@@ -110,4 +110,4 @@ def _shape_line(explored: Explored) -> str:
 
 
 def _asset(name: str) -> str:
-    return files("carrylens.explore").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+    return files("carrylens.explorer").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from carrylens.errors import CarryLensError
-from carrylens.explore.packed import packed_floats, packed_values
+from carrylens.explorer.packed import packed_floats, packed_values
 from carrylens.interventions.edits import Edit, Fill, Replace
 from carrylens.interventions.engine import Engine
 from carrylens.interventions.plan import computed_positions
@@ -25,7 +25,7 @@ from carrylens.tasks.task import Task
 
 FILLS = (Fill.ZERO, Fill.MEAN, Fill.RESAMPLE, Fill.SOURCE)
 _SEED = 90_004
-_HALF_QUESTIONS = 2_000
+_HALF_QUESTIONS = 500
 
 
 def read_nodes(model: Transformer) -> list[Node]:

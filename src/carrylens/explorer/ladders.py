@@ -16,7 +16,7 @@ from carrylens.arithmetic.classes import QuestionClass, classify
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.targets import Target, TargetPopulation, is_possible
 from carrylens.arithmetic.task import ArithmeticTask
-from carrylens.explore.packed import packed_values
+from carrylens.explorer.packed import packed_values
 
 _ROWS, _PER_CLASS, _SEED = 8, 24, 90_003
 _TITLES = {False: "Length of the carry cascade", True: "Length of the borrow cascade"}

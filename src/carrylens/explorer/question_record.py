@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from carrylens.arithmetic.task import ArithmeticTask
-from carrylens.explore.ladders import class_samples, ladders
-from carrylens.explore.packed import packed_values
+from carrylens.explorer.ladders import class_samples, ladders
+from carrylens.explorer.packed import packed_values
 from carrylens.tasks.batches import Batch, Columns
 from carrylens.tasks.draws import below, draw
 from carrylens.tasks.samplers import Sampler

@@ -17,7 +17,7 @@ from carrylens.arithmetic.planted.planting import Planted, plant
 from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.questions import Operation
 from carrylens.errors import CarryLensError
-from carrylens.explore.page_data import Explored
+from carrylens.explorer.page_data import Explored
 from carrylens.tasks.task import Task
 
 

@@ -14,8 +14,8 @@ from carrylens.arithmetic.example_questions import example_questions
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.discovery.node_map import NodeMap, Role
-from carrylens.explore.packed import packed_values
-from carrylens.explore.question_record import SEED, chosen_samplers
+from carrylens.explorer.packed import packed_values
+from carrylens.explorer.question_record import SEED, chosen_samplers
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 from carrylens.tasks.task import Task

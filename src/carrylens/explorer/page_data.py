@@ -12,13 +12,13 @@ from typing import Any
 
 from carrylens import __version__
 from carrylens.discovery.node_map import NodeMap
-from carrylens.explore.causal_record import causal_record
-from carrylens.explore.golden import check_half, golden_answers
-from carrylens.explore.layout_record import layout_record
-from carrylens.explore.map_record import claims_record, map_record
-from carrylens.explore.model_record import check_size, halved, in_double, model_record
-from carrylens.explore.question_record import SEED, chosen_samplers, question_record, reference_of
-from carrylens.explore.tour import start_record, tour_record
+from carrylens.explorer.causal_record import causal_record
+from carrylens.explorer.golden import check_half, golden_answers
+from carrylens.explorer.layout_record import layout_record
+from carrylens.explorer.map_record import claims_record, map_record
+from carrylens.explorer.model_record import check_size, halved, in_double, model_record
+from carrylens.explorer.question_record import SEED, chosen_samplers, question_record, reference_of
+from carrylens.explorer.tour import start_record, tour_record
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import hash_of
 from carrylens.tasks.task import Task

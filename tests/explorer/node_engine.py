@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from carrylens.explore.page import ENGINE, script
+from carrylens.explorer.page import ENGINE, script
 
 RUNNER = Path(__file__).parent / "run_cases.mjs"
 

@@ -1,4 +1,4 @@
-"""Explore: one HTML file that runs a model, so that a reader can ask, watch, ablate and interchange.
+"""Explorer: one HTML file that runs a model, so that a reader can ask, watch, ablate and interchange.
 
 Takes  a model with its task, and what was saved about it.
 Gives  the text of a page that needs nothing but itself: weights, causal model, questions and evidence are in it.

@@ -48,11 +48,13 @@ class Board {
     const { model, task } = this.page.subject;
     const row = this.row("", head === null ? `L${layer} MLP` : `L${layer} H${head}`, `nodes layer${layer % 2}`);
     task.slots.forEach((slot, position) => {
-      const name = nodeName({ position, layer, head }), isRead = model.isRead({ position, layer });
-      const cell = isRead
+      const name = nodeName({ position, layer, head });
+      // A challenge does not tell which nodes nothing reads: decoys stand there, too.
+      const isShown = model.isRead({ position, layer }) || (this.page.data.challenge && position < model.end);
+      const cell = isShown
         ? h("button", { type: "button", class: "cell node", "data-node": name, tabindex: "-1" })
         : h("span", { class: "cell node unread", "aria-hidden": "true" });
-      if (isRead) this.cells.set(name, cell);
+      if (isShown) this.cells.set(name, cell);
       this.place(row, position, h("div", { class: "slot", role: "gridcell" }, cell));
     });
   }

@@ -10,16 +10,16 @@ import pytest
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.zoo.sources import shipped_names
-from carrylens.explore.golden import FILLS, read_nodes
-from carrylens.explore.model_record import in_double
-from carrylens.explore.page_data import Explored, page_data
-from carrylens.explore.question_record import chosen_samplers, reference_of
+from carrylens.explorer.golden import FILLS, read_nodes
+from carrylens.explorer.model_record import in_double
+from carrylens.explorer.page_data import Explored, page_data
+from carrylens.explorer.question_record import chosen_samplers, reference_of
 from carrylens.interventions.edits import Edit, Fill, Replace
 from carrylens.interventions.engine import Engine
 from carrylens.model.decoding import decode_outputs
 from carrylens.tasks.batches import Batch
-from explore.node_engine import run_cases
-from explore.subjects import SHAPES, shipped
+from explorer.node_engine import run_cases
+from explorer.subjects import SHAPES, shipped
 
 FEW, MANY = 12, 400
 ONE_OF_EACH_SHAPE = ("add_d5_l1_h3_w96_t5K_s1", "add_d6_l2_h3_w96_t2K_s1", "mix_d5_l3_h4_w96_t4K_s1")

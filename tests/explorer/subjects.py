@@ -17,7 +17,7 @@ from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.sources import find_source
-from carrylens.explore.page_data import Explored
+from carrylens.explorer.page_data import Explored
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.tasks.task import Task

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from carrylens.errors import CarryLensError
-from carrylens.explore.packed import packed_floats
+from carrylens.explorer.packed import packed_floats
 from carrylens.interventions.clean import reference_means
 from carrylens.interventions.parts import Parts
 from carrylens.model.transformer import Transformer
