@@ -197,8 +197,10 @@ def test_every_cell_says_what_it_is(page: Page) -> None:
     assert len(labels) == 116
     assert all(re.match(r"P\d+L\d(H\d|MLP) at \S+\. .", label) for label in labels)
     unnamed = page.evaluate(
-        "[...document.querySelectorAll('button, input, select')].filter(e => !e.textContent.trim()"
-        " && !e.closest('label') && !e.getAttribute('aria-label') && !(e.id && document.querySelector(`label[for=${e.id}]`))).length"
+        """[...document.querySelectorAll("button, input, select")].filter((each) => {
+          const isLabelled = each.closest("label") || (each.id && document.querySelector(`label[for=${each.id}]`));
+          return !each.textContent.trim() && !each.getAttribute("aria-label") && !isLabelled;
+        }).length"""
     )
     assert unnamed == 0
 

@@ -33,11 +33,14 @@ def layout_record(task: Task) -> dict[str, Any]:
 
 
 def _written(task: Task) -> dict[str, Any] | None:
-    # Arithmetic is typed as people type it, such as 45+7, whatever order its digits stand in.
+    # Arithmetic is typed and read as people do, such as 45+7, whatever order its digits stand in.
     if not isinstance(task, ArithmeticTask):
         return None
     signs = {"add": "+", "sub": "-", "mix": "+-"}[task.operation.value]
-    return {"digits": task.digits, "signs": signs}
+    outputs = task.causal.outputs
+    heights = [task.digits + 1 if output.index is None else output.index for output in outputs]  # the sign on top
+    downwards = sorted(range(len(outputs)), key=lambda at: -heights[at])
+    return {"digits": task.digits, "signs": signs, "order": downwards}
 
 
 def _slot(task: Task, at: int, slot: Slot) -> dict[str, Any]:

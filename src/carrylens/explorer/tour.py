@@ -7,6 +7,7 @@ Never  states what a model does: steps say where to look, and the page computes 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -44,73 +45,103 @@ def tour_record(model: Transformer, task: Task, found: NodeMap | None) -> list[d
         return []
     if not task.causal.admits(task.parse(list(_questions(task)))).all():
         return []
-    return _steps(task, *_actors(model, task, found))
+    return _Story(task, *_actors(model, task, found)).steps()
 
 
-def _steps(task: ArithmeticTask, looking: Node, carriers: tuple[Node, ...]) -> list[dict[str, Any]]:
-    first, second = _questions(task)
-    adds = task.operation is not Operation.SUB
-    what, tri, resolved = ("carry", "ST", "SV") if adds else ("borrow", "MB", "MV")
-    passing = "sum to 9, so they pass a carry on" if adds else "are equal, so they pass a borrow on"
-    units, n = first[task.digits - 1] + first[task.digits] + first[-1], task.digits
-    edits = ",".join(f"{node}.i" for node in carriers)
+@dataclass(frozen=True)
+class _Story:
+    # Whom the tour is about: a head to look at, and the carriers of what the units carry or borrow.
+    task: ArithmeticTask
+    looking: Node
+    carriers: tuple[Node, ...]
 
-    def address(**more: str) -> str:
-        return "#" + urlencode({"q": first, "s": second, **more})
+    def steps(self) -> list[dict[str, Any]]:
+        return [self._question(), self._known(), self._looks(), self._ablated(), self._interchanged(), self._many()]
 
-    one_click = f"Only {tri}[0] differs in what the columns above need."
-    return [
-        _step(
-            "A carry from the units" if adds else "A borrow from the units",
+    @property
+    def _adds(self) -> bool:
+        return self.task.operation is not Operation.SUB
+
+    @property
+    def _families(self) -> tuple[str, str, str]:
+        return ("carry", "ST", "SV") if self._adds else ("borrow", "MB", "MV")
+
+    def _address(self, **more: str) -> str:
+        first, second = _questions(self.task)
+        _, tri, resolved = self._families
+        return "#" + urlencode({"q": first, "s": second, "f": f"{tri},{resolved}", **more})
+
+    def _interchange(self) -> str:
+        edits = ",".join(f"{node}.i" for node in self.carriers)
+        return self._address(n=str(self.carriers[0]), e=edits, c=f"{self._families[1]}[0]")
+
+    def _question(self) -> dict[str, Any]:
+        first, (what, _, _), n = _questions(self.task)[0], self._families, self.task.digits
+        passing = "sum to 9, so they pass a carry on" if self._adds else "are equal, so they pass a borrow on"
+        return _step(
+            f"A {what} from the units",
             "ask",
-            address(),
-            f"{first}: the units, {units}, make a {what}. The columns above them {passing}, up to the top.",
+            self._address(),
+            f"{first}: the units, {first[n - 1]}{first[n]}{first[-1]}, make a {what}. Columns above them {passing}.",
             "The model writes its answer from the left, so its first digits depend on the very last digit it has "
             "read. The bar under each token says how sure it is.",
-        ),
-        _step(
+        )
+
+    def _known(self) -> dict[str, Any]:
+        what, tri, resolved = self._families
+        return _step(
             "What is known when",
             "watch",
-            address(f=f"{tri},{resolved}", u=str(task.layout.n_question - 3)),
+            self._address(u=str(self.task.layout.n_question - 3)),
             f"Below the tokens is the algorithm. {tri} says what a column alone knows of its {what}; U means that it "
             f"hangs on the columns below. {resolved} is the {what} with all of them taken into account.",
-            f"Two tokens are still to come, and every {resolved} is U. Move “Tokens read” to the right, or press "
-            "Play, and watch all of them settle at once when the last digit arrives.",
-        ),
-        _step(
+            "The last digit is still to come. Move “Tokens read” to the right, or press Play, and watch what was "
+            "open settle, all at once, when it arrives.",
+        )
+
+    def _looks(self) -> dict[str, Any]:
+        return _step(
             "A head that looks",
             "watch",
-            address(n=str(looking), f=f"{tri},{resolved}"),
-            f"Above the tokens are the model's nodes: a column for each place, layers from the bottom up. {looking} "
-            "is chosen; lines show where it looks. Hover over others, or walk there with the arrow keys.",
+            self._address(n=str(self.looking)),
+            "Above the tokens are the model's nodes: a column for each place, layers from the bottom up. "
+            f"{self.looking} is chosen; lines show where it looks. Hover over others, or walk there with the arrow "
+            "keys.",
             "The rows between layers say what each place would answer if the model stopped there.",
-        ),
-        _step(
+        )
+
+    def _ablated(self) -> dict[str, Any]:
+        return _step(
             "Take something away",
             "touch",
-            address(n=str(looking), e=f"{looking}.m", f=f"{tri},{resolved}"),
-            f"Now {looking} writes its mean instead of what it has to say. Look at what the edited model answers.",
+            self._address(n=str(self.looking), e=f"{self.looking}.m"),
+            f"Now {self.looking} writes its mean instead of what it has to say. Look at what the edited model answers.",
             "If nothing changes, other nodes may do the same work: take those away, too. Undo is below, and Ctrl+Z.",
-        ),
-        _step(
+        )
+
+    def _interchanged(self) -> dict[str, Any]:
+        what, tri, _ = self._families
+        return _step(
             "Put something else in its place",
             "ask",
-            address(n=str(carriers[0]), e=edits, c=f"{tri}[0]", f=f"{tri},{resolved}"),
-            f"The second question, {second}, has no {what} from its units. The chosen nodes now write what they "
-            f"write for it, everything else stays. {one_click}",
+            self._interchange(),
+            f"The second question, {_questions(self.task)[1]}, has no {what} from its units. The chosen nodes now "
+            "write what they write for it; everything else stays.",
             f"If these nodes carry {tri}[0], the model must now answer as the algorithm does with {tri}[0] forced to "
             "0. Both answers stand in the sentence above: do they agree?",
-        ),
-        _step(
+        )
+
+    def _many(self) -> dict[str, Any]:
+        tri = self._families[1]
+        return _step(
             "Not one click, two hundred",
             "touch",
-            address(n=str(carriers[0]), e=edits, c=f"{tri}[0]", f=f"{tri},{resolved}"),
+            self._interchange(),
             "One click is one question. “Run on 200 fresh questions” asks the same of 200 new pairs, and of 200 "
             f"others in which {tri}[0] does not differ: the null.",
             "Then find a question this edit breaks, lengthen the cascade, or send this view to somebody: all of it "
-            f"is in the address. A model of {n} digits has more to find.",
-        ),
-    ]
+            "is in the address.",
+        )
 
 
 def _step(title: str, look: str, hash_: str, *text: str) -> dict[str, Any]:

@@ -40,8 +40,10 @@ class Task {
     return values.map((value, t) => this.outputIds[t][value]);
   }
 
+  // An answer as people read it: arithmetic from its sign and top digit on, whatever order it is written in.
   answerText(tokens) {
-    return tokens.map((token) => this.outputVocabulary[token]).join("");
+    const order = this.written?.order ?? tokens.map((_, t) => t);
+    return order.map((t) => this.outputVocabulary[tokens[t]]).join("");
   }
 
   valuesText(values) {

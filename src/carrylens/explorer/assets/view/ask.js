@@ -24,12 +24,13 @@ class AskPanel {
     let row = 0;
     const out = h("output", { for: id, class: "mono" });
     const slide = h("input", { id, type: "range", min: 0, max: ladder.steps - 1, step: 1, value: ladder.steps - 1 });
+    const tell = () => (out.textContent = `${slide.value} column${slide.value === "1" ? "" : "s"}`);
     const go = () => {
-      out.textContent = `${slide.value} column${slide.value === "1" ? "" : "s"}`;
+      tell();
       this.take(rows[row][Number(slide.value)]);
     };
     slide.addEventListener("input", go);
-    out.textContent = `${slide.value} columns`;
+    tell();
     return h("div", {}, h("label", { for: id, class: "field", text: ladder.title }),
       h("span", { class: "together" }, slide, out, button("Other digits", () => { row = (row + 1) % rows.length; go(); }, { class: "plain", "data-key": `other${at}` })));
   }

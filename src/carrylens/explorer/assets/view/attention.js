@@ -26,7 +26,7 @@ class Attention {
     board.tokens.forEach((cell) => cell.style.removeProperty("--look"));
     const cell = name && board.cells.get(name);
     if (!cell || parseNode(name).head === null) return;
-    const frame = board.element.getBoundingClientRect(), from = cell.getBoundingClientRect();
+    const frame = board.stage.getBoundingClientRect(), from = cell.getBoundingClientRect();
     const x = from.left + from.width / 2 - frame.left, y = from.bottom - frame.top;
     lines.setAttribute("width", frame.width);
     lines.setAttribute("height", frame.height);

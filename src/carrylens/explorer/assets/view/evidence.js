@@ -15,19 +15,28 @@ function evidenceOf(page, name) {
 }
 
 function roleTable(page, roles) {
-  const { causal, task } = page.subject, alike = mergedRoles(roles), top = alike.slice(0, 6);
-  const rows = top.map(({ nodes, variables, output, hit, nothing, confidence, way }) =>
+  const alike = mergedRoles(roles), top = alike.slice(0, 6);
+  return h("div", { class: "tablewrap" }, h("table", { class: "roles" },
+    h("caption", { text: `Roles by the map${alike.length > top.length ? ` (best ${top.length} of ${alike.length})` : ""}` }),
+    h("thead", {}, h("tr", {},
+      h("th", { scope: "col", title: "Interchanges that moved the token as the algorithm under do predicts, of N pairs", text: "hit / N" }),
+      h("th", { scope: "col", title: "Matched pairs in which the token should stay, but moved", text: "null / N" }),
+      h("th", { scope: "col", title: "How probable it is that the role is true", text: "confidence" }))),
+    top.map((role) => roleRows(page, role))));
+}
+
+// What is carried for which output in one row, its rates in the next.
+function roleRows(page, { nodes, variables, output, hit, nothing, confidence, way }) {
+  const { causal, task } = page.subject, others = nodes.length - 1;
+  const chips = variables.map((variable) => h("span", { class: `chip ${causal.family(variable).kind}`, text: causal.names[variable], title: causal.family(variable).meaning }));
+  const said = [`for ${task.outputPlaces[output]}`, way ? "by difference patching" : "", others ? `with ${others} other${others > 1 ? "s" : ""}` : ""].filter(Boolean).join(", ");
+  return h("tbody", {},
+    h("tr", { class: "what" }, h("th", { scope: "rowgroup", colspan: 3 }, h("span", { class: "chips", title: variables.length > 1 ? "No question tells these apart at this output" : "" }, chips,
+      h("span", { class: "soft small", text: said }), others ? button("choose all", () => page.chooseSet(nodes), { class: "plain small", title: nodes.join(" + "), "data-key": `all ${nodes} ${variables} ${output}` }) : null))),
     h("tr", {},
-      h("th", { scope: "row" }, h("div", { class: "chips", title: variables.length > 1 ? "No question tells these apart at this output" : "" }, variables.map((variable) => h("span", { class: `chip ${causal.family(variable).kind}`, text: causal.names[variable], title: causal.family(variable).meaning }))), h("span", { class: "soft small", text: `for ${task.outputPlaces[output]}` }),
-        nodes.length > 1 ? h("div", { class: "soft small" }, `with ${nodes.length - 1} other node${nodes.length > 2 ? "s" : ""} `, button("choose all", () => page.chooseSet(nodes), { class: "plain", title: nodes.join(" + "), "data-key": `all ${nodes} ${variables} ${output}` })) : null,
-        way ? h("div", { class: "soft small", text: "by difference patching" }) : null),
       h("td", {}, rateBar(hit, "hit"), h("span", { class: "mono", text: `${hit.hits}/${hit.n}` })),
       h("td", {}, rateBar(nothing, "null"), h("span", { class: "mono", text: `${nothing.hits}/${nothing.n}` })),
       h("td", { class: "mono", text: (Math.floor(confidence * 100) / 100).toFixed(2) })));
-  return h("div", { class: "tablewrap" }, h("table", { class: "roles" },
-    h("caption", { text: `Roles by the map${alike.length > top.length ? ` (best ${top.length} of ${alike.length})` : ""}` }),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "carries" }), h("th", { scope: "col", title: "Interchanges that moved the token as the algorithm under do predicts, of N pairs", text: "hit / N" }), h("th", { scope: "col", title: "Matched pairs in which the token should stay but moved", text: "null / N" }), h("th", { scope: "col", title: "How probable it is that the role is true", text: "confidence" }))),
-    h("tbody", {}, rows)));
 }
 
 // Roles of one set for one output that were measured alike: variables that no question tells apart there.

@@ -15,7 +15,8 @@ class Board {
       for (let head = model.nHeads - 1; head >= 0; head--) this.nodeRow(layer, head);
     }
     this.tokenRow();
-    this.scroller = h("div", { class: "scroller", tabindex: "-1" }, this.element);
+    this.stage = h("div", { class: "stage" }, this.element);
+    this.scroller = h("div", { class: "scroller", tabindex: "-1" }, this.stage);
     this.focusName = null;
     this.element.addEventListener("keydown", (event) => this.onKey(event));
     this.element.addEventListener("pointerover", (event) => this.onHover(event.target.closest("[data-node]")));

@@ -17,7 +17,7 @@ class Page {
   build() {
     this.attention = new Attention(this);
     this.board = new Board(this);
-    this.board.element.append(this.attention.lines);
+    this.board.stage.append(this.attention.lines);
     this.algorithm = new AlgorithmRows(this);
     this.answers = new AnswerRows(this);
     this.ask = new AskPanel(this);

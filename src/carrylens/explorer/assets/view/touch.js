@@ -66,7 +66,7 @@ class TouchPanel {
     });
     const tools = h("div", { class: "together tools" },
       button("Undo", () => store.undo(), { disabled: !store.past.length }), button("Redo", () => store.redo(), { disabled: !store.future.length }), button("Clear", () => store.edit([]), { disabled: !edits.length }));
-    const reads = this.page.subject.task.fedBack && h("label", { class: "reading small" }, h("input", { type: "checkbox", checked: reading === "right", "data-key": "reading", onchange: (event) => store.set({ reading: event.target.checked ? "right" : "own" }) }), " read the right answer before each token, as the map did");
+    const reads = this.page.subject.task.fedBack && h("label", { class: "reading small" }, h("input", { type: "checkbox", checked: reading === "right", "data-key": "reading", onchange: (event) => store.set({ reading: event.target.checked ? "right" : "own" }) }), " read the right answer before each token, as maps are made");
     replaceKept(this.stack, h("h3", { text: edits.length ? `Edits (${edits.length})` : "No edits" }), items.length ? h("ul", { class: "stack" }, items) : null, tools, reads || null, this.claim());
   }
 
