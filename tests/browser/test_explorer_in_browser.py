@@ -354,9 +354,7 @@ def test_a_challenge_is_scored_by_its_truth(browser: Browser, tmp_path: Path) ->
     told.wait_for()
     assert f"2 of 3 tags are true; 2 of {len(truth['pairs'])} true roles were found." in told.inner_text()
     assert "a decoy" in told.inner_text()
-    page.wait_for_function(
-        "document.querySelector('.scored').innerText.includes('pairs give the predicted answer')", timeout=60_000
-    )
+    told.get_by_text("pairs give the predicted answer").first.wait_for(timeout=60_000)
     page.close()
 
 
