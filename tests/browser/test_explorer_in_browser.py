@@ -349,6 +349,10 @@ def test_a_challenge_is_scored_by_its_truth(browser: Browser, tmp_path: Path) ->
     for node, name in (*truth["pairs"][:2], decoy):
         page.locator(f"[data-node={node}]").click()
         page.locator("#tag-variable").select_option(name)
+    address = page.url
+    page.reload()
+    page.wait_for_selector(READY)
+    assert page.url == address, "tags are kept in the address"
     press(page, "Finish and score")
     told = page.locator(".scored")
     told.wait_for()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
@@ -15,10 +17,13 @@ from carrylens.explorer.page_data import Explored, page_data
 from carrylens.explorer.question_record import chosen_samplers
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel, Mechanism
+from carrylens.tasks.draws import below, draw
+from carrylens.tasks.layout import Layout, Slot
+from carrylens.tasks.task import Task
 from carrylens.tasks.timeline import timeline
 from carrylens.tasks.variables import Family
 from explorer.node_engine import run_cases
-from explorer.subjects import SHAPES
+from explorer.subjects import SHAPES, drawn
 
 TASKS = ("mix", "one layer", "units first", "small sums", "query tokens, own output vocabulary", "brackets")
 
@@ -118,6 +123,35 @@ def test_invented_questions_are_those_the_task_is_for() -> None:
         batch = questions_of(explored, 1, 1).with_values(np.asfortranarray(np.array(rows, dtype=np.int8)))
         explored.task.causal.check_batch(batch)
         assert explored.task.causal.admits(batch).all()
+
+
+@dataclass(frozen=True)
+class Unequal:
+    """Two different values: a domain in which no input may be changed by itself."""
+
+    def draw(self, seed: int, start: int, count: int) -> Batch:
+        draws = draw((seed, 5), start, count, 2)
+        first, step = below(draws[:, 0], 4), 1 + below(draws[:, 1], 3)
+        return Batch([PAIR[0], PAIR[1]], np.stack([first, (first + step) % 4], axis=1))
+
+
+PAIR, LESS = Family("X", (0, 1, 2, 3), "value"), Family("L", (0, 1), "1 if the first is less", labels=("no", "yes"))
+
+
+def test_questions_are_taken_as_they_are_where_inputs_depend_on_each_other() -> None:
+    def differ(batch: Batch) -> NDArray[np.bool_]:
+        return np.asarray(batch.values[:, 0] != batch.values[:, 1])
+
+    rule = Mechanism(LESS.variable, (PAIR[0], PAIR[1]), lambda a, b: a < b)
+    inputs = (PAIR[0], PAIR[1])
+    causal = CausalModel("less", (PAIR, LESS), inputs, (LESS.variable,), (rule,), fed_back=False, domain=differ)
+    slots = (*(Slot(f"X{k}", input=PAIR[k]) for k in range(2)), Slot("?", token="?", reads=LESS.variable))
+    layout = Layout((*"0123", "?"), slots, (PAIR, LESS), output_vocabulary=("no", "yes"))
+    explored = drawn(Task("less", causal, layout, {"unequal": Unequal()}))
+    data = page_data(explored)
+    assert not data["questions"]["free"]
+    (rows,) = run_cases(data, [{"do": "invented", "seed": 3, "count": 500}])
+    assert all(first != second for first, second in rows)
 
 
 def test_a_rule_too_large_for_a_page_is_refused() -> None:

@@ -26,6 +26,7 @@ from carrylens.errors import CarryLensError
 from carrylens.explorer.challenge import LEVELS, challenge, truth_record, veiled
 from carrylens.explorer.page import embedded, explorer_page
 from carrylens.explorer.page_data import Explored, page_data
+from carrylens.model.folder import save_model
 from carrylens.model.transformer import Transformer
 from carrylens.workflow.exploring import explore_source
 from explorer.node_engine import run_cases
@@ -128,6 +129,26 @@ def test_hostile_texts_stay_data(payload: str) -> None:
     assert parts.suspicious == []
     assert data_of(page)["name"] == payload
     assert data_of(page)["claims"]["hypothesis"] == payload
+
+
+def test_a_hostile_folder_with_hostile_claims_stays_data(tmp_path: Path) -> None:
+    folder = tmp_path / "<img src=x onerror='window.hacked = 1'>"
+    save_model(SHAPES["units first"]().model, folder)
+    claims = {"model": folder.name, "hypothesis": PAYLOADS[0], "skeleton": PAYLOADS[1]}
+    (folder / "claims.json").write_text(json.dumps(claims))
+    out = tmp_path / "page.html"
+    result = CliRunner().invoke(app, ["explore", str(folder), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    parts = _Parts(out.read_text())
+    assert len(parts.scripts) == 3
+    assert parts.suspicious == []
+    assert data_of(out.read_text())["name"] == folder.name
+
+
+def test_a_page_that_cannot_be_written_is_an_error_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = CliRunner().invoke(app, ["explore", "--challenge", "--out", str(tmp_path / "file" / "page.html")])
+    assert isinstance(result.exception, CarryLensError)
 
 
 def test_a_parser_would_see_a_payload_that_got_through() -> None:

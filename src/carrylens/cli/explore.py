@@ -55,10 +55,9 @@ def explore_command(
     else:
         from carrylens.arithmetic.zoo.sources import find_source
 
-        source = find_source(str(model))
+        source = find_source(str(model), any_name=True)
         places = source.analysis_places(folder)
         made, path = explore_source(source, places, half=half), out or places[0] / EXPLORER
-    path.parent.mkdir(parents=True, exist_ok=True)
     made.save(path)
     if as_json:
         print_record({"page": str(path), "bytes": len(made.page.encode()), "model": made.name})

@@ -41,9 +41,14 @@ class Explorer:
     page: str
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file that any browser opens."""
-        write_whole(Path(path), self.page.encode())
-        return Path(path)
+        """Write the page to a file that any browser opens; folders that are not there are made."""
+        path = Path(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CarryLensError(f"{path.parent} cannot be made ({error.strerror}). Give another place.") from error
+        write_whole(path, self.page.encode())
+        return path
 
     def __repr__(self) -> str:
         return f"<Explorer of {self.name}: {len(self.page) / 1e6:.1f} MB; save('explore.html') writes it>"
@@ -61,7 +66,7 @@ class Explorer:
 def explore(model: str | Path | Transformer, *, half: bool = False) -> Explorer:
     """The page of a model: a name, a folder, `hf:owner/repository`, or a loaded model that knows its task."""
     if isinstance(model, str | Path):
-        source = find_source(str(model))
+        source = find_source(str(model), any_name=True)
         return explore_source(source, source.analysis_places(None), half=half)
     if model.task is None:
         raise CarryLensError("It is not known what this model is for. Set model.task, or load it with carrylens.load.")

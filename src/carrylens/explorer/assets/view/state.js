@@ -86,6 +86,7 @@ class Store {
     if (state.tint !== "map") parts.set("t", state.tint);
     if (state.families) parts.set("f", state.families.join(","));
     if (state.cursor !== null) parts.set("u", String(state.cursor));
+    if (state.tags.length) parts.set("g", state.tags.map(({ node, variable }) => `${node}.${causal.names[variable]}`).join(","));
     return `#${parts}`;
   }
 
@@ -114,6 +115,8 @@ class Store {
     const selected = parseNode(parts.get("n") ?? "");
     patch.selected = isHere(selected) ? nodeName(selected) : null;
     patch.tint = ["map", "breaks", "tags"].includes(parts.get("t")) ? parts.get("t") : this.data.map ? "map" : this.state.tint;
+    const tagged = (parts.get("g") ?? "").split(",").map((text) => text.split("."));
+    patch.tags = tagged.filter(([node, name]) => isHere(parseNode(node)) && causal.place.has(name)).map(([node, name]) => ({ node, variable: causal.place.get(name) }));
     const families = causal.families.map(({ name }) => name);
     patch.families = parts.has("f") ? parts.get("f").split(",").filter((name) => families.includes(name)) : null;
     const cursor = Number(parts.get("u") ?? NaN);
