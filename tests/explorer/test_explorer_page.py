@@ -35,6 +35,7 @@ from explorer.subjects import SHAPES, shipped
 ADD = "add_d6_l2_h3_w96_t2K_s1"
 PAYLOADS = (
     "</script><script>window.hacked = 1</script>",
+    "</script / ><script>window.hacked = 1</script / >",
     "<img src=x onerror='window.hacked = 1'>",
     '" onmouseover="window.hacked = 1" x="',
     "javascript:window.hacked=1",
@@ -131,10 +132,17 @@ def test_hostile_texts_stay_data(payload: str) -> None:
     assert data_of(page)["claims"]["hypothesis"] == payload
 
 
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_letter_that_html_knows_is_in_the_data(payload: str) -> None:
+    text = embedded({payload: [payload]})
+    assert set("<>&\u2028").isdisjoint(text)
+    assert json.loads(text) == {payload: [payload]}
+
+
 def test_a_hostile_folder_with_hostile_claims_stays_data(tmp_path: Path) -> None:
     folder = tmp_path / "<img src=x onerror='window.hacked = 1'>"
     save_model(SHAPES["units first"]().model, folder)
-    claims = {"model": folder.name, "hypothesis": PAYLOADS[0], "skeleton": PAYLOADS[1]}
+    claims = {"model": folder.name, "hypothesis": PAYLOADS[0], "skeleton": PAYLOADS[2]}
     (folder / "claims.json").write_text(json.dumps(claims))
     out = tmp_path / "page.html"
     result = CliRunner().invoke(app, ["explore", str(folder), "--out", str(out)])
@@ -152,7 +160,7 @@ def test_a_page_that_cannot_be_written_is_an_error_in_a_line(tmp_path: Path) -> 
 
 
 def test_a_parser_would_see_a_payload_that_got_through() -> None:
-    page = page_of(ADD).replace(embedded({}), "").replace("</h1>", f"{PAYLOADS[0]}{PAYLOADS[1]}</h1>")
+    page = page_of(ADD).replace(embedded({}), "").replace("</h1>", f"{PAYLOADS[0]}{PAYLOADS[2]}</h1>")
     parts = _Parts(page)
     assert len(parts.scripts) == 4
     assert parts.suspicious
