@@ -2,7 +2,7 @@
 
 const FILLS = { mean: "m", zero: "z", resample: "r", source: "i" };
 const FILL_WORDS = { mean: "mean", zero: "zero", resample: "resample", source: "interchange" };
-const MARKS = { mean: "x̄", zero: "0", resample: "↻", source: "⇄" };
+const MARKS = { mean: "x̄", zero: "∅", resample: "↻", source: "⇄" };
 
 class Store {
   constructor(subject, data) {
