@@ -105,7 +105,7 @@ def test_trace_svg_is_a_picture_with_words_in_it(tmp_path: Path) -> None:
 
 def test_a_picture_that_cannot_be_written_is_one_line_and_leaves_no_file(tmp_path: Path) -> None:
     result = run("trace", "4+5", "--svg", str(tmp_path / "gone" / "x.svg"))
-    assert_one_line_error(result, "cannot be written: No such file or directory")
+    assert_one_line_error(result, str(tmp_path / "gone" / "x.svg"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -165,78 +165,79 @@ def test_a_bad_line_is_reported_and_the_others_are_answered() -> None:
     result = run("classify", stdin="1+2\nabc\r\n\n99999+1\n-\n")
     assert result.stdout == "1+2  +03  S0  cascade 0\n99999+1  +100000  S5  cascade 4\n"
     assert result.returncode == 2
-    assert [line.split(" is no question")[0] for line in result.stderr.splitlines()] == [
-        "carrylens: line 2: 'abc'",
-        "carrylens: line 3: ''",
-        "carrylens: line 5: '-'",
+    assert [line.split("'")[:2] for line in result.stderr.splitlines()] == [
+        ["carrylens: line 2: ", "abc"],
+        ["carrylens: line 3: ", ""],
+        ["carrylens: line 5: ", "-"],
     ]
 
 
-def assert_one_line_error(result: subprocess.CompletedProcess[str], message: str) -> None:
+def assert_one_line_error(result: subprocess.CompletedProcess[str], *names: str) -> None:
+    """Exit 2 and one line that gives all of these names and values."""
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
     assert result.stderr.startswith("carrylens: ")
-    assert message in result.stderr
+    assert all(name in result.stderr for name in names), result.stderr
 
 
 @pytest.mark.parametrize(("command", "ran"), [("trace", run), ("classify", run_here)])
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "names"),
     [
-        (["4a+5"], "'4a+5' is no question: 'a' (U+0061) does not belong in one. Write two whole numbers with + or -"),
-        (["5\u22123"], "'\u2212' (U+2212) does not belong in one"),
-        ([""], "'' is no question"),
-        (["-"], "'-' is no question"),
-        (["-5+3"], "'-5+3' is no question"),
-        (["5"], "'5' is no question"),
-        (["1+2+3"], "'1+2+3' is no question"),
-        (["1" * 41 + "+1"], "has an operand of 41 digits, but the width is 40. Write at most 40."),
-        (["1234+5", "--digits", "3"], "an operand of 4 digits, but the width is 3. Ask for a width of 4 or more."),
-        (["4+5", "--digits", "0"], "0 is no width. Write a number of digits from 1 to 40."),
-        (["4+5", "--digits", "41"], "41 is no width"),
-        (["4+5", "--digits", "many"], "Invalid value for '--digits'"),
+        (["4a+5"], "'4a+5' 'a' (U+0061) 45+7"),
+        (["5\u22123"], "'\u2212' (U+2212)"),
+        ([""], "''"),
+        (["-"], "'-'"),
+        (["-5+3"], "'-5+3'"),
+        (["5"], "'5'"),
+        (["1+2+3"], "'1+2+3'"),
+        (["1" * 41 + "+1"], " 41  40."),
+        (["1234+5", "--digits", "3"], "'1234+5' 4 3"),
+        (["4+5", "--digits", "0"], "0 40."),
+        (["4+5", "--digits", "41"], "41 40."),
+        (["4+5", "--digits", "many"], "'--digits' integer"),
         (["x" * 100_000], "xxx…"),
     ],
 )
 def test_bad_input_gets_one_line_that_says_what_to_write(
-    command: str, ran: Run, arguments: list[str], message: str
+    command: str, ran: Run, arguments: list[str], names: str
 ) -> None:
     result = ran(command, *arguments)
-    assert_one_line_error(result, message)
+    assert_one_line_error(result, *names.split())
     assert result.stdout == ""
     assert len(result.stderr) < 400
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "names"),
     [
-        (["tarce", "4+5"], "No such command 'tarce'"),
-        (["--nope"], "No such option: --nope"),
-        (["frequencies", "--digits", "50"], "50 is no width"),
-        (["frequencies", "--seed", "-1"], "seed of 0 or more"),
-        (["trace", "4+5", "6+7", "--svg", "x.svg"], "--svg draws one question, but 2 were given"),
+        (["tarce", "4+5"], "'tarce'"),
+        (["--nope"], "--nope"),
+        (["frequencies", "--digits", "50"], "50 40."),
+        (["frequencies", "--seed", "-1"], "seed -1"),
+        (["trace", "4+5", "6+7", "--svg", "x.svg"], "--svg 2"),
     ],
 )
-def test_a_command_that_cannot_be_understood_gets_one_line(arguments: list[str], message: str) -> None:
-    assert_one_line_error(run(*arguments), message)
+def test_a_command_that_cannot_be_understood_gets_one_line(arguments: list[str], names: str) -> None:
+    assert_one_line_error(run(*arguments), *names.split())
 
 
 @pytest.mark.parametrize("option", ["--jsn", "-h", "--digit=4"])
 @pytest.mark.parametrize(("command", "ran"), [("trace", run_here), ("classify", run)])
 def test_a_mistyped_option_is_told_before_anything_is_answered(command: str, ran: Run, option: str) -> None:
     result = ran(command, "4+5", option)
-    assert_one_line_error(result, f"No such option: '{option}'")
+    assert_one_line_error(result, f"'{option}'")
     assert result.stdout == ""
 
 
 def test_a_width_that_is_none_is_told_once_and_even_without_questions() -> None:
-    assert_one_line_error(run("classify", "--digits", "0", stdin="1+2\n3+4\n"), "0 is no width")
-    assert_one_line_error(run("classify", "--digits", "99", stdin=""), "99 is no width")
+    assert_one_line_error(run("classify", "--digits", "0", stdin="1+2\n3+4\n"), "0", "40")
+    assert_one_line_error(run("classify", "--digits", "99", stdin=""), "99", "40")
 
 
 @pytest.mark.parametrize("path", ["", ".", "/"])
 def test_a_picture_cannot_be_put_where_a_folder_is(path: str) -> None:
-    assert_one_line_error(run("trace", "4+5", "--svg", path), "it is no ordinary file")
+    assert_one_line_error(run("trace", "4+5", "--svg", path), repr(str(Path(path).resolve())))
 
 
 @pytest.mark.parametrize(
@@ -256,7 +257,7 @@ def test_closed_and_full_streams_are_one_line(redirection: str, message: str) ->
 def test_an_input_that_cannot_be_read_is_one_line() -> None:
     script = f"'{sys.executable}' -m carrylens classify < /proc/self/mem"
     result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False, timeout=60)
-    assert_one_line_error(result, "Standard input cannot be read")
+    assert_one_line_error(result, "Standard input")
 
 
 def test_a_closed_error_stream_does_not_change_the_status() -> None:
@@ -310,10 +311,7 @@ def test_prove_counts_every_case() -> None:
     )
     wiring = sum(record["cases"] for record in records if record["name"] == "uniform")
     cases = sum(record["cases"] for record in records) - wiring
-    assert (
-        run("prove").stdout.splitlines()[-1]
-        == f"All {cases:,} cases of the induction and {wiring:,} checks of the wiring hold."
-    )
+    assert re.findall(r"[\d,]+", run("prove").stdout.splitlines()[-1]) == [f"{cases:,}", f"{wiring:,}"]
 
 
 def test_frequencies_add_up_to_all_questions() -> None:

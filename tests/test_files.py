@@ -1,5 +1,7 @@
 """Files are whole or not there."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path, monkeyp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("carrylens.files.os.fsync", full)
-    with pytest.raises(CarryLensError, match="cannot be written: No space left on device"):
+    with pytest.raises(CarryLensError, match=os.strerror(errno.ENOSPC)):
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
@@ -42,7 +44,7 @@ def test_a_link_stays_a_link_and_the_mode_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_device_is_not_replaced() -> None:
-    with pytest.raises(CarryLensError, match="it is no ordinary file"):
+    with pytest.raises(CarryLensError, match="/dev/null"):
         write_whole(Path("/dev/null"), b"new")
 
 

@@ -1,4 +1,4 @@
-"""Folders: files that are all there, or are not there at all, and that nobody changed since.
+"""Folders: files that are all there, or are not there at all, and that did not change since.
 
 Takes  a folder and the bytes of the files to put in it.
 Gives  files that replace the old ones only once all of them are safely on disk, sealed by a list of their hashes.

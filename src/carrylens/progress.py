@@ -12,4 +12,4 @@ Progress = Callable[[str, int, int], None]
 
 
 def silent(_what: str, _done: int, _total: int) -> None:
-    """Progress that nobody wants to see."""
+    """Progress that is not shown."""

@@ -109,13 +109,13 @@ def test_equal_and_nearly_equal_operands_are_answered_exactly(number: int, step:
 @pytest.mark.parametrize("state", STATEMENTS)
 @pytest.mark.parametrize("digits", [0, -1, 41])
 def test_a_width_that_is_none_has_no_algorithm(state: type, digits: int) -> None:
-    with pytest.raises(CarryLensError, match="is no width"):
+    with pytest.raises(CarryLensError, match=rf"^{digits}\b.*40"):
         state(Operation.ADD, digits)
 
 
 @pytest.mark.parametrize("state", STATEMENTS)
 def test_what_is_no_operation_has_no_algorithm(state: type) -> None:
-    with pytest.raises(CarryLensError, match="'add' is no operation. Give Operation.ADD, Operation.SUB, Operation.MIX"):
+    with pytest.raises(CarryLensError, match=r"'add'.*Operation\.ADD, Operation\.SUB, Operation\.MIX"):
         state("add", 3)
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic import Operation, Population, PopulationKind, Questions, answers
 from carrylens.arithmetic.decoding import decode_answers
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.task import arithmetic_task
@@ -13,7 +13,7 @@ from carrylens.model.answer_pass import answer_logits
 
 def test_decoding_agrees_with_writing_one_token_at_a_time_by_hand() -> None:
     model = Transformer(config_of_width(3, 2, 3, width=24, seed=1))
-    questions = Stream(StreamKind.NATURAL, Operation.MIX, 3, seed=1).take(0, 5)
+    questions = Population(PopulationKind.NATURAL, Operation.MIX, 3).draw(1, 0, 5)
     for row, given in enumerate(decode_answers(model, questions)):
         ids = encode(questions[slice(row, row + 1)])[0].tolist()
         for _ in range(5):
@@ -25,7 +25,7 @@ def test_decoding_agrees_with_writing_one_token_at_a_time_by_hand() -> None:
 def test_every_token_right_when_taught_is_an_answer_right_when_alone() -> None:
     # The claim that lets failures be counted without decoding.
     model = Transformer(config_of_width(1, 1, 3, width=24, seed=3))
-    questions = Stream(StreamKind.NATURAL, Operation.ADD, 1, seed=1).take(0, 50)
+    questions = Population(PopulationKind.NATURAL, Operation.ADD, 1).draw(1, 0, 50)
     optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
     tokens = torch.from_numpy(encode(questions, answers(questions)))
     for _ in range(60):

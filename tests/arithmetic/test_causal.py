@@ -1,3 +1,4 @@
+import re
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError
 
@@ -178,19 +179,19 @@ def test_one_number_is_set_for_all_questions() -> None:
 @pytest.mark.parametrize("variable", [ST[3], A[4], D[3], MD[0]])
 def test_a_variable_the_algorithm_does_not_have_is_refused(variable: Variable) -> None:
     questions = Questions.parse(["123+456"])
-    with pytest.raises(CarryLensError, match=r"^'left-to-right add' has no variable "):
+    with pytest.raises(CarryLensError, match=f"^'left-to-right add'.*{re.escape(str(variable))}"):
         ADD.run(questions, do={variable: 0})
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         ADD.run(questions, read=[variable])
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         ADD.run(questions)[variable]
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         ADD.ancestors(variable)
 
 
 @pytest.mark.parametrize("values", [[0], [0, 1, 0], [[0, 1]], [[0], [1]], []])
 def test_values_of_the_wrong_shape_are_refused(values: ArrayLike) -> None:
-    with pytest.raises(CarryLensError, match=r"^do\(ST\[1\]\) was given values of shape .* Give one value, or one for"):
+    with pytest.raises(CarryLensError, match=r"^do\(ST\[1\]\).*shape.*\b2\b"):
         ADD.run(Questions.parse(["123+456", "1+2"], 3), do={ST[1]: values})
 
 
@@ -202,7 +203,7 @@ def test_values_of_the_wrong_shape_are_refused(values: ArrayLike) -> None:
     ],
 )
 def test_a_value_outside_the_domain_is_refused(variable: Variable, value: ArrayLike) -> None:
-    with pytest.raises(CarryLensError, match="was given a value that .* never takes. Give values from 0, 1"):
+    with pytest.raises(CarryLensError, match=re.escape(f"do({variable})") + ".*0, 1"):
         ADD.run(Questions.parse(["123+456", "1+2"], 3), do={variable: value})
 
 
@@ -211,7 +212,7 @@ def test_the_units_cannot_be_set_to_uncertain_for_nothing_would_resolve_them(
     model: Algorithm, variable: Variable
 ) -> None:
     question = "555+448" if model.operation is Operation.ADD else "555-448"
-    with pytest.raises(CarryLensError, match="never takes"):
+    with pytest.raises(CarryLensError, match=re.escape(f"do({variable})") + ".*0, 1"):
         model.run(Questions.parse([question]), do={variable: U})
 
 
@@ -220,18 +221,18 @@ def test_only_what_was_read_can_be_looked_at() -> None:
     assert values[ST[1]].tolist() == [U]
     assert values[D[1]].tolist() == [5]
     for variable in (SV[2], A[0], SA[1]):
-        with pytest.raises(CarryLensError, match="was not read in this run. Name it in `read`"):
+        with pytest.raises(CarryLensError, match=re.escape(str(variable)) + ".*`read`"):
             values[variable]
-    with pytest.raises(CarryLensError, match="was not read"):
+    with pytest.raises(CarryLensError, match="SGN.*`read`"):
         values.outputs()
-    with pytest.raises(CarryLensError, match="was not read"):
+    with pytest.raises(CarryLensError, match=r"SV\[2\].*`read`"):
         values.pick(SV[2])
 
 
 def test_a_forced_variable_asks_for_nothing_above_it() -> None:
     values = ADD.run(Questions.parse(["555+448"]), do={SV[1]: 0}, read=[A[2]])
     assert values[A[2]].tolist() == [9]
-    with pytest.raises(CarryLensError, match="was not read"):
+    with pytest.raises(CarryLensError, match=r"SV\[0\].*`read`"):
         values[SV[0]]
 
 
@@ -254,12 +255,12 @@ def test_a_run_is_a_mapping_that_cannot_be_written_to() -> None:
 @pytest.mark.parametrize(("model", "question"), [(ADD, "5-3"), (SUB, "5+3")])
 def test_a_question_of_the_other_operation_is_refused(model: Algorithm, question: str) -> None:
     mine = "1+1" if model is ADD else "1-1"
-    with pytest.raises(CarryLensError, match=r"was given '005[+-]003=' and 1 more such questions .* mix"):
+    with pytest.raises(CarryLensError, match=r"'005[+-]003='.*\b1 more.*mix"):
         model.run(Questions.parse([mine, question, question], 3))
 
 
 def test_questions_of_another_width_are_refused() -> None:
-    with pytest.raises(CarryLensError, match="works on 3 digits, but the questions have 4. Build the algorithm"):
+    with pytest.raises(CarryLensError, match=r"'left-to-right add'.*\b3 digits.*\b4\b"):
         ADD.run(Questions.parse(["1234+1"]))
 
 
@@ -281,14 +282,14 @@ def test_ancestors_leave_out_the_variable_itself_and_reach_all_the_way_up() -> N
 
 
 def test_a_mechanism_before_its_parents_is_refused() -> None:
-    with pytest.raises(CarryLensError, match=r"SV\[0\] of 'hasty' needs ST\[0\], which nothing before it gives"):
+    with pytest.raises(CarryLensError, match=r"SV\[0\].*'hasty'.*ST\[0\]"):
         state_algorithm("hasty", Operation.ADD, 1, (Mechanism(SV[0], (ST[0],), same),))
 
 
 def test_a_mechanism_stated_twice_or_for_an_input_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="SGN of 'twice' is stated twice"):
+    with pytest.raises(CarryLensError, match="SGN.*'twice'"):
         state_algorithm("twice", Operation.ADD, 1, (Mechanism(SGN, (), zero), Mechanism(SGN, (), zero)))
-    with pytest.raises(CarryLensError, match=r"D\[0\] of 'input' is stated twice"):
+    with pytest.raises(CarryLensError, match=r"D\[0\].*'input'"):
         state_algorithm("input", Operation.ADD, 1, (Mechanism(D[0], (), zero),))
 
 

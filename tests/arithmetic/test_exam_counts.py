@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.exam_counts import count_options, parse_counts, population_counts, single_operations
 from carrylens.arithmetic.exam_parts import exam_parts
-from carrylens.arithmetic.streams import StreamKind
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
 
@@ -20,8 +20,8 @@ ADD, SUB, MIX = Operation.ADD, Operation.SUB, Operation.MIX
 @pytest.mark.parametrize("texts", [["enriched=7", "enriched:sub=9"], ["enriched:sub=9", "enriched=7"]])
 def test_an_operations_own_count_goes_before_its_populations_in_any_order(texts: list[str]) -> None:
     counts = population_counts(MIX, 5, parse_counts(texts))
-    assert [counts[StreamKind.ENRICHED, each] for each in (ADD, SUB)] == [7, 9]
-    assert {counts[kind, each] for kind in (StreamKind.NATURAL, StreamKind.PAPER) for each in (ADD, SUB)} == {5}
+    assert [counts[PopulationKind.ENRICHED, each] for each in (ADD, SUB)] == [7, 9]
+    assert {counts[kind, each] for kind in (PopulationKind.NATURAL, PopulationKind.PAPER) for each in (ADD, SUB)} == {5}
 
 
 def test_the_parts_of_an_exam_have_these_counts_and_none_for_zero() -> None:
@@ -41,7 +41,7 @@ def test_what_is_no_count_is_quoted_and_told_what_to_write(text: str) -> None:
     with pytest.raises(CarryLensError) as caught:
         parse_counts(["natural=5", text])
     assert str(caught.value).startswith(f"--of {text!r} ")
-    assert all(kind.value in str(caught.value).replace(text, "", 1) for kind in StreamKind), "what can be written"
+    assert all(kind.value in str(caught.value).replace(text, "", 1) for kind in PopulationKind), "what can be written"
     assert "\n" not in str(caught.value)
 
 
@@ -68,14 +68,14 @@ def test_a_count_for_what_the_model_cannot_do_is_refused() -> None:
 def test_the_options_are_short(
     natural: tuple[int, int], paper: tuple[int, int], enriched: tuple[int, int], options: str
 ) -> None:
-    of_kinds = zip(StreamKind, (natural, paper, enriched), strict=True)
+    of_kinds = zip(PopulationKind, (natural, paper, enriched), strict=True)
     asked = {(kind, each): n for kind, counts in of_kinds for each, n in zip((ADD, SUB), counts, strict=True)}
     assert count_options(MIX, asked) == options
 
 
 @given(st.sampled_from(list(Operation)), st.lists(st.integers(0, 3), min_size=6, max_size=6))
 def test_the_options_ask_exactly_what_was_asked(operation: Operation, counts: list[int]) -> None:
-    keys = [(kind, each) for each in single_operations(operation) for kind in StreamKind]
+    keys = [(kind, each) for each in single_operations(operation) for kind in PopulationKind]
     asked = dict(zip(keys, counts, strict=False))
     words = shlex.split(count_options(operation, asked))
     given = [word for before, word in pairwise(words) if before == "--of"]

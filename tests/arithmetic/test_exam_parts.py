@@ -9,8 +9,8 @@ from carrylens.arithmetic.decoding import decode_answers
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.model_shapes import config_of_width, digits_of
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.targets import TargetPopulation, TargetStream
+from carrylens.arithmetic.populations import Population, PopulationKind
+from carrylens.arithmetic.targets import TargetPopulation
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
 from carrylens.model import Transformer
 from carrylens.training import exam
@@ -100,9 +100,9 @@ def test_the_questions_are_those_of_the_first_exams() -> None:
     for part in exam_parts(arithmetic_task(MIX, 4), 10, 10):
         drawn = questions_of(part, 3, 7)
         if isinstance(part.population, TargetPopulation):
-            assert drawn == TargetStream(part.population.target, 4, EXAM_SEED).take(3, 7)
+            assert drawn == TargetPopulation(part.population.target, 4).draw(EXAM_SEED, 3, 7)
         else:
-            assert drawn == Stream(StreamKind(part.name), Operation(part.label), 4, EXAM_SEED).take(3, 7)
+            assert drawn == Population(PopulationKind(part.name), Operation(part.label), 4).draw(EXAM_SEED, 3, 7)
 
 
 def test_where_a_sum_may_not_fit_only_populations_that_do_are_asked() -> None:

@@ -28,5 +28,5 @@ def test_six_digits_take_twenty_two_tokens() -> None:
 
 @pytest.mark.parametrize("name", ["D[6]", "D'[6]", "A[7]", "ST[0]", "SV[5]", "MD[1]", "C[0]"])
 def test_what_is_no_token_has_no_position(name: str) -> None:
-    with pytest.raises(CarryLensError, match="is no token of a question with 6 digits"):
+    with pytest.raises(CarryLensError, match=r"\b6 digits.*OPR, SGN"):
         position_of(Variable.parse(name), 6)

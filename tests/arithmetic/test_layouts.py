@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from carrylens.arithmetic import Operation, Stream, StreamKind, answers
+from carrylens.arithmetic import Operation, Population, PopulationKind, answers
 from carrylens.arithmetic.layout import equals_position, position_of, sequence_length
 from carrylens.arithmetic.layouts import VOCABULARY, QuestionLayout
 from carrylens.arithmetic.task import arithmetic_task, find_task
@@ -30,7 +30,7 @@ def test_the_papers_layout_is_the_one_stated_position_by_position(digits: int) -
             assert position_of(slot.variable, digits) == layout.position(slot.name)
     for output in layout.outputs:
         assert layout.read_position(output) == position_of(output, digits) - 1
-    questions = Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed=1).take(0, 50)
+    questions = Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(1, 0, 50)
     assert (layout.encode(questions) == encode(questions)).all()
     assert (task.token_ids(questions) == encode(questions, answers(questions))).all()
     assert (task.output_ids(questions) == answer_tokens(questions)).all()

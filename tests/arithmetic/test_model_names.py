@@ -59,13 +59,13 @@ def test_a_name_without_width_has_the_published_one() -> None:
     ],
 )
 def test_what_is_no_name_is_refused_with_the_form_to_write(text: str) -> None:
-    with pytest.raises(CarryLensError, match="is no model name. Write .* such as add_d6_l2_h3_w96_t2K_s1"):
+    with pytest.raises(CarryLensError, match="<digits>.*add_d6_l2_h3_w96_t2K_s1"):
         ModelName.parse(text)
 
 
 @pytest.mark.parametrize("text", ["add_d41_l2_h3_t1K_s1", "add_d0_l2_h3_t1K_s1"])
 def test_a_name_with_too_few_or_too_many_digits_is_refused(text: str) -> None:
-    with pytest.raises(CarryLensError, match="is no width"):
+    with pytest.raises(CarryLensError, match=r"\d+.*40"):
         ModelName.parse(text)
 
 
@@ -73,10 +73,10 @@ def test_a_name_with_too_few_or_too_many_digits_is_refused(text: str) -> None:
     "text", ["add_d6_l0_h3_t1K_s1", "add_d6_l2_h0_t1K_s1", "add_d6_l2_h3_w0_t1K_s1", "add_d6_l2_h3_t0_s1"]
 )
 def test_a_name_of_an_empty_model_is_refused(text: str) -> None:
-    with pytest.raises(CarryLensError, match="without layers, heads, width or steps"):
+    with pytest.raises(CarryLensError, match="l, h, w and t"):
         ModelName.parse(text)
 
 
 def test_insertion_is_for_mixed_models_only() -> None:
-    with pytest.raises(CarryLensError, match="before mix only"):
+    with pytest.raises(CarryLensError, match="ins1.*mix"):
         ModelName.parse("ins1_add_d6_l2_h3_t1K_s1")

@@ -22,14 +22,14 @@ def test_a_width_keeps_the_published_proportions_however_many_heads_there_are(n_
 
 @pytest.mark.parametrize("width", [2, 0, -96])
 def test_a_width_with_no_room_for_a_head_is_refused(width: int) -> None:
-    with pytest.raises(CarryLensError, match=f"width of {width} leaves no room for a head"):
+    with pytest.raises(CarryLensError, match=rf" {width}\b.*head"):
         config_of_width(6, 2, 3, width=width)
 
 
 def test_a_model_without_heads_or_digits_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="n_heads is 0"):
+    with pytest.raises(CarryLensError, match=r"n_heads.*\b0\b"):
         config_of_width(6, 2, 0, width=96)
-    with pytest.raises(CarryLensError, match="digits is 0"):
+    with pytest.raises(CarryLensError, match=r"digits.*\b0\b"):
         config_of_width(0, 2, 3, width=96)
 
 
@@ -45,5 +45,5 @@ def test_the_digits_are_read_back_from_the_shape(digits: int) -> None:
 )
 def test_a_shape_with_another_layout_has_no_digits(change: dict[str, object]) -> None:
     config = replace(config_of_width(6, 2, 3, width=24), **change)  # type: ignore[arg-type]
-    with pytest.raises(CarryLensError, match="another layout"):
+    with pytest.raises(CarryLensError, match=r"D\+D'=A"):
         digits_of(config)

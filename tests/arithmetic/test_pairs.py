@@ -105,7 +105,7 @@ def test_an_operator_that_cannot_differ_is_not_turned_round(model: Algorithm, va
 
 def test_a_base_without_a_null_source_is_quoted() -> None:
     base = Questions.parse(["1234-5678"])  # a minus sign needs a subtraction
-    with pytest.raises(CarryLensError, match=r"D\[3\]=1 D\[2\]=2 .*OPR=- D'\[3\]=5 .* has no null source"):
+    with pytest.raises(CarryLensError, match=r"D\[3\]=1 D\[2\]=2 .*OPR=- D'\[3\]=5 .*null.*SGN"):
         null_pairs(MIX, SGN, base, seed=3, turned=True)
 
 
@@ -166,7 +166,7 @@ def test_effect_pairs_agree_in_all_they_are_asked_to_agree_in(
     ],
 )
 def test_what_cannot_agree_is_refused(variable: Variable, agree: list[Variable]) -> None:
-    with pytest.raises(CarryLensError, match="5 pairs that differ in .* but only 0 were found among .*. Ask for fewer"):
+    with pytest.raises(CarryLensError, match=re.escape(f"differ in {variable}")):
         effect_pairs(algorithm(Operation.ADD, 2), variable, 5, seed=0, agree=agree)
 
 
@@ -177,18 +177,18 @@ def test_a_sign_that_never_differs_has_no_effect_pairs() -> None:
 
 @pytest.mark.parametrize(("model", "variable"), [(ADD, SC[1]), (ADD, OPR), (MIX, MC[2]), (MIX, NV[3]), (MIX, NB[3])])
 def test_a_variable_no_answer_depends_on_has_no_effect_pairs(model: Algorithm, variable: Variable) -> None:
-    with pytest.raises(CarryLensError, match="so no pair can show it. Choose one that is read."):
+    with pytest.raises(CarryLensError, match=re.escape(str(variable))):
         effect_pairs(model, variable, 5, seed=0)
 
 
 @pytest.mark.parametrize("variable", [ST[4], MV[0]])
 def test_a_variable_the_algorithm_does_not_have_is_refused(variable: Variable) -> None:
     base = Questions.parse(["1234+5678"])
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         effect_pairs(ADD, variable, 5, seed=0)
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         effect_pairs(ADD, ST[1], 5, seed=0, agree=[variable])
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=f"'left-to-right add'.*{re.escape(str(variable))}"):
         null_pairs(ADD, variable, base, seed=0)
 
 
@@ -334,7 +334,7 @@ def test_an_agreement_that_needs_other_columns_to_change_is_found() -> None:
 @pytest.mark.parametrize(
     ("variable", "others"), [(MB[1], []), (MV[1], []), (NB[2], []), (NV[2], []), (MB[1], [MV[2]]), (NB[2], [MD[2]])]
 )
-def test_the_sign_of_a_swap_is_not_kept_by_changing_other_columns(
+def test_the_sign_of_an_interchange_is_not_kept_by_changing_other_columns(
     model: Algorithm, variable: Variable, others: list[Variable]
 ) -> None:
     pairs = interchange_pairs(model, variable, 40, seed=3, tell_from=others)
@@ -364,7 +364,7 @@ def test_variables_may_be_named_in_text() -> None:
     assert by_text.tells_apart("SA[1]").all()
 
 
-def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
+def test_pairs_for_interchanges_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
     model = algorithm(Operation.SUB, 4)
     pairs = interchange_pairs(model, MV[1], 40, seed=3)
     assert len(pairs) == 60
@@ -377,7 +377,7 @@ def test_pairs_for_swaps_ask_digits_of_one_sign_and_the_sign_of_any() -> None:
     assert (expected.digits[:40] != base.digits[:40]).any(axis=1).mean() > 0.8, "those of one sign show in a digit"
 
 
-def test_pairs_for_swaps_of_an_addition_are_effect_pairs() -> None:
+def test_pairs_for_interchanges_of_an_addition_are_effect_pairs() -> None:
     model = algorithm(Operation.ADD, 4)
     ours, plain = interchange_pairs(model, ST[1], 20, seed=3), effect_pairs(model, ST[1], 20, seed=3)
     assert (of_batch(ours.base).text(), of_batch(ours.source).text()) == (

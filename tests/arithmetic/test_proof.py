@@ -167,13 +167,13 @@ def test_the_planted_lies_are_lies(name: str) -> None:
 
 @pytest.mark.parametrize("name", LIES)
 def test_a_planted_lie_breaks_a_lemma(name: str) -> None:
-    with pytest.raises(ProofError, match="does not hold|which no lemma covers"):
+    with pytest.raises(ProofError, match=r"case \d+ of|depend on"):
         list(prove_model(lying(LIES[name])))
 
 
 @pytest.mark.parametrize("name", PEEKING_LIES)
 def test_a_rule_that_looks_where_no_lemma_looks_breaks_the_proof(name: str) -> None:
-    with pytest.raises(ProofError, match="which no lemma covers"):
+    with pytest.raises(ProofError, match="depend on"):
         list(prove_model(lying(PEEKING_LIES[name])))
 
 
@@ -239,7 +239,7 @@ def test_the_whole_proof_breaks_with_a_lie_told_at_every_width(monkeypatch: pyte
         return mended(model, ST[0], (D[0], D_PRIME[0]), printed_st) if operation is not SUB else model
 
     monkeypatch.setattr(proof_room, "algorithm", state)
-    with pytest.raises(ProofError, match="units, addition does not hold in case 19 of 100"):  # 1+9
+    with pytest.raises(ProofError, match="units, addition.*case 19 of 100"):  # 1+9
         prove()
 
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from carrylens.arithmetic import Operation, StreamKind
+from carrylens.arithmetic import Operation, PopulationKind
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.recipes import RecipeKind, recipe_for, recipe_record, training_population
 from carrylens.arithmetic.zoo.shipped import find_model
@@ -19,7 +19,7 @@ def test_the_paper_recipe_is_the_published_one() -> None:
     assert recipe.muon_rate is None
     assert recipe.clip is None
     assert recipe.decays_all
-    assert training_population(name, RecipeKind.PAPER).kind is StreamKind.PAPER
+    assert training_population(name, RecipeKind.PAPER).kind is PopulationKind.PAPER
     assert recipe.rate_at(7999, 40000) == 1.0, "warm-up over a fifth"
     assert recipe.rate_at(3999, 40000) == pytest.approx(0.5)
     assert recipe.rate_at(24000, 40000) == pytest.approx(0.5 * (1 + math.cos(math.pi / 2))), "then cosine to zero"
@@ -46,7 +46,7 @@ def test_the_compact_recipe_follows_its_table(name: str, muon: float, adam: floa
     recipe = recipe_for(ModelName.parse(name))
     assert (recipe.muon_rate, recipe.adam_rate, recipe.batch) == (muon, adam, 128)
     assert (recipe.silent_start, recipe.tail, recipe.decays_all) == (silent, tail, False)
-    assert training_population(ModelName.parse(name)).kind is StreamKind.ENRICHED
+    assert training_population(ModelName.parse(name)).kind is PopulationKind.ENRICHED
     assert recipe.rate_at(0, 1000) == pytest.approx(0.02)
     assert recipe.rate_at(49, 1000) == 1.0
     assert recipe.rate_at(525, 1000) == pytest.approx(0.5)

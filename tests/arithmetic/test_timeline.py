@@ -1,3 +1,4 @@
+import re
 import sys
 
 import numpy as np
@@ -214,7 +215,7 @@ def test_first_operand_digits_alone_can_settle_a_carry() -> None:
 def test_a_digit_has_no_state() -> None:
     known = timeline(algorithm(Operation.ADD, 2), Questions.parse(["12+34"]))
     for variable in (A[0], SA[1], D[0]):
-        with pytest.raises(CarryLensError, match="is a digit and has no state 0, 1 or U. Ask for settled"):
+        with pytest.raises(CarryLensError, match=re.escape(f"settled({variable})")):
             known.state(variable)
 
 
@@ -222,13 +223,13 @@ def test_only_what_was_read_is_in_the_timeline() -> None:
     model, questions = algorithm(Operation.ADD, 3), Questions.parse(["555+448"])
     some, everything = timeline(model, questions, read=[SV[1]]), timeline(model, questions)
     assert (some.settled(SV[1]) == everything.settled(SV[1])).all()
-    with pytest.raises(CarryLensError, match="was not read in this timeline"):
+    with pytest.raises(CarryLensError, match=r"SV\[2\].*`read`"):
         some.settled(SV[2])
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=r"'left-to-right add'.*SV\[3\]"):
         some.settled(SV[3])
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=r"'left-to-right add'.*MV\[1\]"):
         timeline(model, questions, read=[MV[1]])
-    with pytest.raises(CarryLensError, match="has no variable"):
+    with pytest.raises(CarryLensError, match=r"'left-to-right add'.*MV\[1\]"):
         first_computable(model, MV[1])
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic import Answers, Operation, Population, PopulationKind, Questions, answers
 from carrylens.arithmetic.layout import position_of
 from carrylens.arithmetic.tokens import VOCABULARY, answer_positions, decode, encode, place_names, place_position
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, A, D
@@ -24,7 +24,7 @@ def test_a_question_with_its_answer_is_the_text_letter_by_letter() -> None:
 
 @given(digits=st.integers(1, 40), start=st.integers(0, 1000))
 def test_ids_decode_to_the_text_of_question_and_answer(digits: int, start: int) -> None:
-    questions = Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed=3).take(start, 5)
+    questions = Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(3, start, 5)
     expected = [q + a for q, a in zip(questions.text(), answers(questions).text(), strict=True)]
     assert decode(encode(questions, answers(questions))) == expected
     assert decode(encode(questions)) == questions.text()
@@ -55,16 +55,16 @@ def test_the_published_positions_of_a_five_digit_model_hold() -> None:
 
 @pytest.mark.parametrize("name", ["D6", "D'6", "A8", "P3", "", "d0"])
 def test_a_place_that_does_not_exist_is_refused_with_the_places_there_are(name: str) -> None:
-    with pytest.raises(CarryLensError, match="is no place of a question with 6 digits. Write one of D5"):
+    with pytest.raises(CarryLensError, match=r"D5 D4.*A1 A0"):
         place_position(name, 6)
 
 
 def test_answers_of_another_width_are_refused() -> None:
     questions = Questions.parse(["45+7"])
-    with pytest.raises(CarryLensError, match="Give 4 for each"):
+    with pytest.raises(CarryLensError, match=r"\[1, 6\].*\b4\b"):
         encode(questions, Answers(np.array([False]), np.zeros((1, 5), dtype=np.int8)))
 
 
 def test_ids_outside_the_vocabulary_are_refused() -> None:
-    with pytest.raises(CarryLensError, match="run from 0 to 14"):
+    with pytest.raises(CarryLensError, match=r"0 to 14.*15"):
         decode(np.array([[15]]))

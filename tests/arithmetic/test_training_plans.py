@@ -11,8 +11,8 @@ import carrylens as cl
 from carrylens.arithmetic.hard_questions import hard_populations
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.recipes import RecipeKind
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.training_plans import plan_for
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer
@@ -40,7 +40,9 @@ def test_a_plan_says_what_its_name_says() -> None:
     plan = plan_for(name, RecipeKind.PAPER, pair()[1], "add_d2_l2_h3_w12_t10_s1")
     assert (plan.name, plan.n_steps, plan.seed, plan.task.name) == (str(name), 10, 7, "mix 2 digits")
     assert plan.config == config_of_width(2, 3, 4, 12, seed=7)
-    assert plan.population.draw(7, 5, 60) == Stream(StreamKind.PAPER, name.operation, 2, 7, 0.8).take(5, 60)
+    assert plan.population.draw(7, 5, 60) == Population(PopulationKind.PAPER, name.operation, 2, minus_share=0.8).draw(
+        7, 5, 60
+    )
     assert plan.hard == hard_populations(name.operation, 2)
     assert plan.insertion is not None
     assert plan.insertion.restored is Restored.HEADS

@@ -1,6 +1,6 @@
 import pytest
 
-from carrylens.arithmetic import Operation, Stream, StreamKind, algorithm
+from carrylens.arithmetic import Operation, Population, PopulationKind, algorithm
 from carrylens.arithmetic.variables import D_PRIME, FAMILIES, OPR, SGN, ST, SV, A, D, U, label
 from carrylens.errors import CarryLensError
 from carrylens.tasks.variables import UNKNOWN, Variable
@@ -105,7 +105,7 @@ def test_what_could_not_be_read_again_cannot_be_made(name: str, digit: int | Non
 @pytest.mark.parametrize("operation", list(Operation))
 def test_a_name_that_no_algorithm_has_is_refused_where_it_is_used(operation: Operation, variable: Variable) -> None:
     """A variable is a pure name: whether there is one of it, a causal model says, and says what it has."""
-    model, questions = algorithm(operation, 3), Stream(StreamKind.NATURAL, operation, 3, seed=0).take(0, 2)
+    model, questions = algorithm(operation, 3), Population(PopulationKind.NATURAL, operation, 3).draw(0, 0, 2)
     for use in (model.check, model.ancestors, model.inputs_of, lambda each: model.run(questions, read=[each])):
         with pytest.raises(CarryLensError, match="OPR"):
             use(variable)

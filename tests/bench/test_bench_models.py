@@ -80,7 +80,7 @@ def test_the_training_benchmark_trains_and_tests_with_published_steps_around_it(
 
 
 def test_steps_to_the_bar_are_all_steps_of_a_run_that_meets_it() -> None:
-    million = tuple(PartResult(stream, "add", 1_000_000, 9) for stream in ("natural", "enriched"))
+    million = tuple(PartResult(name, "add", 1_000_000, 9) for name in ("natural", "enriched"))
     met = TrainingBench("n", 3000, 60.0, 0.5, million, 1.0, 0.9, through_lens=True)
     assert met.meets_bar
     assert met.ratio == pytest.approx(225)

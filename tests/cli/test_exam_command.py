@@ -57,7 +57,7 @@ def test_a_cache_that_cannot_be_written_does_not_stop_the_test(folder: Path, mon
     result = CliRunner().invoke(app, [*COMMAND, str(folder), "--json"])
     assert result.exit_code == 1
     assert json.loads(result.stdout)["parts"][2]["asked"] == 300
-    assert result.stderr.count("What was asked so far cannot be kept.") == 1
+    assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("what", ["manifest", "seal", "rights"])

@@ -9,8 +9,8 @@ from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.tokens import place_position
 from carrylens.discovery.ablations import likely_backups, measure_backups, measure_places, measure_usefulness
@@ -34,7 +34,7 @@ from carrylens.tasks.variables import Variable
 
 DIGITS = 2
 TASK, MIXED = arithmetic_task(Operation.ADD, DIGITS), arithmetic_task(Operation.MIX, DIGITS)
-STREAM = Stream(StreamKind.ENRICHED, Operation.ADD, DIGITS, seed=1)
+POPULATION = Population(PopulationKind.ENRICHED, Operation.ADD, DIGITS)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def clusters_of(model: Transformer, nodes: list[Node], k: int = 1, task: Task = 
 
 def test_a_head_looks_where_it_was_planted_to_look(planted: Planted) -> None:
     """Half of a shared head fetches D[1], the other half D'[1]."""
-    pattern = average_pattern(planted.model, TASK, STREAM.take(0, 16))
+    pattern = average_pattern(planted.model, TASK, POPULATION.draw(1, 0, 16))
     assert pattern.sum(-1) == pytest.approx(1.0)
     at = place_position("D'1", DIGITS)
     for head, place in ((0, "D1"), (1, "D'1")):
@@ -131,7 +131,9 @@ def test_untrained_weights_have_no_clear_clusters() -> None:
 
 
 def test_a_place_is_useful_where_a_node_is(planted: Planted) -> None:
-    uses = measure_places(Engine(planted.model), nodes_of(planted.model), STREAM.take(0, 64), STREAM.take(64, 64))
+    uses = measure_places(
+        Engine(planted.model), nodes_of(planted.model), POPULATION.draw(1, 0, 64), POPULATION.draw(1, 64, 64)
+    )
     assert {use.position for use in uses if use.is_useful} == {node.position for node in planted.truth.roles}
     assert [use.place for use in uses[:3]] == ["D1", "D0", "+"]
 
@@ -139,7 +141,7 @@ def test_a_place_is_useful_where_a_node_is(planted: Planted) -> None:
 def test_a_useful_node_says_what_fails_without_it_even_if_only_another_questions_write_breaks_it() -> None:
     model = plant(describe(Operation.ADD, DIGITS, Dials(redundancy=2))).model
     nodes = list(all_nodes(model.config.n_ctx - 1, model.config.n_layers, model.config.n_heads))
-    measured = measure_usefulness(Engine(model), nodes, STREAM.take(0, 48), STREAM.take(48, 48))
+    measured = measure_usefulness(Engine(model), nodes, POPULATION.draw(1, 0, 48), POPULATION.draw(1, 48, 48))
     assert any(each.is_useful and not each.mean.hits for each in measured), "by its mean alone it would do nothing"
     for each in measured:
         assert any(rate.hits for rate in each.tokens) == each.is_useful
@@ -148,7 +150,9 @@ def test_a_useful_node_says_what_fails_without_it_even_if_only_another_questions
 
 def test_questions_that_fail_anyway_count_for_no_token_and_no_class() -> None:
     model = Transformer(config_of_width(DIGITS, n_layers=1, n_heads=2, width=24, seed=3)).eval()
-    measured = measure_usefulness(Engine(model, TASK), [Node(3, 0, 0)], STREAM.take(0, 48), STREAM.take(48, 48))
+    measured = measure_usefulness(
+        Engine(model, TASK), [Node(3, 0, 0)], POPULATION.draw(1, 0, 48), POPULATION.draw(1, 48, 48)
+    )
     assert measured[0].clean.value > 0.9
     assert sum(rate.hits for rate in measured[0].classes.values()) <= 48 - measured[0].clean.hits
 
@@ -157,7 +161,7 @@ def test_what_a_copy_hides_shows_when_the_copy_is_away_too() -> None:
     """Of three copies of ST[1] one is outvoted; the heads look alike, so each backs up the others."""
     planted = plant(describe(Operation.ADD, DIGITS, Dials(redundancy=3)))
     every, at = nodes_of(planted.model), place_position("D'1", DIGITS)
-    pattern = average_pattern(planted.model, TASK, STREAM.take(0, 16))
+    pattern = average_pattern(planted.model, TASK, POPULATION.draw(1, 0, 16))
     copies = [Node(at, 0, head) for head in range(3)]
     backups = {node: likely_backups(node, every, [pattern]) for node in copies}
     assert set(backups[copies[0]]) >= set(copies[1:])
@@ -165,8 +169,8 @@ def test_what_a_copy_hides_shows_when_the_copy_is_away_too() -> None:
     found = measure_backups(
         Engine(planted.model),
         {node: tuple(some) for node, some in pair.items()},
-        STREAM.take(0, 64),
-        STREAM.take(64, 64),
+        POPULATION.draw(1, 0, 64),
+        POPULATION.draw(1, 64, 64),
     )[copies[0]]
     assert found.mean_alone.hits == 0, "one copy of three is outvoted"
     assert found.mean.hits > 0

@@ -81,7 +81,7 @@ def test_maps_keep_the_way(planted: Planted, both: Nodes) -> None:
     assert Way.DIFFERENCE in {role.way for role in again.roles}
 
 
-def test_a_map_that_says_no_way_was_made_by_swaps(planted: Planted, both: Nodes) -> None:
+def test_a_map_that_says_no_way_was_made_by_interchanges(planted: Planted, both: Nodes) -> None:
     found = NodeMap("some", TASK, ADDITION, 2, 3, (), tuple(roles_of(planted, both)))
     record = json.loads(found.to_json())
     for role in record["roles"]:

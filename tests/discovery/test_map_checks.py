@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,45 +35,45 @@ def changed(change: Change) -> str:
 
 
 CHANGES: dict[str, tuple[Change, str]] = {
-    "digits as text": (lambda m: m.update(digits="5"), "digits is '5'"),
-    "digits as a truth": (lambda m: m.update(digits=True), "digits is True"),
-    "more digits": (lambda m: m.update(digits=6), "7 outputs.* has 8"),
-    "fewer digits": (lambda m: m.update(digits=4), "which the model does not have"),
+    "digits as text": (lambda m: m.update(digits="5"), "digits.*'5'"),
+    "digits as a truth": (lambda m: m.update(digits=True), "digits.*True"),
+    "more digits": (lambda m: m.update(digits=6), r"\b7 outputs.*\b8\b"),
+    "fewer digits": (lambda m: m.update(digits=4), "P15L0H0.*0 to 14"),
     "more digits, no tokens": (
         lambda m: m.update(digits=6, nodes=[], places=[{**each, "tokens": []} for each in m["places"]]),
-        "which it is not",
+        "'D4'.*add 6 digits",
     ),
-    "no layers": (lambda m: m.update(n_layers=0), "n_layers is 0"),
-    "fewer layers": (lambda m: m.update(n_layers=1), "which the model does not have"),
-    "fewer heads": (lambda m: m.update(n_heads=2), "which the model does not have"),
-    "another operation": (lambda m: m.update(operation="sub"), "left-to-right sub' does not have"),
-    "a role without nodes": (lambda m: m["roles"][0].update(nodes=[]), "role 0 has no nodes"),
-    "a node twice": (lambda m: m["roles"][0].update(nodes=["P9L0H0", "P9L0H0"]), "name a node twice"),
-    "a role far away": (lambda m: m["roles"][3].update(nodes=["P18L0H0"]), "nodes of role 3 name P18L0H0"),
-    "a token too many": (lambda m: m["roles"][1].update(token=99), "role 1 is for output 99; outputs run from 0"),
-    "a token before the first": (lambda m: m["roles"][1].update(token=-1), "role 1 is for output -1"),
-    "a token as text": (lambda m: m["roles"][1].update(token="1"), "role 1 is for output '1'"),
-    "a digit too many": (lambda m: m["roles"][2].update(variable="ST[5]"), r"role 2 is about ST\[5\]"),
-    "same as what is not there": (lambda m: m["roles"][2].update(same_as=["MB[1]"]), "role 2 is about MB"),
-    "no chance": (lambda m: m["roles"][0].update(p=float("nan")), "nan stands where a number must"),
-    "too high a chance": (lambda m: m["roles"][0].update(p=2), "role 0 has p 2"),
-    "half a hit": (lambda m: m["roles"][0]["hit"].update(hits=0.5), "0.5 of .* is no rate"),
-    "more hits than pairs": (lambda m: m["roles"][0]["hit"].update(hits=10**6), "is no rate"),
-    "a group of nothing": (lambda m: m["groups"][0].update(sets=[]), "group 0 has no sets"),
-    "a group of an empty set": (lambda m: m["groups"][0].update(sets=[[]]), "group 0 has no nodes"),
+    "no layers": (lambda m: m.update(n_layers=0), r"n_layers.*\b0\b"),
+    "fewer layers": (lambda m: m.update(n_layers=1), "L1.*layers: 1"),
+    "fewer heads": (lambda m: m.update(n_heads=2), "H2.*heads: 2"),
+    "another operation": (lambda m: m.update(operation="sub"), "left-to-right sub'"),
+    "a role without nodes": (lambda m: m["roles"][0].update(nodes=[]), "role 0.*nodes"),
+    "a node twice": (lambda m: m["roles"][0].update(nodes=["P9L0H0", "P9L0H0"]), "role 0.*twice"),
+    "a role far away": (lambda m: m["roles"][3].update(nodes=["P18L0H0"]), "role 3.*P18L0H0"),
+    "a token too many": (lambda m: m["roles"][1].update(token=99), "role 1.*99.*0 to 6"),
+    "a token before the first": (lambda m: m["roles"][1].update(token=-1), "role 1.*-1"),
+    "a token as text": (lambda m: m["roles"][1].update(token="1"), "role 1.*'1'"),
+    "a digit too many": (lambda m: m["roles"][2].update(variable="ST[5]"), r"role 2.*ST\[5\]"),
+    "same as what is not there": (lambda m: m["roles"][2].update(same_as=["MB[1]"]), "role 2.*MB"),
+    "no chance": (lambda m: m["roles"][0].update(p=float("nan")), "nan"),
+    "too high a chance": (lambda m: m["roles"][0].update(p=2), "role 0.*p 2"),
+    "half a hit": (lambda m: m["roles"][0]["hit"].update(hits=0.5), r"0\.5 of"),
+    "more hits than pairs": (lambda m: m["roles"][0]["hit"].update(hits=10**6), "1000000 of"),
+    "a group of nothing": (lambda m: m["groups"][0].update(sets=[]), "group 0.*sets"),
+    "a group of an empty set": (lambda m: m["groups"][0].update(sets=[[]]), "group 0.*nodes"),
     "a look at nowhere": (
         lambda m: m["behaviours"][0].update(attention=[{"operation": "add", "n": 1, "looks": [LOOK]}]),
-        "looks at 'D7', which is no place",
+        "'D7'",
     ),
-    "no roles": (lambda m: m.pop("roles"), "'roles' is missing"),
-    "stimuli as a list": (lambda m: m.update(stimuli=[]), "stimuli are no record"),
+    "no roles": (lambda m: m.pop("roles"), "'roles'"),
+    "stimuli as a list": (lambda m: m.update(stimuli=[]), "stimuli"),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_map_that_does_not_hold_together_is_refused(name: str) -> None:
     change, why = CHANGES[name]
-    with pytest.raises(CarryLensError, match=f"^the file is no node map: .*{why}.*Map the model again.$") as raised:
+    with pytest.raises(CarryLensError, match=f"^the file .*{why}") as raised:
         NodeMap.from_json(changed(change), find_task, source="the file")
     assert "\n" not in str(raised.value)
 
@@ -92,12 +94,12 @@ def test_the_hash_of_a_file_of_weights_is_that_of_the_model() -> None:
 
 
 def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(CarryLensError, match="cannot be read"):
+    with pytest.raises(CarryLensError, match=os.strerror(errno.EISDIR)):
         read_map(tmp_path, find_task)
     (tmp_path / MAP).write_text(TEXT)
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
-    with pytest.raises(CarryLensError, match="holds no weights"):
+    with pytest.raises(CarryLensError, match=r"model\.safetensors"):
         read_map(tmp_path / MAP, find_task)
     (tmp_path / "manifest.json").write_text("[]")
-    with pytest.raises(CarryLensError, match="not a list of hashes"):
+    with pytest.raises(CarryLensError, match=r"manifest\.json"):
         read_map(tmp_path / MAP, find_task)

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.task import arithmetic_task, find_task
 from carrylens.cli import app
 from carrylens.cli.watch import Watch
@@ -90,8 +90,8 @@ def test_work_that_was_stopped_goes_on(made: tuple[str, list[str]]) -> None:
 
 def test_a_map_that_was_gone_on_with_is_that_of_one_run(found: NodeMap, planted: Planted) -> None:
     config = planted.model.config
-    stream = Stream(StreamKind.ENRICHED, Operation.ADD, 1, SMALL.seed)
-    asked = (stream.take(0, SMALL.n_questions), stream.take(SMALL.n_questions, SMALL.n_reference))
+    population, seed = Population(PopulationKind.ENRICHED, Operation.ADD, 1), SMALL.seed
+    asked = (population.draw(seed, 0, SMALL.n_questions), population.draw(seed, SMALL.n_questions, SMALL.n_reference))
     nodes = all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)
     assert list(found.nodes) == measure_usefulness(Engine(planted.model), nodes, *asked)
 

@@ -23,7 +23,7 @@ TASK = arithmetic_task(Operation.ADD, 3)
 HALF, ALL, NONE = Rate(64, 128), Rate(128, 128), Rate(0, 128)
 
 
-def swapped(nodes: str, hit: Rate, null: Rate = NONE, variable: str = "ST[1]", split: str = "confirm") -> Fact:
+def interchanged(nodes: str, hit: Rate, null: Rate = NONE, variable: str = "ST[1]", split: str = "confirm") -> Fact:
     return Fact("swap", {"nodes": nodes, "variable": variable, "token": 2, "split": split}, hit, null, {})
 
 
@@ -32,13 +32,13 @@ def names(found: list[NearMiss]) -> list[str]:
 
 
 def test_of_those_without_a_role_the_best_is_kept_and_of_equals_the_smaller() -> None:
-    facts = [swapped("P9L0H0 + P9L0H1", ALL), swapped("P9L0H0", ALL), swapped("P9L0H1", HALF)]
+    facts = [interchanged("P9L0H0 + P9L0H1", ALL), interchanged("P9L0H0", ALL), interchanged("P9L0H1", HALF)]
     assert names(find_near_misses(facts, [])) == ["P9L0H0 ST[1] 2"]
     assert names(find_near_misses([*facts[2:], *facts[:1]], [])) == ["P9L0H0 + P9L0H1 ST[1] 2"]
 
 
 def test_where_some_set_has_the_role_there_is_no_near_miss() -> None:
-    facts = [swapped("P9L0H0", ALL), swapped("P9L0H0", ALL, variable="ST[0]")]
+    facts = [interchanged("P9L0H0", ALL), interchanged("P9L0H0", ALL, variable="ST[0]")]
     role = Role(tuple(parse_nodes("P9L0H1")), SV[0], 2, ALL, NONE, 1e-9, same_as=(ST[0],))
     assert names(find_near_misses(facts, [role])) == ["P9L0H0 ST[1] 2"], "a variable that nothing tells from it counts"
     assert len(find_near_misses(facts, [replace(role, token=3)])) == 2
@@ -47,8 +47,8 @@ def test_where_some_set_has_the_role_there_is_no_near_miss() -> None:
 @pytest.mark.parametrize(
     "fact",
     [
-        swapped("P9L0H0", ALL, split="find"),
-        swapped("P9L0H0", HALF, null=HALF),
+        interchanged("P9L0H0", ALL, split="find"),
+        interchanged("P9L0H0", HALF, null=HALF),
         Fact("shift", {"nodes": "P9L0H0", "variable": "ST[1]", "token": 2, "split": "confirm"}, ALL, NONE, {}),
     ],
 )

@@ -9,8 +9,8 @@ import pytest
 from carrylens.arithmetic.model_shapes import config_of_width, digits_of
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import Planted, plant
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.task import arithmetic_task, find_task
 from carrylens.discovery.ablations import measure_usefulness
 from carrylens.discovery.interchange_outcomes import draw_stimuli, interchange_rates
@@ -35,8 +35,8 @@ QUICK = RoleSettings(n_find=32, n_confirm=48, n_compete=24, level=0.01)
 def usefulness_of(model: Transformer) -> list[Usefulness]:
     config = model.config
     nodes = all_nodes(config.n_ctx - 1, config.n_layers, config.n_heads)
-    stream = Stream(StreamKind.ENRICHED, Operation.ADD, digits_of(config), seed=1)
-    return measure_usefulness(Engine(model, TASK), nodes, stream.take(0, 96), stream.take(96, 96))
+    population = Population(PopulationKind.ENRICHED, Operation.ADD, digits_of(config))
+    return measure_usefulness(Engine(model, TASK), nodes, population.draw(1, 0, 96), population.draw(1, 96, 96))
 
 
 def roles_of(model: Transformer, nodes: list[Node]) -> list[Role]:
@@ -126,7 +126,7 @@ def test_a_map_comes_back_from_json_as_it_was(planted: Planted, measured: list[U
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"operation": "add", "nodes": 3}'])
 def test_what_is_no_map_is_refused(text: str) -> None:
-    with pytest.raises(CarryLensError, match="Map the model again"):
+    with pytest.raises(CarryLensError, match="node map"):
         NodeMap.from_json(text, find_task)
 
 

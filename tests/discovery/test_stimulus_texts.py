@@ -10,7 +10,7 @@ import pytest
 from carrylens.arithmetic import Answers, Operation, Questions
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
-from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.discovery.interchange_outcomes import count_hits
 from carrylens.discovery.node_map import NodeMap
@@ -68,12 +68,12 @@ def test_progress_says_what_it_is_about(told: tuple[list[Fact], list[str]]) -> N
 
 def test_evaluated_questions_are_the_first_of_the_population_and_the_reference_follows() -> None:
     settings = MapSettings(n_questions=10, n_reference=5, seed=3)
-    stream = Stream(StreamKind.ENRICHED, Operation.ADD, 1, 3)
+    population = Population(PopulationKind.ENRICHED, Operation.ADD, 1)
     questions, reference = evaluation_questions(TASK, settings)
-    assert (questions, reference) == (stream.take(0, 10), stream.take(10, 5))
+    assert (questions, reference) == (population.draw(3, 0, 10), population.draw(3, 10, 5))
     drawn = {"stream": "enriched", "n": 10, "reference": 5, "seed": 3}
     fact = Fact("ablate", {"nodes": "P1L0H0", "fill": "mean"}, Rate(0, 10), Rate(0, 10), drawn)
-    assert evaluation_texts(MAP, [fact]) == stream.take(0, 10).text()
+    assert evaluation_texts(MAP, [fact]) == population.draw(3, 0, 10).text()
     assert evaluation_texts(MAP, []) == []
     with pytest.raises(CarryLensError, match="'elsewhere'"):
         evaluation_texts(MAP, [replace(fact, stimuli={**drawn, "stream": "elsewhere"})])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import numpy as np
@@ -40,77 +41,77 @@ def engine() -> Engine:
 
 
 IMPOSSIBLE = {
-    "no changes": (Edit(()), "An edit of no changes does nothing. Give at least one."),
-    "no sites": (interchange(""), "An edit of no nodes does nothing. Name at least one, such as P10L0H2."),
+    "no changes": (Edit(()), "changes"),
+    "no sites": (interchange(""), "P10L0H2"),
     "no position": (
         interchange("P10L0H0"),
-        "P10L0H0 is not in this model: it has positions 0 to 9, layers 0 to 1 and heads 0 to 1.",
+        "P10L0H0.*0 to 9.*0 to 1.*0 to 1",
     ),
-    "no layer": (interchange("P3L2MLP"), "P3L2MLP is not in this model"),
-    "no head": (interchange("P3L1H2"), "P3L1H2 is not in this model"),
-    "no residual": (interchange("P3L3RESID"), "P3L3RESID is not in this model: it has positions 0 to 9, layers 0 to 2"),
-    "one of many": (ablate("P3L0H0 + P99L0H0", "zero"), "P99L0H0 is not in this model"),
-    "kept node": (keep_only("P3L2H0", "zero"), "P3L2H0 is not in this model"),
-    "no share": (interpolate("P3L0H0", 0), "changes nothing. Give a share or an amount other than 0."),
-    "no amount": (add_direction("P3L0H0", E1, 0), "changes nothing. Give a share"),
+    "no layer": (interchange("P3L2MLP"), "P3L2MLP"),
+    "no head": (interchange("P3L1H2"), "P3L1H2"),
+    "no residual": (interchange("P3L3RESID"), "P3L3RESID.*0 to 9.*0 to 2"),
+    "one of many": (ablate("P3L0H0 + P99L0H0", "zero"), "P99L0H0"),
+    "kept node": (keep_only("P3L2H0", "zero"), "P3L2H0"),
+    "no share": (interpolate("P3L0H0", 0), r"share.*\b0\b"),
+    "no amount": (add_direction("P3L0H0", E1, 0), r"amount.*\b0\b"),
     "short direction": (
         add_direction("P3L0H0", [1.0, 2.0]),
-        "has a vector of 2 numbers, but the model is 6 wide. Give 6.",
+        r"\b2 .*\b6\b",
     ),
-    "no direction": (add_direction("P3L0H0", [0.0] * 6), "zero or not independent"),
-    "long basis": (project("P3L0H0", [E1, [*E2, 0]]), "has a vector of 7 numbers, but the model is 6 wide. Give 6."),
-    "dependent basis": (project("P3L0H0", [E1, E1]), "its vectors are zero or not independent, so they span less"),
+    "no direction": (add_direction("P3L0H0", [0.0] * 6), "independent"),
+    "long basis": (project("P3L0H0", [E1, [*E2, 0]]), r"\b7 .*\b6\b"),
+    "dependent basis": (project("P3L0H0", [E1, E1]), "independent"),
     "slot": (
         interchange("P3L0H0", source=1),
-        "P3L0H0 <- source 1 takes from source 1, but 1 were given. Give the source questions.",
+        "P3L0H0.*source 1",
     ),
-    "edge slot": (edge("P3L0H0", "P3L0MLP", source=4), "takes from source 4, but 1 were given"),
-    "mean": (ablate("P3L0H0"), "P3L0H0 <- mean needs reference questions, but none were given. Give reference=."),
-    "resample": (keep_only("P3L0H0", "resample"), "needs reference questions"),
-    "kept residual": (keep_only("P3L1RESID", "zero"), "keeps a residual state. Keep nodes: heads and MLPs."),
-    "all kept": (keep_only(all_nodes(10, 2, 2), "zero"), "Every node is kept, so nothing is ablated. Keep fewer."),
+    "edge slot": (edge("P3L0H0", "P3L0MLP", source=4), "source 4"),
+    "mean": (ablate("P3L0H0"), "P3L0H0 <- mean.*reference="),
+    "resample": (keep_only("P3L0H0", "resample"), "reference="),
+    "kept residual": (keep_only("P3L1RESID", "zero"), "P3L1RESID.*heads and MLPs"),
+    "all kept": (keep_only(all_nodes(10, 2, 2), "zero"), "ablated"),
     "kept source": (
         Edit((KeepOnly(parse_sites("P3L0H0"), Fill.SOURCE),)),
-        "no source question to take from. Fill with zero",
+        "source.*zero",
     ),
-    "no receivers": (edge("P3L0H0", ""), "An edge without receivers does nothing. Name one, such as P17L1H2.k"),
-    "no senders": (edge("", "P3L0MLP"), "An edit of no nodes does nothing"),
-    "residual sender": (edge("P3L0RESID", "P3L0MLP"), "is sent by a residual state. Name heads and MLPs as senders."),
-    "no edge share": (edge("P3L0H0", "P3L0MLP", share=0), "changes nothing. Give a share other than 0."),
-    "no such receiver": (edge("P3L0H0", "P3L2MLP"), "P3L2MLP is not in this model"),
-    "no such logits": (edge("P3L0H0", "P10.logits"), "P10.logits is not in this model"),
+    "no receivers": (edge("P3L0H0", ""), r"receivers.*P17L1H2\.k"),
+    "no senders": (edge("", "P3L0MLP"), "P10L0H2"),
+    "residual sender": (edge("P3L0RESID", "P3L0MLP"), "heads and MLPs"),
+    "no edge share": (edge("P3L0H0", "P3L0MLP", share=0), r"share.*\b0\b"),
+    "no such receiver": (edge("P3L0H0", "P3L2MLP"), "P3L2MLP"),
+    "no such logits": (edge("P3L0H0", "P10.logits"), r"P10\.logits"),
     "same layer": (
         edge("P3L0H0", "P3L0H1.q"),
-        "P3L0H1.q cannot read P3L0H0: nobody reads a later layer, a later place, or, but with keys",
+        r"P3L0H1\.q.*P3L0H0",
     ),
-    "same MLP": (edge("P3L0MLP", "P3L0MLP"), "P3L0MLP cannot read P3L0MLP"),
-    "earlier place": (edge("P3L0H0", "P2L1H0.k"), "P2L1H0.k cannot read P3L0H0"),
-    "query elsewhere": (edge("P3L0H0", "P4L1H0.q"), "P4L1H0.q cannot read P3L0H0"),
-    "logits elsewhere": (edge("P3L0H0", "P4.logits"), "P4.logits cannot read P3L0H0"),
-    "one sender unread": (edge("P3L0H0 + P4L1H0", "P3L1MLP"), "None of the receivers reads P4L1H0. Leave it out"),
-    "one receiver deaf": (edge("P3L0H0", "P3L1MLP + P4L1MLP"), "P4L1MLP cannot read P3L0H0"),
+    "same MLP": (edge("P3L0MLP", "P3L0MLP"), "P3L0MLP.*P3L0MLP"),
+    "earlier place": (edge("P3L0H0", "P2L1H0.k"), r"P2L1H0\.k.*P3L0H0"),
+    "query elsewhere": (edge("P3L0H0", "P4L1H0.q"), r"P4L1H0\.q.*P3L0H0"),
+    "logits elsewhere": (edge("P3L0H0", "P4.logits"), r"P4\.logits.*P3L0H0"),
+    "one sender unread": (edge("P3L0H0 + P4L1H0", "P3L1MLP"), "receivers.*P4L1H0"),
+    "one receiver deaf": (edge("P3L0H0", "P3L1MLP + P4L1MLP"), "P4L1MLP.*P3L0H0"),
     "twice": (
         interchange("P3L0H0 + P4L0H0") + ablate("P4L0H0", "zero"),
-        "P4L0H0 is changed twice in one edit, and which change comes first is not",
+        "P4L0H0.*twice",
     ),
-    "twice with keep": (keep_only("P3L0H0", "zero") + interchange("P3L1H0"), "P3L1H0 is changed twice"),
+    "twice with keep": (keep_only("P3L0H0", "zero") + interchange("P3L1H0"), "P3L1H0.*twice"),
     "edge twice": (
         edge("P3L0H0", "P3L0MLP + P3L1MLP") + edge("P3L0H0", "P3L1MLP", share=0.5),
-        "The edge from P3L0H0 to P3L1MLP is changed twice in one edit. Change it once.",
+        "P3L0H0.*P3L1MLP.*twice",
     ),
     "both norms": (
         edge("P3L0H0", "P3L1MLP") + edge("P3L0H1", "P3L1MLP", norm="frozen"),
-        "P3L1MLP is to receive with its norm both frozen and not. Choose one.",
+        "P3L1MLP.*norm",
     ),
 }
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_an_edit_that_cannot_be_made_is_refused_with_one_line(engine: Engine, name: str) -> None:
-    edit, message = IMPOSSIBLE[name]
+    edit, pattern = IMPOSSIBLE[name]
     with pytest.raises(CarryLensError) as caught:
         engine.run([interchange("P3L0H0"), edit], ASKED, SOURCES)
-    assert message in str(caught.value)
+    assert re.search(pattern, str(caught.value))
     assert "\n" not in str(caught.value)
     with pytest.raises(CarryLensError):
         engine.run_each([interchange("P3L0H0"), edit], ASKED, SOURCES)
@@ -126,59 +127,59 @@ def test_edges_that_only_look_alike_are_let_through(engine: Engine) -> None:
 GIVEN_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "digits": (
         {"questions": Questions.parse(["123+456"])},
-        "2 digits, but the questions have 3",
+        r"\b2 digits.*\b3\b",
     ),
-    "source digits": ({"sources": Questions.parse(["123+456"] * 2)}, "2 digits, but the questions have 3"),
-    "reference digits": ({"reference": Questions.parse(["123+456"])}, "2 digits, but the questions have 3"),
+    "source digits": ({"sources": Questions.parse(["123+456"] * 2)}, r"\b2 digits.*\b3\b"),
+    "reference digits": ({"reference": Questions.parse(["123+456"])}, r"\b2 digits.*\b3\b"),
     "few sources": (
         {"sources": SOURCES[:1]},
-        "2 questions are given, but a slot has 1 sources.",
+        r"\b2 questions.*\b1 sources",
     ),
-    "no reference": ({"reference": SOURCES[:0]}, "The reference has no questions. Give some, or leave it out."),
+    "no reference": ({"reference": SOURCES[:0]}, "reference"),
     "no questions": (
         {"questions": ASKED[:0], "sources": ()},
-        "1 edits on 0 questions make no rows. Give at least one of each.",
+        r"\b1 edits.*\b0 questions",
     ),
-    "no edits": ({"edits": []}, "0 edits on 2 questions make no rows"),
+    "no edits": ({"edits": []}, r"\b0 edits.*\b2 questions"),
     "few answers": (
         {"read": np.zeros((1, 4), dtype=np.int8)},
-        "[1, 4]",
+        r"\[1, 4\]",
     ),
     "class": (
         {"edits": [ablate("P3L0H0", "class-mean")], "reference": Questions.parse(["11+11"])},
-        "The reference has no question of class N1",
+        "reference.*N1",
     ),
     "only itself": (
         {"edits": [ablate("P3L0H0", "resample")], "reference": ASKED[:1]},
-        "The reference has no question but the one asked. Give more to resample from.",
+        "reference.*resample",
     ),
     "no activation": (
         {"keep": ["blocks.0.hook_attn_out"]},
-        "'blocks.0.hook_attn_out' is not kept by an edited pass. Ask for blocks.LAYER.",
+        r"'blocks\.0\.hook_attn_out'.*blocks\.LAYER",
     ),
-    "no such layer": ({"keep": ["blocks.2.hook_mlp_out"]}, "'blocks.2.hook_mlp_out' is not kept"),
-    "kept twice": ({"keep": ["blocks.0.hook_mlp_out"] * 2}, "names an activation twice. Name each once."),
+    "no such layer": ({"keep": ["blocks.2.hook_mlp_out"]}, r"'blocks\.2\.hook_mlp_out'"),
+    "kept twice": ({"keep": ["blocks.0.hook_mlp_out"] * 2}, "twice"),
 }
 
 
 @pytest.mark.parametrize("name", GIVEN_WRONG)
 def test_what_does_not_fit_is_refused_with_one_line(engine: Engine, name: str) -> None:
-    wrong, message = GIVEN_WRONG[name]
+    wrong, pattern = GIVEN_WRONG[name]
     given: dict[str, Any] = {"edits": [interchange("P3L0H0")], "questions": ASKED, "sources": SOURCES} | wrong
     with pytest.raises(CarryLensError) as caught:
         engine.run(**given)
-    assert message in str(caught.value)
+    assert re.search(pattern, str(caught.value))
     assert "\n" not in str(caught.value)
 
 
 def test_edits_and_questions_go_in_pairs(engine: Engine) -> None:
-    with pytest.raises(CarryLensError, match="1 edits do not go with 2 questions. Give one for each."):
+    with pytest.raises(CarryLensError, match=r"\b1 edits.*\b2 questions"):
         engine.run_each([interchange("P3L0H0")], ASKED, SOURCES)
 
 
 def test_a_model_in_another_precision_is_refused() -> None:
     model: Transformer = copy.deepcopy(random_model(CONFIG, 1)).to(torch.bfloat16)
-    with pytest.raises(CarryLensError, match="A model in torch.bfloat16 cannot be edited. Turn it into float32"):
+    with pytest.raises(CarryLensError, match=r"torch\.bfloat16.*float32"):
         Engine(model).run([interchange("P3L0H0")], ASKED, SOURCES)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -105,40 +106,40 @@ def test_names_of_sites_and_receivers_come_back() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "no node": (lambda: interchange("P9L0X1"), "'P9L0X1' names no node and no residual state. Write such as P10L0H2"),
-    "no site": (lambda: interchange([5]), "'5' is no node and no residual state"),  # type: ignore[list-item]
-    "a receiver as site": (lambda: interchange("P9L1H0.k"), "names no node"),
-    "no receiver": (lambda: edge("P9L0H1", "P9L1H0"), "'P9L1H0' names no receiver. Write a head's input such as"),
-    "an MLP's input": (lambda: edge("P9L0H1", "P9L1MLP.q"), "names no receiver"),
-    "another way": (lambda: edge("P9L0H1", "P9L1H0.x"), "names no receiver"),
-    "not a receiver": (lambda: edge("P9L0H1", [Node(9, 1, 0)]), "is no receiver"),  # type: ignore[list-item]
-    "fill": (lambda: ablate("P9L0H1", "median"), "'median' is no fill. Write one of zero, mean"),
+    "no node": (lambda: interchange("P9L0X1"), "'P9L0X1'.*P10L0H2"),
+    "no site": (lambda: interchange([5]), "'5'"),  # type: ignore[list-item]
+    "a receiver as site": (lambda: interchange("P9L1H0.k"), r"'P9L1H0\.k'"),
+    "no receiver": (lambda: edge("P9L0H1", "P9L1H0"), r"'P9L1H0'.*\.q"),
+    "an MLP's input": (lambda: edge("P9L0H1", "P9L1MLP.q"), r"'P9L1MLP\.q'"),
+    "another way": (lambda: edge("P9L0H1", "P9L1H0.x"), r"'P9L1H0\.x'"),
+    "not a receiver": (lambda: edge("P9L0H1", [Node(9, 1, 0)]), "receiver"),  # type: ignore[list-item]
+    "fill": (lambda: ablate("P9L0H1", "median"), "'median'.*zero, mean"),
     "source as fill": (lambda: ablate("P9L0H1", "source"), "interchange"),
-    "kept source": (lambda: keep_only("P9L0H1", "source"), "no source question"),
-    "norm": (lambda: edge("P9L0H1", "P9L1MLP", norm="cold"), "'cold' is no norm. Write one of recomputed, frozen"),
-    "nan": (lambda: interpolate("P9L0H1", float("nan")), "'nan' is no number an edit can use. Give a finite one"),
-    "huge": (lambda: interpolate("P9L0H1", 10**400), "is no number an edit can use"),
-    "bool": (lambda: interpolate("P9L0H1", True), "'True' is no number"),
-    "text": (lambda: add_direction("P9L0H1", ["1"]), "'1' is no number"),  # type: ignore[list-item]
-    "infinite direction": (lambda: add_direction("P9L0H1", [float("inf")]), "'inf' is no number"),
-    "no basis": (lambda: project("P9L0H1", []), "A basis of no vectors spans nothing. Give at least one"),
-    "negative slot": (lambda: interchange("P9L0H1", -1), "'-1' is no slot and no seed. Give a whole number"),
-    "half a slot": (lambda: interpolate("P9L0H1", 0.5, source=0.5), "'0.5' is no slot"),  # type: ignore[arg-type]
-    "negative seed": (lambda: ablate("P9L0H1", "resample", -3), "'-3' is no slot and no seed"),
-    "long seed": (lambda: keep_only("P9L0H1", "resample", 2**64), "is no slot and no seed"),
-    "negative residual": (lambda: Residual(-1, 0), "Position -1, layer 0 make no residual state. Write 0 or more."),
-    "headless key": (lambda: Receiver(3, 1, None, Input.KEY), "do not go with Input.KEY"),
-    "logits of a layer": (lambda: Receiver(3, 1, None, Input.LOGITS), "do not go with Input.LOGITS"),
-    "negative receiver": (lambda: Receiver(-3, 1, 0, Input.KEY), "make no receiver. Write 0 or more."),
+    "kept source": (lambda: keep_only("P9L0H1", "source"), "source"),
+    "norm": (lambda: edge("P9L0H1", "P9L1MLP", norm="cold"), "'cold'.*recomputed, frozen"),
+    "nan": (lambda: interpolate("P9L0H1", float("nan")), "'nan'"),
+    "huge": (lambda: interpolate("P9L0H1", 10**400), "10000"),
+    "bool": (lambda: interpolate("P9L0H1", True), "'True'"),
+    "text": (lambda: add_direction("P9L0H1", ["1"]), "'1'"),  # type: ignore[list-item]
+    "infinite direction": (lambda: add_direction("P9L0H1", [float("inf")]), "'inf'"),
+    "no basis": (lambda: project("P9L0H1", []), "basis"),
+    "negative slot": (lambda: interchange("P9L0H1", -1), "'-1'.*slot"),
+    "half a slot": (lambda: interpolate("P9L0H1", 0.5, source=0.5), r"'0\.5'.*slot"),  # type: ignore[arg-type]
+    "negative seed": (lambda: ablate("P9L0H1", "resample", -3), "'-3'.*seed"),
+    "long seed": (lambda: keep_only("P9L0H1", "resample", 2**64), str(2**64)),
+    "negative residual": (lambda: Residual(-1, 0), "-1.*0.*residual"),
+    "headless key": (lambda: Receiver(3, 1, None, Input.KEY), r"Input\.KEY"),
+    "logits of a layer": (lambda: Receiver(3, 1, None, Input.LOGITS), r"Input\.LOGITS"),
+    "negative receiver": (lambda: Receiver(-3, 1, 0, Input.KEY), "-3.*receiver"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_no_edit_is_refused_with_one_line(name: str) -> None:
-    make, message = WRONG[name]
+    make, pattern = WRONG[name]
     with pytest.raises(CarryLensError) as caught:
         make()
-    assert message in str(caught.value)
+    assert re.search(pattern, str(caught.value))
     assert "\n" not in str(caught.value)
 
 

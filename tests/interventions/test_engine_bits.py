@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from carrylens.arithmetic import Questions, Stream, StreamKind
+from carrylens.arithmetic import Population, PopulationKind, Questions
 from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo import load, shipped_names
@@ -33,8 +33,8 @@ def a_case(name: str) -> tuple[Transformer, list[Edit], Questions, Questions]:
         answer = 2 * digits_of(config) + 2
         edits.append(edge(f"P{answer}L0H0", f"P{answer + 1}L1H0.k + P{answer}L1MLP + P{answer}.logits"))
     assert isinstance(model.task, ArithmeticTask)
-    streams = (Stream(StreamKind.ENRICHED, model.task.operation, model.task.digits, seed) for seed in (3, 4))
-    asked, sources = (stream.take(0, 10) for stream in streams)
+    population = Population(PopulationKind.ENRICHED, model.task.operation, model.task.digits)
+    asked, sources = (population.draw(seed, 0, 10) for seed in (3, 4))
     return model, edits, asked, sources
 
 
@@ -45,7 +45,7 @@ def largest_gap(outcomes: list[Outcomes]) -> float:
 
 
 @pytest.mark.parametrize("name", shipped_names())
-def test_batch_sizes_and_chunks_move_no_logit_far_enough_to_swap_what_is_not_close(name: str) -> None:
+def test_batch_sizes_and_chunks_move_no_logit_far_enough_to_exchange_what_is_not_close(name: str) -> None:
     """Two logits can come nearer by twice the largest difference, so that must stay below what is called close."""
     model, edits, asked, sources = a_case(name)
     outcomes = [

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind, answers, classify
+from carrylens.arithmetic import Answers, Operation, Population, PopulationKind, Questions, answers, classify
 from carrylens.arithmetic.classes import CLASSES
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.arithmetic.task import arithmetic_task
@@ -49,7 +49,7 @@ def model() -> Transformer:
 
 
 def some(count: int, seed: int = 0, digits: int = 3) -> Questions:
-    return Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed).take(0, count)
+    return Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(seed, 0, count)
 
 
 def logits_of(outcome: Outcomes) -> np.ndarray[tuple[int, ...], np.dtype[np.floating]]:
@@ -102,13 +102,13 @@ def test_a_row_is_clean_by_itself_though_its_neighbours_are_not(model: Transform
     asked, sources = some(4), some(4, seed=1)
     mixed = Questions.parse([asked.text()[0], *sources.text()[1:3], asked.text()[3]])
     outcome = Engine(model).run([UNREAD, interchange("P3L0H1 + P9L1MLP")], asked, mixed, logits=True)
-    clean, swapped = logits_of(outcome)
-    same = (swapped == clean).all((1, 2))
+    clean, edited = logits_of(outcome)
+    same = (edited == clean).all((1, 2))
     assert same.tolist() == [True, False, False, True]
 
 
 @pytest.mark.parametrize(("n_layers", "n_heads"), SHAPES)
-def test_swapping_everything_gives_the_sources_answer(n_layers: int, n_heads: int) -> None:
+def test_interchanging_everything_gives_the_sources_answer(n_layers: int, n_heads: int) -> None:
     config = arithmetic_config(2, n_layers, n_heads, d_model=8, d_head=3, d_mlp=9)
     model, asked, sources = random_model(config, 1), some(4, digits=2), some(4, seed=1, digits=2)
     theirs = clean_logits_at(model, sources)
@@ -144,9 +144,9 @@ def test_all_edges_of_a_node_are_the_node(n_layers: int, n_heads: int) -> None:
     edges = Engine(model).run(
         [edge([node], all_receivers([node], config)) for node in nodes], asked, sources, logits=True
     )
-    swaps = Engine(model).run([interchange([node]) for node in nodes], asked, sources, logits=True)
-    np.testing.assert_allclose(logits_of(edges), logits_of(swaps), rtol=0, atol=1e-9)
-    assert np.abs(logits_of(swaps) - clean_logits_at(model, asked)).max() > 0.1
+    whole = Engine(model).run([interchange([node]) for node in nodes], asked, sources, logits=True)
+    np.testing.assert_allclose(logits_of(edges), logits_of(whole), rtol=0, atol=1e-9)
+    assert np.abs(logits_of(whole) - clean_logits_at(model, asked)).max() > 0.1
 
 
 def test_all_edges_of_a_set_are_the_set_also_across_layers(model: Transformer) -> None:
@@ -156,8 +156,8 @@ def test_all_edges_of_a_set_are_the_set_also_across_layers(model: Transformer) -
     edges = Engine(model).run(
         [edge(nodes, all_receivers(nodes, CONFIG)) for nodes in sets], asked, sources, logits=True
     )
-    swaps = Engine(model).run([interchange(nodes) for nodes in sets], asked, sources, logits=True)
-    np.testing.assert_allclose(logits_of(edges), logits_of(swaps), rtol=0, atol=1e-9)
+    whole = Engine(model).run([interchange(nodes) for nodes in sets], asked, sources, logits=True)
+    np.testing.assert_allclose(logits_of(edges), logits_of(whole), rtol=0, atol=1e-9)
 
 
 def test_the_stream_is_the_sum_of_its_writes(model: Transformer) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from carrylens.arithmetic import Operation, Questions, Stream, StreamKind
+from carrylens.arithmetic import Operation, Population, PopulationKind, Questions
 from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.arithmetic.task import arithmetic_task
@@ -28,7 +28,7 @@ ROOM = 1 << 24
 
 
 def some(count: int, seed: int) -> Questions:
-    return Stream(StreamKind.ENRICHED, Operation.MIX, 3, seed).take(0, count)
+    return Population(PopulationKind.ENRICHED, Operation.MIX, 3).draw(seed, 0, count)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from carrylens.arithmetic import Operation, Stream, StreamKind
+from carrylens.arithmetic import Operation, Population, PopulationKind
 from carrylens.arithmetic.model_shapes import arithmetic_config
 from carrylens.errors import CarryLensError
 from carrylens.interventions import Edit, Engine, ablate, edge, interchange, keep_only
@@ -87,7 +87,7 @@ def test_the_engine_serves_the_arithmetic_layout_in_any_shape(d_mlp: int, act_fn
     config = replace(arithmetic_config(2, 2, 2, 6, 2, d_mlp), act_fn=act_fn, normalization=norm)
     model, make = random_model(config, seed), RandomEdits(config, np.random.default_rng(seed))
     edits = [make.draw(("zero", "interchange", "part", "add", "difference", "edge", "frozen")) for _ in range(4)]
-    asked, *slots = (Stream(StreamKind.NATURAL, Operation.ADD, 2, seed + at).take(0, 2) for at in range(3))
+    asked, *slots = (Population(PopulationKind.NATURAL, Operation.ADD, 2).draw(seed + at, 0, 2) for at in range(3))
     points = ["hook_resid_pre", "attn.hook_z", "hook_resid_post"] + (["hook_mlp_out"] if d_mlp else [])
     keep = [f"blocks.1.{point}" for point in points]
     found = Engine(model).run(edits, asked, slots, logits=True, keep=keep)
@@ -134,14 +134,14 @@ def test_the_last_position_counts_where_it_is_read() -> None:
 )
 def test_an_mlp_that_is_not_there_is_refused_in_one_clear_line(edit: Edit) -> None:
     case = a_case(SHAPES["attention only"], 3)
-    with pytest.raises(CarryLensError, match="no MLPs. Name a head") as caught:
+    with pytest.raises(CarryLensError, match="MLP.*head") as caught:
         case.run([edit])
     assert "\n" not in str(caught.value)
 
 
 def test_activations_of_an_mlp_that_is_not_there_cannot_be_kept() -> None:
     model = random_model(arithmetic_config(1, 1, 1, 4, 2, 0), 1)
-    asked = Stream(StreamKind.NATURAL, Operation.ADD, 1, 1).take(0, 1)
+    asked = Population(PopulationKind.NATURAL, Operation.ADD, 1).draw(1, 0, 1)
     for point in ("hook_mlp_out", "hook_resid_mid"):
         with pytest.raises(CarryLensError, match=point):
             Engine(model).run([ablate("P3L0H0", "zero")], asked, keep=[f"blocks.0.{point}"])

@@ -11,7 +11,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from carrylens.arithmetic import Answers, Operation, Questions, Stream, StreamKind
+from carrylens.arithmetic import Answers, Operation, Population, PopulationKind, Questions
 from carrylens.arithmetic.model_shapes import arithmetic_config, digits_of
 from carrylens.interventions import Edit, Engine, Outcomes, add_direction, edge, interchange
 from carrylens.model import Transformer
@@ -69,7 +69,7 @@ def cases(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, n_edits: int = 3, n_q
     rng = np.random.default_rng(seed)
     make, digits = RandomEdits(config, rng), digits_of(config)
     asked, *others = (
-        Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed + at).take(0, n_questions) for at in range(3)
+        Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(seed + at, 0, n_questions) for at in range(3)
     )
     # Some questions are their own source: such rows may stay clean beside others that do not.
     texts = [
@@ -77,7 +77,7 @@ def cases(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, n_edits: int = 3, n_q
         for other in others
     ]
     slots = [Questions.parse(some, digits) for some in texts]
-    more = Stream(StreamKind.NATURAL, Operation.MIX, digits, seed + 3).take(0, 3)
+    more = Population(PopulationKind.NATURAL, Operation.MIX, digits).draw(seed + 3, 0, 3)
     read = Answers(rng.random(n_questions) < 0.5, rng.integers(0, 10, (n_questions, digits + 1)).astype(np.int8))
     return Case(
         model=random_model(config, seed),
@@ -153,7 +153,9 @@ def test_random_edits_are_of_every_kind_and_mostly_change_something() -> None:
         for change in e.changes
     }
     assert len(seen) == 13
-    asked, first, second, more = (Stream(StreamKind.NATURAL, Operation.ADD, 2, seed).take(0, 1) for seed in range(4))
+    asked, first, second, more = (
+        Population(PopulationKind.NATURAL, Operation.ADD, 2).draw(seed, 0, 1) for seed in range(4)
+    )
     reference = Questions.parse(asked.text() + more.text())
     outcome = Engine(random_model(config, 3)).run(edits, asked, [first, second], reference=reference, logits=True)
     clean = Engine(random_model(config, 3)).run([interchange("P0L1H0")], asked, asked, logits=True)
@@ -177,7 +179,7 @@ def test_random_edits_are_of_every_kind_and_mostly_change_something() -> None:
 )
 def test_an_edge_that_is_slightly_another_is_seen(lie: Edit) -> None:
     config = arithmetic_config(2, 2, 2, d_model=6, d_head=2, d_mlp=6)
-    asked, *slots = (Stream(StreamKind.NATURAL, Operation.ADD, 2, seed).take(0, 1) for seed in range(3))
+    asked, *slots = (Population(PopulationKind.NATURAL, Operation.ADD, 2).draw(seed, 0, 1) for seed in range(3))
     model = random_model(config, 3)
     outcome = Engine(model).run([edge("P0L0H0", "P5L1H0.k")], asked, slots, logits=True)
     assert outcome.logits is not None

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from carrylens.arithmetic import Operation, Stream, StreamKind, answers
+from carrylens.arithmetic import Operation, Population, PopulationKind, answers
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.model import Transformer
@@ -16,7 +16,7 @@ def a_model(n_layers: int, n_heads: int, digits: int) -> tuple[Transformer, torc
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64))
-    questions = Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed=2).take(0, 16)
+    questions = Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(2, 0, 16)
     return model, torch.from_numpy(encode(questions, answers(questions)))
 
 
@@ -40,7 +40,7 @@ def test_logits_and_gradients_are_those_of_the_whole_pass(n_layers: int, n_heads
 @pytest.mark.parametrize("n_layers", [1, 2, 3])
 def test_shared_beginnings_change_nothing(n_layers: int) -> None:
     model, _ = a_model(n_layers, 3, 3)
-    questions = Stream(StreamKind.ENRICHED, Operation.MIX, 3, seed=3).take(0, 900)
+    questions = Population(PopulationKind.ENRICHED, Operation.MIX, 3).draw(3, 0, 900)
     tokens = torch.from_numpy(encode(questions, answers(questions)))
     assert shared_places(model, tokens) == (2 if n_layers > 1 else 0)
     with torch.no_grad():

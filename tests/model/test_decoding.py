@@ -27,7 +27,7 @@ def test_decoding_agrees_with_writing_one_token_at_a_time_by_hand(n_ctx: int) ->
 
 @pytest.mark.parametrize("length", [3, 7])
 def test_a_prompt_that_does_not_end_where_outputs_are_read_is_refused(length: int) -> None:
-    with pytest.raises(CarryLensError, match=f"prompt of {length} tokens"):
+    with pytest.raises(CarryLensError, match=rf"\b{length} tokens"):
         decode_tokens(a_model(9), torch.zeros(1, length, dtype=torch.int64))
 
 

@@ -1,5 +1,6 @@
 """Weights that others saved: under whichever names, they give the model that they were."""
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -78,7 +79,7 @@ def test_mlps_that_version_four_makes_up_are_left_out(path: Path) -> None:
     check_same(load_foreign(path, model.config.reads), model)
     made_up["blocks.1.mlp.b_out"] += 1.0
     saved(dict(model.state_dict()) | made_up, path)
-    assert "lacks the weight blocks.0.ln2.w" in refusal(path)
+    assert "blocks.0.ln2.w" in refusal(path)
 
 
 @pytest.mark.parametrize("name", [name for name in SHAPES if "folded" not in name])
@@ -96,7 +97,7 @@ def test_a_bridge_around_gpt2_is_told_by_the_way_its_mlp_lies(path: Path) -> Non
     check_same(load_foreign(path, model.config.reads, n_heads=3), model)
     square = random_model(ModelConfig(1, 1, 4, 4, 4, 5, 7, 7, range(5)), seed=1)
     saved(as_bridge(square), path)
-    assert "do not show which way" in refusal(path, n_heads=1)
+    assert "tl_named_parameters" in refusal(path, n_heads=1)
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -163,15 +164,15 @@ def planted(change: dict[str, Tensor | None]) -> State:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"transformer.h.1.mlp.c_fc.weight": None}, "lacks h.1.mlp.c_fc.weight"),
-        ({"transformer.h.0.crossattention.c_attn.weight": torch.zeros(2)}, "is no weight of GPT-2"),
+        ({"transformer.h.1.mlp.c_fc.weight": None}, "h.1.mlp.c_fc.weight"),
+        ({"transformer.h.0.crossattention.c_attn.weight": torch.zeros(2)}, "h.0.crossattention.c_attn.weight"),
         (
             {"transformer.h.0.attn.c_attn.weight": torch.zeros(12, 24)},
-            "a model 12 wide has [12, 36]",
+            "[12, 36]",
         ),
-        ({"transformer.wte.weight": torch.zeros(7)}, "wte.weight with shape [7]"),
-        ({"transformer.ln_f.weight": torch.full((12,), torch.nan, dtype=torch.float64)}, "not finite"),
-        ({"transformer.wpe.weight": torch.zeros(9, 13, dtype=torch.float64)}, "embed.W_E with shape"),
+        ({"transformer.wte.weight": torch.zeros(7)}, "wte.weight"),
+        ({"transformer.ln_f.weight": torch.full((12,), torch.nan, dtype=torch.float64)}, "ln_final.w"),
+        ({"transformer.wpe.weight": torch.zeros(9, 13, dtype=torch.float64)}, "embed.W_E"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -184,15 +185,15 @@ def test_a_planted_wrong_weight_is_refused_in_one_line(
 
 def test_heads_that_nothing_shows_must_be_given(path: Path) -> None:
     saved(random_gpt2(), path)
-    assert "Give n_heads" in refusal(path)
-    assert "do not make 5 heads" in refusal(path, n_heads=5)
+    assert "n_heads" in refusal(path)
+    assert "5 heads" in refusal(path, n_heads=5)
 
 
 def test_a_normalization_that_the_weights_contradict_is_refused(path: Path) -> None:
     saved(dict(random_model(SHAPES["plain"], 1).state_dict()), path)
-    assert "Give LN" in refusal(path, normalization="none")
+    assert "LN" in refusal(path, normalization="none")
     saved(dict(random_model(SHAPES["no norm"], 1).state_dict()), path)
-    assert "Give LNPre or none" in refusal(path, normalization="LN")
+    assert "LNPre" in refusal(path, normalization="LN")
 
 
 def test_names_that_nobody_gives_are_refused(path: Path) -> None:
@@ -213,13 +214,13 @@ class Hostile:
 def test_a_hostile_pickle_is_refused_and_does_not_run(path: Path) -> None:
     witness = path.with_name("witness")
     torch.save({"embed.W_E": Hostile(f"touch '{witness}'")}, path)
-    assert "holds code (posix.system), so it was refused" in refusal(path)
+    assert "(posix.system)" in refusal(path)
     assert not witness.exists()
 
 
 @pytest.mark.parametrize("name", ["weights.pt", "weights.safetensors"])
 def test_a_damaged_or_missing_file_is_named(tmp_path: Path, name: str) -> None:
-    assert f"{name} cannot be read" in refusal(tmp_path / name)
+    assert os.strerror(errno.ENOENT) in refusal(tmp_path / name)
     (tmp_path / name).write_bytes(b"\x00\x01 not a model")
     assert name in refusal(tmp_path / name)
-    assert "holds none of model.safetensors" in refusal(tmp_path)
+    assert "model.safetensors" in refusal(tmp_path)

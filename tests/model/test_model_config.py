@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
@@ -73,43 +74,43 @@ def test_a_file_of_the_first_version_gives_the_equal_model() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("{", "is not JSON"),
-        (b"\xff\xfe\x00", "is not JSON"),
-        ("[1, 2]", "holds no fields"),
-        (edited(d_vocab=None, seed=None), "lacks d_vocab, seed"),
-        (edited(n_layer=2), "has n_layer, which no model config has"),
-        (edited(n_layers="two"), "n_layers is 'two'. Give a whole number of at least 1"),
-        (edited(n_layers=2.0), "n_layers is 2.0"),
-        (edited(n_heads=True), "n_heads is True"),
-        (edited(d_mlp=-1), "d_mlp is -1. Give a whole number of at least 0"),
-        (edited(d_vocab_out=1), "d_vocab_out is 1. Give a whole number of at least 2"),
-        (edited(seed=-1), "seed is -1. Give a whole number of at least 0"),
-        (edited(reads=[9, 15]), "reads is range(9, 15). Give a range of neighbouring positions among 0 to 13"),
-        (edited(reads=[9, 9]), "reads is range(9, 9)"),
-        (edited(reads=[9, 12, 2]), "reads is [9, 12, 2]"),
-        (edited(reads=9), "reads is 9"),
-        (edited(eps=0), "eps is 0"),
-        (edited(act_fn="silu"), "act_fn is 'silu'. Give one of relu, gelu"),
-        (edited(normalization="RMS"), "normalization is 'RMS'. Give one of LN"),
-        (edited(init_range=0.1), "says init_range is 0.1. For this shape it is"),
-        (edited_first(seed=None), "lacks seed"),
-        (edited_first(reads=[1, 2]), "has reads, which no model config has"),
-        (edited_first(digits=0), "digits is 0. Give a whole number of at least 1"),
-        (edited_first(d_mlp=0), "d_mlp is 0"),
-        (edited_first(n_ctx=21), "says n_ctx is 21. For this shape it is 22"),
-        (edited_first(eps=1e-6), "says eps is 1e-06"),
-        (edited_first(act_fn="gelu"), "says act_fn is 'gelu'"),
+        ("{", "JSON"),
+        (b"\xff\xfe\x00", "JSON"),
+        ("[1, 2]", "fields"),
+        (edited(d_vocab=None, seed=None), "d_vocab, seed"),
+        (edited(n_layer=2), r"\bn_layer\b"),
+        (edited(n_layers="two"), r"n_layers.*'two'.*\b1\b"),
+        (edited(n_layers=2.0), r"n_layers.*2\.0"),
+        (edited(n_heads=True), "n_heads.*True"),
+        (edited(d_mlp=-1), r"d_mlp.*-1.*\b0\b"),
+        (edited(d_vocab_out=1), r"d_vocab_out.*\b1\b.*\b2\b"),
+        (edited(seed=-1), r"seed.*-1.*\b0\b"),
+        (edited(reads=[9, 15]), r"reads.*range\(9, 15\).*0 to 13"),
+        (edited(reads=[9, 9]), r"reads.*range\(9, 9\)"),
+        (edited(reads=[9, 12, 2]), r"reads.*\[9, 12, 2\]"),
+        (edited(reads=9), "reads.*9"),
+        (edited(eps=0), r"eps.*\b0\b"),
+        (edited(act_fn="silu"), "act_fn.*'silu'.*relu, gelu"),
+        (edited(normalization="RMS"), "normalization.*'RMS'.*LN"),
+        (edited(init_range=0.1), r"init_range.*0\.1"),
+        (edited_first(seed=None), "seed"),
+        (edited_first(reads=[1, 2]), "reads"),
+        (edited_first(digits=0), r"digits.*\b0\b.*\b1\b"),
+        (edited_first(d_mlp=0), r"d_mlp.*\b0\b"),
+        (edited_first(n_ctx=21), "n_ctx.*21.*22"),
+        (edited_first(eps=1e-6), "eps.*1e-06"),
+        (edited_first(act_fn="gelu"), "act_fn.*'gelu'"),
     ],
 )
 def test_json_that_states_no_config_is_refused_in_one_line(text: str | bytes, complaint: str) -> None:
     with pytest.raises(CarryLensError) as caught:
         ModelConfig.from_json(text, source="out/config.json")
     message = str(caught.value)
-    assert complaint in message
+    assert re.search(complaint, message)
     assert "out/config.json" in message
     assert "\n" not in message
 
 
 def test_a_step_between_positions_that_are_read_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="reads is range"):
+    with pytest.raises(CarryLensError, match=r"reads.*range\("):
         replace(SMALL, reads=range(9, 14, 2))

@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -67,13 +68,13 @@ def test_a_folder_without_a_manifest_is_unfinished(saved: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert "is no folder" in refusal(tmp_path / "nowhere")
+    assert "nowhere" in refusal(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
 def test_a_missing_file_is_named(saved: Path, name: str) -> None:
     (saved / name).unlink()
-    assert f"{name} cannot be read (No such file or directory)" in refusal(saved)
+    assert re.search(f"{name}.*{os.strerror(errno.ENOENT)}", refusal(saved))
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
@@ -81,22 +82,22 @@ def test_a_file_changed_by_one_byte_is_refused(saved: Path, name: str) -> None:
     content = bytearray((saved / name).read_bytes())
     content[-2] ^= 1
     (saved / name).write_bytes(content)
-    assert f"{name} is not the file that was saved" in refusal(saved)
+    assert re.search(f"{name}.*manifest.json", refusal(saved))
 
 
 def test_a_file_cut_short_is_refused(saved: Path) -> None:
     os.truncate(saved / "model.safetensors", 1000)
-    assert "model.safetensors is not the file that was saved" in refusal(saved)
+    assert re.search("model.safetensors.*manifest.json", refusal(saved))
 
 
 @pytest.mark.parametrize("length", [0, 4, 1000])
 def test_weights_cut_short_before_they_were_sealed_are_refused(saved: Path, length: int) -> None:
     content = (saved / "model.safetensors").read_bytes()[:length]
-    assert "model.safetensors holds no weights" in resealed(saved, "model.safetensors", content)
+    assert "model.safetensors" in resealed(saved, "model.safetensors", content)
 
 
 def test_a_config_that_is_not_json_is_refused(saved: Path) -> None:
-    assert "config.json is not JSON" in resealed(saved, "config.json", b"digits: 2")
+    assert "config.json" in resealed(saved, "config.json", b"digits: 2")
 
 
 def test_weights_of_another_shape_than_the_config_says_are_refused(saved: Path) -> None:
@@ -106,14 +107,14 @@ def test_weights_of_another_shape_than_the_config_says_are_refused(saved: Path) 
 
 def test_a_config_of_monstrous_size_is_refused_at_once(saved: Path) -> None:
     monster = arithmetic_config(digits=2, n_layers=10**12, n_heads=3, d_model=12, d_head=4, d_mlp=20)
-    assert "lacks the weight blocks.2" in resealed(saved, "config.json", monster.to_json().encode())
+    assert "blocks.2" in resealed(saved, "config.json", monster.to_json().encode())
 
 
 def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(model: Transformer, saved: Path) -> None:
     with torch.no_grad():
         model.embed.W_E[3, 3] = torch.nan
     before = contents(saved)
-    with pytest.raises(CarryLensError, match=r"embed.W_E that is not finite"):
+    with pytest.raises(CarryLensError, match=r"embed\.W_E"):
         save_model(model, saved)
     assert contents(saved) == before
 
@@ -121,11 +122,11 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(model: Transfo
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("sha256", "is not a list of hashes"),
-        ("[]", "is not a list of hashes"),
-        ('{"sha256": 3}', "is not a list of hashes"),
-        ('{"sha256": {}}', "does not list config.json"),
-        ('{"sha256": {"../secret": "0"}}', "lists '../secret', which is not in its folder"),
+        ("sha256", "manifest.json"),
+        ("[]", "manifest.json"),
+        ('{"sha256": 3}', "manifest.json"),
+        ('{"sha256": {}}', "config.json"),
+        ('{"sha256": {"../secret": "0"}}', "'../secret'"),
     ],
 )
 def test_a_manifest_that_says_nothing_useful_is_refused(saved: Path, text: str, complaint: str) -> None:
@@ -148,7 +149,7 @@ def test_a_full_disk_leaves_the_earlier_model_intact(
             write(path, content)
 
         monkeypatch.setattr(manifest, "write_flushed", fill)
-        with pytest.raises(CarryLensError, match=r"\(No space left on device\). What was there before is unchanged"):
+        with pytest.raises(CarryLensError, match=os.strerror(errno.ENOSPC)):
             save_model(Transformer(model.config), saved)
         assert contents(saved) == before
     assert torch.equal(load_model(saved)(tokens), logits)
@@ -158,21 +159,21 @@ def test_a_full_disk_leaves_the_earlier_model_intact(
 def test_a_device_that_is_really_full_is_reported(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = write_flushed
     monkeypatch.setattr(manifest, "write_flushed", lambda _, content: write(Path("/dev/full"), content))
-    with pytest.raises(CarryLensError, match="No space left on device"):
+    with pytest.raises(CarryLensError, match=os.strerror(errno.ENOSPC)):
         save_model(load_model(saved), saved)
 
 
 def test_a_folder_that_cannot_be_made_is_reported(model: Transformer, saved: Path) -> None:
-    with pytest.raises(CarryLensError, match="could not be saved"):
+    with pytest.raises(CarryLensError, match="inside.*Not a directory"):
         save_model(model, saved / "config.json" / "inside")
 
 
 def test_a_save_that_fails_half_way_into_place_says_so(model: Transformer, saved: Path) -> None:
     (saved / "model.safetensors").unlink()
     (saved / "model.safetensors").mkdir()
-    with pytest.raises(CarryLensError, match="It is unfinished"):
+    with pytest.raises(CarryLensError, match="unfinished"):
         save_model(Transformer(config_of_width(2, 1, 3, width=12)), saved)
-    assert "config.json is not the file that was saved" in refusal(saved)
+    assert re.search("config.json.*manifest.json", refusal(saved))
     assert not list(saved.glob(".*"))
 
 
@@ -203,13 +204,13 @@ def test_other_files_can_be_sealed_with_the_model(model: Transformer, tmp_path: 
     save_model(model, tmp_path, also=["training.jsonl"])
     assert check_sealed(tmp_path) == ("config.json", "model.safetensors", "training.jsonl")
     (tmp_path / "training.jsonl").write_text('{"step": 2}\n')
-    with pytest.raises(CarryLensError, match=r"training.jsonl is not the file that was saved"):
+    with pytest.raises(CarryLensError, match=r"training\.jsonl.*manifest\.json"):
         check_sealed(tmp_path)
     load_model(tmp_path)
 
 
 def test_sealing_a_file_that_is_not_there_is_refused(model: Transformer, tmp_path: Path) -> None:
-    with pytest.raises(CarryLensError, match=r"README.md cannot be read"):
+    with pytest.raises(CarryLensError, match=r"README\.md.*No such file"):
         save_model(model, tmp_path / "new", also=["README.md"])
 
 

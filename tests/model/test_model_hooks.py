@@ -106,16 +106,17 @@ def test_a_cache_answers_to_short_names(model: Transformer, tokens: Tensor) -> N
 def test_a_name_that_matches_nothing_is_refused_and_a_near_one_offered(
     model: Transformer, tokens: Tensor, unknown: str | list[str]
 ) -> None:
-    with pytest.raises(CarryLensError, match="is no hook name of this model. Write one such as .*hook_"):
+    refused = unknown if isinstance(unknown, str) else unknown[-1]
+    with pytest.raises(CarryLensError, match=f"'{refused}'.*hook_"):
         model.run_with_hooks(tokens, [(unknown, LOOKING)])
-    with pytest.raises(CarryLensError, match="is no hook name"):
+    with pytest.raises(CarryLensError, match=f"'{refused}'"):
         model.run_with_cache(tokens, unknown)
 
 
 def test_a_filter_that_matches_nothing_is_refused(model: Transformer, tokens: Tensor) -> None:
-    with pytest.raises(CarryLensError, match="picks none"):
+    with pytest.raises(CarryLensError, match=r"model\.hook_names"):
         model.run_with_hooks(tokens, [(lambda name: "hook_Z" in name, LOOKING)])
-    with pytest.raises(CarryLensError, match="picks none"):
+    with pytest.raises(CarryLensError, match=r"model\.hook_names"):
         model.run_with_cache(tokens, lambda _: False)
 
 
@@ -124,13 +125,13 @@ def test_what_a_hook_gives_back_is_used_from_there_on(model: Transformer, tokens
     expected, cache = model.run_with_cache(other)
     layers: list[int] = []
 
-    def swap(activation: Tensor, hook: HookPoint) -> Tensor:
+    def replaced(activation: Tensor, hook: HookPoint) -> Tensor:
         layers.append(hook.layer())
         return cache[hook.name]
 
-    swapped = model.run_with_hooks(tokens, [("blocks.1.hook_resid_pre", swap)])
-    assert torch.equal(swapped, expected)
-    assert not torch.allclose(swapped, model(tokens))
+    edited = model.run_with_hooks(tokens, [("blocks.1.hook_resid_pre", replaced)])
+    assert torch.equal(edited, expected)
+    assert not torch.allclose(edited, model(tokens))
     assert layers == [1]
 
 
@@ -205,7 +206,7 @@ def test_numbers_that_broke_are_not_hidden(model: Transformer, tokens: Tensor) -
 
 @pytest.mark.parametrize("wrong", [torch.zeros(1, 10, 12), torch.zeros(()), "zeros", 0.0])
 def test_a_hook_that_gives_back_another_shape_is_refused(model: Transformer, tokens: Tensor, wrong: Any) -> None:
-    with pytest.raises(CarryLensError, match=r"blocks.0.hook_mlp_out gave back .* in place of \[5, 10, 12\]"):
+    with pytest.raises(CarryLensError, match=r"blocks\.0\.hook_mlp_out.*\[5, 10, 12\]"):
         model.run_with_hooks(tokens, [("blocks.0.hook_mlp_out", doing(lambda _: wrong))])
 
 
@@ -227,5 +228,5 @@ def test_no_hook_outlives_a_call_even_one_that_raises(make_model: MakeModel, tok
 
 def test_a_point_outside_the_blocks_has_no_layer() -> None:
     assert HookPoint("blocks.13.hook_mlp_out").layer() == 13
-    with pytest.raises(CarryLensError, match="ln_final.hook_scale is in no layer"):
+    with pytest.raises(CarryLensError, match=r"ln_final\.hook_scale"):
         HookPoint("ln_final.hook_scale").layer()

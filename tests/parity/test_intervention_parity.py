@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from carrylens.arithmetic import Operation, Questions, Stream, StreamKind, answers
+from carrylens.arithmetic import Operation, Population, PopulationKind, Questions, answers
 from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.arithmetic.zoo import load
@@ -29,8 +29,8 @@ def nodes_of(model: Transformer) -> list[Node]:
     return all_nodes(model.config.n_ctx, model.config.n_layers, model.config.n_heads)
 
 
-def a_stream(model: Transformer, operation: Operation, seed: int, count: int) -> Questions:
-    return Stream(StreamKind.ENRICHED, operation, digits_of(model.config), seed).take(0, count)
+def questions_of(model: Transformer, operation: Operation, seed: int, count: int) -> Questions:
+    return Population(PopulationKind.ENRICHED, operation, digits_of(model.config)).draw(seed, 0, count)
 
 
 def point_of(node: Node) -> str:
@@ -67,7 +67,7 @@ def differences(name: str, dtype: torch.dtype, sets: Callable[[list[Node]], list
     """Largest difference from TransformerLens under mean ablation and interchange of each set; largest effect."""
     ours, theirs = load(name).to(dtype), to_transformer_lens(load(name).double())
     asked, sources, reference = (
-        a_stream(ours, MODELS[name], seed, count) for seed, count in ((1, ASKED), (2, ASKED), (3, REFERENCE))
+        questions_of(ours, MODELS[name], seed, count) for seed, count in ((1, ASKED), (2, ASKED), (3, REFERENCE))
     )
     edited = sets(nodes_of(ours))
     edits: list[Edit] = [*map(ablate, edited), *map(interchange, edited)]
@@ -88,7 +88,7 @@ def differences(name: str, dtype: torch.dtype, sets: Callable[[list[Node]], list
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_mean_ablation_and_swap_agree_at_every_node(
+def test_mean_ablation_and_interchange_agree_at_every_node(
     lens: Any, name: str, record_property: Callable[[str, object], None]
 ) -> None:
     assert lens
@@ -100,7 +100,7 @@ def test_mean_ablation_and_swap_agree_at_every_node(
 
 @pytest.mark.parametrize("dtype", BOUNDS, ids=str)
 @pytest.mark.parametrize("name", MODELS)
-def test_mean_ablation_and_swap_agree_for_sets_of_nodes(
+def test_mean_ablation_and_interchange_agree_for_sets_of_nodes(
     name: str, dtype: torch.dtype, record_property: Callable[[str, object], None]
 ) -> None:
     rng = np.random.default_rng(0)
@@ -117,7 +117,7 @@ def test_mean_ablation_and_swap_agree_for_sets_of_nodes(
 def test_a_neighbouring_node_is_not_taken_for_the_one_meant() -> None:
     ours = load("add_d6_l2_h3_w96_t3K_s1").double()
     theirs = to_transformer_lens(ours)
-    asked, sources = (a_stream(ours, Operation.ADD, seed, ASKED) for seed in (1, 2))
+    asked, sources = (questions_of(ours, Operation.ADD, seed, ASKED) for seed in (1, 2))
     with torch.no_grad():
         _, cache = theirs.run_with_cache(tokens_of(sources))
     found = Engine(ours).run([interchange("P14L0H1")], asked, sources, logits=True).logits

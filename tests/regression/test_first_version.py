@@ -17,8 +17,8 @@ from carrylens.arithmetic.classes import classify
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation, Questions
-from carrylens.arithmetic.streams import Population, StreamKind
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.discovery.node_map import NearMiss, Role
@@ -56,9 +56,9 @@ def of_outputs(outputs: Columns) -> str:
     return hashlib.sha256(f"{len(text)} ".encode() + text).hexdigest()
 
 
-@pytest.mark.parametrize("kind", list(StreamKind))
+@pytest.mark.parametrize("kind", list(PopulationKind))
 @pytest.mark.parametrize("operation", list(Operation))
-def test_samplers_draw_what_they_drew(kind: StreamKind, operation: Operation) -> None:
+def test_samplers_draw_what_they_drew(kind: PopulationKind, operation: Operation) -> None:
     found = {}
     for digits in (1, 3, 6, 20):
         for seed in (0, 3):
@@ -154,7 +154,7 @@ EDITS: dict[str, Edit] = {
 
 def test_edited_models_answer_what_they_answered() -> None:
     source = find_source("add_d5_l2_h3_w96_t2K_s1")
-    population = Population(StreamKind.ENRICHED, Operation.ADD, 5)
+    population = Population(PopulationKind.ENRICHED, Operation.ADD, 5)
     questions, *sources = (population.draw(3, 24 * at, 24) for at in range(3))
     with Engine(source.load(), source.task) as engine:
         given = engine.run(list(EDITS.values()), questions, sources, reference=population.draw(4, 0, 128))

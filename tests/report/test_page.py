@@ -140,18 +140,18 @@ def test_pairs_that_do_not_fit_the_facts_are_refused(saved: Saved) -> None:
         replace(fact, stimuli={**fact.stimuli, "pairs": 23}) if fact.about.get("split") == "confirm" else fact
         for fact in saved.facts
     ]
-    with pytest.raises(CarryLensError, match="cannot be drawn again"):
+    with pytest.raises(CarryLensError, match=r"\b10\b.*\b11\b"):
         pair_texts(saved.map, lie)
 
 
 def test_an_effect_without_its_null_cannot_be_made() -> None:
-    with pytest.raises(CarryLensError, match="no null"):
+    with pytest.raises(CarryLensError, match=r"ST\[1\].*null"):
         Effect("ST[1]", Rate(9, 9), Rate(0, 0), "")
 
 
 def test_a_role_without_its_null_cannot_be_rendered(saved: Saved) -> None:
     roles = [replace(saved.map.roles[0], null=Rate(0, 0)), *saved.map.roles[1:]]
-    with pytest.raises(CarryLensError, match="no null"):
+    with pytest.raises(CarryLensError, match=r"SA\[1\].*null"):
         page_of(replace(saved, map=replace(saved.map, roles=roles)))
 
 
@@ -163,7 +163,7 @@ def test_a_group_without_a_role_cannot_be_rendered(saved: Saved) -> None:
     assert 'id="groups"' in page_of(with_one)
     assert 'id="groups"' not in page_of(replace(saved, map=replace(saved.map, groups=())))
     lie = replace(known, sets=((*role.nodes, Node(0, 0, 0)),))
-    with pytest.raises(CarryLensError, match="no role with its null"):
+    with pytest.raises(CarryLensError, match=r"P0L0H0.*ST\[0\]"):
         page_of(replace(saved, map=replace(saved.map, groups=(lie,))))
 
 
@@ -179,7 +179,7 @@ def test_a_claim_without_its_null_cannot_be_rendered(saved: Saved, how: str) -> 
             claim["evidence"] = []
 
     page_of(saved)
-    with pytest.raises(CarryLensError, match="cannot be shown"):
+    with pytest.raises(CarryLensError, match=r"A\[\d\]"):
         page_of(changed_claims(saved, lie))
 
 
@@ -249,10 +249,10 @@ def test_files_of_two_models_are_not_mixed(folder: Path, tmp_path: Path) -> None
     read_saved("model", tmp_path, None)
     claims, test = (json.loads((folder / name).read_text()) for name in ("claims.json", "test.json"))
     (tmp_path / "test.json").write_text(json.dumps({**test, "sha256": "0" * 64}))
-    with pytest.raises(CarryLensError, match="other weights"):
+    with pytest.raises(CarryLensError, match=r"test\.json.*000000000000"):
         read_saved("model", tmp_path, None)
     (tmp_path / "claims.json").write_text(json.dumps({**claims, "model": "another"}))
-    with pytest.raises(CarryLensError, match="Judge the map again"):
+    with pytest.raises(CarryLensError, match=r"claims\.json.*another"):
         read_saved("model", tmp_path, None)
 
 
@@ -270,7 +270,7 @@ def test_a_map_that_was_changed_makes_no_page(folder: Path, tmp_path: Path) -> N
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     read_saved("model", tmp_path, None)
     (tmp_path / "map.json").write_bytes((folder / "map.json").read_bytes() + b" ")
-    with pytest.raises(CarryLensError, match="is not the file that was saved"):
+    with pytest.raises(CarryLensError, match=r"map\.json.*manifest\.json"):
         read_saved("model", tmp_path, None)
 
 

@@ -1,5 +1,6 @@
 """Benchmarks in words."""
 
+import re
 from typing import Any
 
 import pytest
@@ -24,17 +25,15 @@ def a_record(meets: bool | None, seconds: float = 60.0) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("meets", "word"), [(True, "meets"), (False, "misses"), (None, "was not asked enough for")])
+@pytest.mark.parametrize(("meets", "word"), [(True, "meets"), (False, "misses"), (None, "too few")])
 def test_a_trained_model_is_told_with_steps_seconds_interval_and_ratio(meets: bool | None, word: str) -> None:
     line = training_line(a_record(meets))
-    assert line.startswith(f"m {word} the bar after 3,000 steps and 60 s, 20.0 ms a step at 50% of peak.")
-    assert "natural add 3 of 1,000,000 (0.62 to 8.77 per million)" in line
-    assert "0.90 s before and 1.00 s after: 15,000 would take 225 times as long." in line
+    assert line.startswith("m ")
+    figures = ("3,000 steps", "60 s", "20.0 ms", "50%", "natural add 3 of 1,000,000", "0.62 to 8.77")
+    assert all(each in line for each in (word, *figures, "0.90 s", "1.00 s", "15,000", "225"))
 
 
 def test_the_summary_counts_only_those_that_meet_the_bar() -> None:
     records = [a_record(True), a_record(False, 10.0), a_record(True, 90.0), a_record(None, 1.0)]
-    assert training_summary(records) == (
-        "2 of 4 meet the bar, in 60 to 90 s, 150 to 225 times less than the published recipe."
-    )
-    assert training_summary([a_record(None)]) == "None of 1 is known to meet the bar."
+    assert re.findall(r"\d+", training_summary(records)) == ["2", "4", "60", "90", "150", "225"]
+    assert re.findall(r"\d+", training_summary([a_record(None)])) == ["1"], "and no seconds"

@@ -11,12 +11,12 @@ RECORDS = [
 def test_a_frequency_table_has_percents_by_class_for_each_operation() -> None:
     assert frequency_table(RECORDS, markdown=False).splitlines() == [
         "Addition, percent of 200 questions",
-        "stream   digits  S0    S1   S2",
-        "natural       5  50  49.5  0.5",
+        "population  digits  S0    S1   S2",
+        "natural          5  50  49.5  0.5",
         "",
         "Subtraction, percent of 1,000,000 questions",
-        "stream  digits   M0       N1",
-        "paper       10  100  8.0e-04",
+        "population  digits   M0       N1",
+        "paper           10  100  8.0e-04",
     ]
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Operation, answers
-from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.tokens import encode
 from carrylens.errors import CarryLensError
@@ -14,11 +14,11 @@ from training.bit_parity import BITS, parity_task
 
 
 @pytest.mark.parametrize("operation", list(Operation))
-@pytest.mark.parametrize("kind", list(StreamKind))
-def test_the_ids_of_arithmetic_are_those_of_its_own_encoding(operation: Operation, kind: StreamKind) -> None:
+@pytest.mark.parametrize("kind", list(PopulationKind))
+def test_the_ids_of_arithmetic_are_those_of_its_own_encoding(operation: Operation, kind: PopulationKind) -> None:
     task = arithmetic_task(operation, 3)
     examples = draw_examples(task, task.samplers[kind.value], 5, 30, 200)
-    questions = Stream(kind, operation, 3, 5).take(30, 200)
+    questions = Population(kind, operation, 3).draw(5, 30, 200)
     assert examples.tokens.tolist() == encode(questions, answers(questions)).tolist()
     assert torch.equal(examples.wanted, examples.tokens[:, -5:])
     names = [task.watched[place].name for place in examples.condition.tolist()]

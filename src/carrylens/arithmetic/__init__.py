@@ -1,4 +1,4 @@
-"""Exact arithmetic: questions, every sub-task's value, the algorithms as causal models, classes and streams.
+"""Exact arithmetic: questions, every sub-task's value, the algorithms as causal models, classes and populations.
 
 Takes  an operation, a number of digits, a seed.
 Gives  questions with exact answers and everything that is true of them.
@@ -11,10 +11,10 @@ from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm, answers, subtasks
 from carrylens.arithmetic.classes import Labels, QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import MAX_DIGITS, Answers, Operation, Questions
 from carrylens.arithmetic.rivals import one_layer, ripple
-from carrylens.arithmetic.streams import Stream, StreamKind
-from carrylens.arithmetic.targets import Chain, Target, TargetStream
+from carrylens.arithmetic.targets import Chain, Target, TargetPopulation
 from carrylens.arithmetic.timeline import first_computable, timeline
 from carrylens.arithmetic.traces import trace
 from carrylens.arithmetic.variables import U
@@ -32,12 +32,12 @@ __all__ = [
     "Mechanism",
     "Operation",
     "Pairs",
+    "Population",
+    "PopulationKind",
     "QuestionClass",
     "Questions",
-    "Stream",
-    "StreamKind",
     "Target",
-    "TargetStream",
+    "TargetPopulation",
     "U",
     "Values",
     "Variable",

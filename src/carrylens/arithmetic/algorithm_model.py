@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation, Questions, check_digits, question_inputs
-from carrylens.arithmetic.streams import Population, StreamKind
 from carrylens.arithmetic.variables import FAMILIES, OPR, SGN, A
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Batch
@@ -75,7 +75,7 @@ def state_algorithm(
         outputs,
         some,
         _FIXED[operation],
-        population=Population(StreamKind.ENRICHED, operation, digits),
+        population=Population(PopulationKind.ENRICHED, operation, digits),
         operation=operation,
         digits=digits,
     )

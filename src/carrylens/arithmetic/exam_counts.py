@@ -1,8 +1,8 @@
-"""Exam counts: how many questions of each population a test asks, as the command line writes it.
+"""Exam counts: how many questions of each population a test draws, as the command line writes it.
 
 Takes  texts such as `enriched=400000` or `enriched:add=1000000`; or how many were asked.
-Gives  the count of every population of every operation; or the options that ask so many.
-Never  asks a question.
+Gives  the count of every population of every operation; or the options that draw so many.
+Never  runs a model.
 
 A count for one operation goes before a count for the population, and that before the count for all populations, in
 whatever order they are written.
@@ -15,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import StreamKind
 from carrylens.errors import CarryLensError, quote
 
-WrittenCounts = Mapping[tuple[StreamKind, Operation | None], int]
+WrittenCounts = Mapping[tuple[PopulationKind, Operation | None], int]
 """What was written; with None for the operation, for both."""
 
-PopulationCounts = Mapping[tuple[StreamKind, Operation], int]
+PopulationCounts = Mapping[tuple[PopulationKind, Operation], int]
 
 _OF = re.compile(r"(natural|paper|enriched)(?::(add|sub))?=([0-9]{1,15})", re.ASCII)
 
@@ -33,19 +33,19 @@ def single_operations(operation: Operation) -> tuple[Operation, ...]:
 
 
 def parse_counts(texts: Sequence[str]) -> WrittenCounts:
-    """What the texts ask for.
+    """What the texts say.
 
     >>> parse_counts(["enriched:add=1000000"])
-    {(<StreamKind.ENRICHED: 'enriched'>, <Operation.ADD: 'add'>): 1000000}
+    {(<PopulationKind.ENRICHED: 'enriched'>, <Operation.ADD: 'add'>): 1000000}
     """
-    given: dict[tuple[StreamKind, Operation | None], int] = {}
+    given: dict[tuple[PopulationKind, Operation | None], int] = {}
     for text in texts:
         if (match := _OF.fullmatch(text)) is None:
             raise CarryLensError(
                 f"--of {quote(text)} is no count. Write natural, paper or enriched, for one operation :add or :sub "
                 "after it, then = and a whole number, such as enriched=400000 or enriched:add=1000000."
             )
-        key = StreamKind(match[1]), Operation(match[2]) if match[2] else None
+        key = PopulationKind(match[1]), Operation(match[2]) if match[2] else None
         if key in given:
             raise CarryLensError(f"--of {text.split('=')[0]} is given twice. Write it once.")
         given[key] = int(match[3])
@@ -53,7 +53,7 @@ def parse_counts(texts: Sequence[str]) -> WrittenCounts:
 
 
 def population_counts(operation: Operation, usual: int, given: WrittenCounts) -> PopulationCounts:
-    """How many are asked of each population, for each operation of a model that does `operation`."""
+    """How many are drawn from each population, for each operation of a model that does `operation`."""
     operations = single_operations(operation)
     for kind, each in given:
         if each is not None and each not in operations:
@@ -65,20 +65,20 @@ def population_counts(operation: Operation, usual: int, given: WrittenCounts) ->
     return {
         (kind, each): given.get((kind, each), given.get((kind, None), usual))
         for each in operations
-        for kind in StreamKind
+        for kind in PopulationKind
     }
 
 
 def count_options(operation: Operation, asked: PopulationCounts) -> str:
-    """The options that ask so many: `--questions` for the paper's population and those that are asked as often.
+    """The options that draw so many: `--questions` for the paper's population and those of as many questions.
 
-    >>> count_options(Operation.ADD, {(kind, Operation.ADD): 400 for kind in StreamKind})
+    >>> count_options(Operation.ADD, {(kind, Operation.ADD): 400 for kind in PopulationKind})
     '--questions 400'
     """
     operations = single_operations(operation)
-    usual = asked.get((StreamKind.PAPER, operations[0]), 0)
+    usual = asked.get((PopulationKind.PAPER, operations[0]), 0)
     options = [f"--questions {usual}"]
-    for kind in StreamKind:
+    for kind in PopulationKind:
         counts = {each: asked.get((kind, each), 0) for each in operations}
         if len(set(counts.values())) == 1:
             count = counts[operations[0]]
@@ -89,10 +89,10 @@ def count_options(operation: Operation, asked: PopulationCounts) -> str:
 
 
 def asked_options(name: ModelName, test: dict[str, Any]) -> str:
-    """The options of `carrylens test` that ask what the test asked, as long as it was asked by that command."""
-    populations = {kind.value for kind in StreamKind}
+    """The options of `carrylens test` that repeat the test, as long as that command made it."""
+    populations = {kind.value for kind in PopulationKind}
     asked = {
-        (StreamKind(part["name"]), Operation(part["operation"])): int(part["asked"])
+        (PopulationKind(part["name"]), Operation(part["operation"])): int(part["asked"])
         for part in test["parts"]
         if part["name"] in populations
     }

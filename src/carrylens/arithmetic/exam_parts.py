@@ -1,8 +1,8 @@
 """Exam parts: what a model that adds or subtracts is tested on.
 
-Takes  a task, and how many questions of each population, class and depth to ask.
+Takes  a task, and how many questions of each population, class and depth to draw.
 Gives  the parts of its exam: each operation apart, every population, every class, every exact depth.
-Never  asks a model anything.
+Never  runs a model.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from carrylens.arithmetic.classes import QuestionClass
 from carrylens.arithmetic.exam_counts import WrittenCounts, population_counts, single_operations
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.targets import Chain, Target, TargetPopulation, is_possible
 from carrylens.arithmetic.task import ArithmeticTask, population
 from carrylens.training.exam import EXAM_SEED, ExamPart
@@ -35,7 +35,7 @@ def exam_parts(
     for each in single_operations(task.operation):
         parts += [
             ExamPart(kind.value, population(kind, each, task.question_layout), counts[kind, each], each.value, seed)
-            for kind in StreamKind
+            for kind in PopulationKind
         ]
         parts += [
             ExamPart(name, TargetPopulation(target, task.digits), per_class, each.value, seed)

@@ -33,7 +33,7 @@ _ADVICE = "Write two whole numbers with + or - between them, such as 45+7."
 
 
 class Operation(Enum):
-    """What a model, an algorithm or a stream of questions does: add, subtract, or both."""
+    """What a model, an algorithm or a population of questions does: add, subtract, or both."""
 
     ADD = "add"
     SUB = "sub"
@@ -194,7 +194,7 @@ def split_question(text: str, digits: int | None = None, *, of_model: bool = Fal
             f"{quote(text)} has an operand of {width} digits, but this model takes {limit}. Write shorter numbers."
         )
     if width > limit:
-        advice = f"Ask for a width of {width} or more." if width <= MAX_DIGITS else f"Write at most {MAX_DIGITS}."
+        advice = f"Give a width of {width} or more." if width <= MAX_DIGITS else f"Write at most {MAX_DIGITS}."
         raise CarryLensError(f"{quote(text)} has an operand of {width} digits, but the width is {limit}. {advice}")
     return first, sign, second
 

@@ -24,8 +24,8 @@ from dataclasses import asdict
 from enum import Enum
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Population, StreamKind
 from carrylens.training.recipe import TrainingRecipe
 
 _INSERTED_MINUS_SHARE = 0.8
@@ -56,7 +56,7 @@ def training_population(name: ModelName, kind: RecipeKind = RecipeKind.COMPACT) 
 
     Where an addition model is inserted, more of them subtract.
     """
-    sampled = StreamKind.PAPER if kind is RecipeKind.PAPER else StreamKind.ENRICHED
+    sampled = PopulationKind.PAPER if kind is RecipeKind.PAPER else PopulationKind.ENRICHED
     return Population(sampled, name.operation, name.digits, _INSERTED_MINUS_SHARE if name.insertion else None)
 
 

@@ -1,4 +1,4 @@
-"""The rivals: other accounts of how a model might add or subtract, stated the same way.
+"""The rivals: other hypotheses of how a model might add or subtract, stated the same way.
 
 Takes  a number of digits.
 Gives  causal models that compete with `algorithms.py` on the same questions.

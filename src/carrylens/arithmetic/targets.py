@@ -1,7 +1,7 @@
 """Targets: questions of one class or of one exact depth, as quick to draw as any others.
 
 Takes  a class or a depth, a number of digits and a seed.
-Gives  a stream of just those questions, each equally likely, the i-th the same however it is drawn.
+Gives  a population of just those questions, each equally likely, the i-th the same however it is drawn.
 Never  draws questions to throw them away.
 
 Step by step, reading a question from its top column down:
@@ -27,7 +27,7 @@ from carrylens.arithmetic.questions import Questions, check_digits
 from carrylens.errors import CarryLensError
 from carrylens.tasks.draws import Draws, below, draw
 
-_TARGET_KEY = 101  # keeps these draws apart from those of the kinds in streams.py
+_TARGET_KEY = 101  # keeps these draws apart from those of the kinds in populations.py
 
 
 class Chain(Enum):
@@ -58,7 +58,7 @@ class Target:
         if self.negative is not always:
             wrong, right = ("negative", "positive") if self.negative else ("positive", "negative")
             raise CarryLensError(
-                f"A {self.chain.value} depth goes with a {right} answer, not a {wrong} one. Ask for a borrow depth."
+                f"A {self.chain.value} depth goes with a {right} answer, not a {wrong} one. Write a borrow depth."
             )
 
     @classmethod
@@ -92,23 +92,22 @@ def is_possible(target: Target, digits: int) -> bool:
 
 
 @dataclass(frozen=True)
-class TargetStream:
-    """Seeded questions that all meet `target`.
+class TargetPopulation:
+    """The questions that meet `target`, to be drawn with any seed.
 
-    >>> stream = TargetStream(Target.of_depth(Chain.CASCADE, 19), digits=20, seed=0)
+    >>> deep = TargetPopulation(Target.of_depth(Chain.CASCADE, 19), digits=20)
     >>> from carrylens.arithmetic.classes import classify
-    >>> classify(stream.take(0, 4)).cascade_depth
+    >>> classify(deep.draw(0, 0, 4)).cascade_depth
     array([19, 19, 19, 19], dtype=int8)
     """
 
     target: Target
     digits: int
-    seed: int
 
     def __post_init__(self) -> None:
         if not is_possible(self.target, self.digits):
             raise CarryLensError(
-                f"No question with {self.digits} digits meets {self.target}. Ask for more digits or a smaller depth."
+                f"No question with {self.digits} digits meets {self.target}. Give more digits or a smaller depth."
             )
 
     @property
@@ -116,10 +115,10 @@ class TargetStream:
         """How many different questions meet the target."""
         return _plan(self.target, self.digits).n_questions
 
-    def take(self, start: int, count: int) -> Questions:
-        """Questions `start` to `start + count - 1` of the stream."""
+    def draw(self, seed: int, start: int, count: int) -> Questions:
+        """Questions `start` to `start + count - 1` of the population drawn with this seed."""
         n, plan = self.digits, _plan(self.target, self.digits)
-        draws = draw(self._key, start, count, 2 * n)
+        draws = draw(self._key(seed), start, count, 2 * n)
         left, right = np.empty((count, n), dtype=np.int8), np.empty((count, n), dtype=np.int8)
         state = np.zeros(count, dtype=np.int64)
         for k in range(n - 1, -1, -1):
@@ -130,27 +129,10 @@ class TargetStream:
             left, right = right, left  # the chain of D'-D
         return Questions(left, right, np.full(count, self.target.chain is not Chain.CASCADE))
 
-    @property
-    def _key(self) -> tuple[int, ...]:
+    def _key(self, seed: int) -> tuple[int, ...]:
         highest = self.digits if self.target.highest is None else self.target.highest
         place = list(Chain).index(self.target.chain)
-        return (self.seed, _TARGET_KEY, self.digits, place, self.target.lowest + 1, highest + 1, self.target.negative)
-
-
-@dataclass(frozen=True)
-class TargetPopulation:
-    """The questions that meet `target`, to be drawn with any seed.
-
-    >>> TargetPopulation(Target.of_class(QuestionClass.S1), digits=3).draw(7, 0, 2).digits
-    3
-    """
-
-    target: Target
-    digits: int
-
-    def draw(self, seed: int, start: int, count: int) -> Questions:
-        """Questions `start` to `start + count - 1` of the population drawn with this seed."""
-        return TargetStream(self.target, self.digits, seed).take(start, count)
+        return (seed, _TARGET_KEY, self.digits, place, self.target.lowest + 1, highest + 1, self.target.negative)
 
 
 _MAKES, _PASSES, _PASSES_ZEROS, _STOPS = range(4)

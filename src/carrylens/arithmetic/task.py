@@ -18,8 +18,8 @@ from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.classes import CLASSES, classify
 from carrylens.arithmetic.layouts import QuestionLayout
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Population, StreamKind
 from carrylens.arithmetic.variables import OPR
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Batch
@@ -59,7 +59,7 @@ def arithmetic_task(operation: Operation, digits: int, layout: QuestionLayout | 
     if not chosen.sign and operation is not Operation.ADD:
         raise CarryLensError("A difference has a sign. Give the layout one, or an addition.")
     causal = causal_in(algorithm(operation, digits), chosen)
-    samplers = {kind.value: population(kind, operation, chosen) for kind in StreamKind}
+    samplers = {kind.value: population(kind, operation, chosen) for kind in PopulationKind}
     spec = {"kind": KIND, "operation": operation.value, "layout": chosen.record()}
     return ArithmeticTask(
         name=f"{operation.value} {digits} digits",
@@ -85,12 +85,12 @@ def causal_in(model: Algorithm, chosen: QuestionLayout) -> Algorithm:
         model,
         outputs=layout.outputs,
         fed_back=layout.is_fed_back,
-        population=population(StreamKind.ENRICHED, model.operation, chosen),
+        population=population(PopulationKind.ENRICHED, model.operation, chosen),
         domain=_fits if limited and model.operation is Operation.ADD else None,
     )
 
 
-def population(kind: StreamKind, operation: Operation, chosen: QuestionLayout) -> Population:
+def population(kind: PopulationKind, operation: Operation, chosen: QuestionLayout) -> Population:
     """Questions of this kind whose answers fit the layout."""
     small = operation is Operation.ADD and chosen.n_answer_digits == chosen.digits
     return Population(kind, operation, chosen.digits, small=small)
@@ -113,7 +113,7 @@ def _conditions(operation: Operation, chosen: QuestionLayout) -> list[Condition]
     return [
         Condition(
             each.value,
-            population(StreamKind.ENRICHED, each, chosen),
+            population(PopulationKind.ENRICHED, each, chosen),
             ((OPR, int(each is Operation.SUB)),),
             clustered,
         )

@@ -42,7 +42,7 @@ class ArithmeticTimeline(Timeline):
     def state(self, variable: Variable) -> Column:
         """0, 1 or U for a carry, a borrow or a sign: U also where it is not known yet. [batch, position]."""
         if not set(self.model.values_of(variable)) <= set(TRI_STATE):
-            raise CarryLensError(f"{variable} is a digit and has no state 0, 1 or U. Ask for settled({variable}).")
+            raise CarryLensError(f"{variable} is a digit and has no state 0, 1 or U. Write settled({variable}).")
         settled = self.settled(variable)
         return np.where(settled == UNKNOWN, np.int8(U), settled)
 

@@ -12,8 +12,8 @@ from time import perf_counter
 
 from carrylens.arithmetic.algorithms import subtasks
 from carrylens.arithmetic.classes import classify
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
 
 _PLAIN_SHARE = 50  # the plain route is slow: it answers one question in this many
 
@@ -39,7 +39,7 @@ class ArithmeticBench:
 
 def bench_arithmetic(n_questions: int, digits: int, seed: int) -> ArithmeticBench:
     """Time every sub-task and class of `n_questions` mixed enriched questions."""
-    questions = Stream(StreamKind.ENRICHED, Operation.MIX, digits, seed).take(0, n_questions)
+    questions = Population(PopulationKind.ENRICHED, Operation.MIX, digits).draw(seed, 0, n_questions)
     started = perf_counter()
     values = subtasks(questions)
     computed = perf_counter()

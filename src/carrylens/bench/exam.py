@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic.model_shapes import digits_of
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.bench.peak import answer_pass_flops, peak_flops
 from carrylens.model.answer_pass import many_answer_logits, shared_places
@@ -58,7 +58,7 @@ def bench_exam(model: Transformer, operation: Operation, n_questions: int) -> Ex
     """Test the same questions both ways, in turns, and keep the best round of each."""
     config = model.config
     task = arithmetic_task(operation, digits_of(config))
-    tokens = draw_examples(task, task.samplers[StreamKind.ENRICHED.value], 1, 0, n_questions).tokens
+    tokens = draw_examples(task, task.samplers[PopulationKind.ENRICHED.value], 1, 0, n_questions).tokens
     first = config.reads.start + 1
 
     def ours(rows: Tensor) -> Tensor:

@@ -16,9 +16,9 @@ from time import perf_counter
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.recipes import recipe_for
-from carrylens.arithmetic.streams import StreamKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.bench.peak import answer_pass_flops, peak_flops, training_step_flops
 from carrylens.model.answer_pass import answer_logits, many_answer_logits, shared_places
@@ -89,7 +89,7 @@ class _Work:
         self._model = Transformer(self._config)
         self._optimiser = Optimiser(self._model, self._recipe)
         task = arithmetic_task(Operation.ADD, size.digits)
-        population = task.samplers[StreamKind.ENRICHED.value]
+        population = task.samplers[PopulationKind.ENRICHED.value]
         self._examples = draw_examples(task, population, 1, 0, max(size.batch, _TESTED))
         self._step = self._question = float("inf")
 

@@ -6,7 +6,7 @@ Never  counts the drawing of questions or the means: both sides are given them.
 
 One intervention is one node's mean ablation on one question, read as the answer's tokens. The TransformerLens side runs
 one hooked forward pass a node over all questions, in batches of the size that suits it best; nothing is cached. Both
-sides do every node whose write somebody reads: nodes of the last layer at question places would cost us nothing.
+sides do every node whose write is read: nodes of the last layer at question places would cost us nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from torch import Tensor
 
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.model_shapes import digits_of
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import encode
 from carrylens.bench.peak import peak_flops
 from carrylens.interventions.edits import Edit, ablate
@@ -82,8 +82,8 @@ def bench_interventions(
     """Ablate every node that is read, both ways in turns; then all pairs of useful nodes; then fewer of everything."""
     config = model.config
     nodes = read_nodes(config)
-    questions = Stream(StreamKind.ENRICHED, operation, digits_of(config), seed=1).take(0, n_questions)
-    reference = Stream(StreamKind.ENRICHED, operation, digits_of(config), seed=2).take(0, n_questions)
+    questions = Population(PopulationKind.ENRICHED, operation, digits_of(config)).draw(1, 0, n_questions)
+    reference = Population(PopulationKind.ENRICHED, operation, digits_of(config)).draw(2, 0, n_questions)
     edits = [ablate([node]) for node in nodes]
     engine = Engine(model)
 

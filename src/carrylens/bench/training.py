@@ -26,7 +26,7 @@ import torch.nn.functional as F  # noqa: N812
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
-from carrylens.arithmetic.streams import StreamKind
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.training_plans import plan_for
 from carrylens.arithmetic.zoo.exams import BAR_POPULATIONS, meets_bar
@@ -56,7 +56,7 @@ class TrainingBench:
 
     @property
     def meets_bar(self) -> bool | None:
-        """Whether it meets the bar; None if too few questions were asked to say."""
+        """Whether it meets the bar; None if it was evaluated on too few questions to say."""
         return meets_bar(list(self.results))
 
     @property
@@ -103,7 +103,7 @@ class PublishedStep:
         self._model: torch.nn.Module = to_transformer_lens(model) if self.through_lens else model
         self._optimiser = torch.optim.AdamW(self._model.parameters(), lr=8e-5, betas=(0.9, 0.98), weight_decay=0.1)
         task = arithmetic_task(name.operation, name.digits)
-        self._tokens = draw_examples(task, task.samplers[StreamKind.PAPER.value], 1, 0, 64).tokens
+        self._tokens = draw_examples(task, task.samplers[PopulationKind.PAPER.value], 1, 0, 64).tokens
         self._first = config.reads.start + 1
 
     def seconds(self) -> float:

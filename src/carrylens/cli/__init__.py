@@ -95,7 +95,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in _OUTPUT_ERRORS:
             raise  # our bug, not the user's disk
-        # Output that nobody can take any more. Keep Python from complaining again when it closes standard output.
+        # Output that has no reader any more. Keep Python from complaining again when it closes standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(1)  # whoever read it has gone, and knows

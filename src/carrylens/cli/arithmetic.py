@@ -101,7 +101,7 @@ def frequencies_command(
 ) -> None:
     """Tell how often each class turns up.
 
-    Counts the classes in the natural, paper and enriched streams, for additions and subtractions apart.
+    Counts the classes in the natural, paper and enriched populations, for additions and subtractions apart.
     """
     from carrylens.report.terminal.tables import frequency_table
     from carrylens.workflow.questions import frequency_records

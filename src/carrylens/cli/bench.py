@@ -55,7 +55,7 @@ def bench_train_command(
         list[int] | None, typer.Option("--seed", help="A seed; may be given more than once. [default: 1, 2 and 3]")
     ] = None,
     tested: Annotated[
-        int, typer.Option("--questions", min=1, help="How many questions of each stream to test on.")
+        int, typer.Option("--questions", min=1, help="How many questions of each population to test on.")
     ] = 1_000_000,
     threads: ThreadsOption = 1,
     as_json: JsonOption = False,

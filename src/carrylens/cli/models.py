@@ -75,13 +75,13 @@ def train_command(
 
 def exam_command(
     model: ModelArgument,
-    questions: Annotated[int, typer.Option(min=0, help="How many of each stream, for each operation.")] = 1_000_000,
+    questions: Annotated[int, typer.Option(min=0, help="How many of each population, for each operation.")] = 1_000_000,
     per_class: Annotated[int, typer.Option(min=0, help="How many of each class and each exact depth.")] = 10_000,
     of: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="STREAM[:OPERATION]=N",
-            help="How many of one stream instead, such as enriched=400000 or enriched:add=1000000. May be repeated.",
+            metavar="POPULATION[:OPERATION]=N",
+            help="How many of one population instead, such as enriched=400000 or enriched:add=1000000. Repeatable.",
         ),
     ] = None,
     save: Annotated[bool, typer.Option("--save", help="Write test.json and the model card into the folder.")] = False,
@@ -91,16 +91,16 @@ def exam_command(
 ) -> None:
     """Count a model's failures on millions of questions.
 
-    Asks the natural, paper and enriched streams, every class and every exact depth. Exit status 1 if the model misses
-    the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each operation. What
-    was asked is kept every half minute and on Ctrl-C; the same command goes on from there.
+    Evaluates it on the natural, paper and enriched populations, every class and every exact depth. Exit status 1 if the
+    model misses the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each
+    operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there.
     """
     from carrylens.report.terminal.exam import exam_lines
     from carrylens.workflow.testing import start_exam
 
     exam = start_exam(model, questions, per_class, device, threads, of or ())
     if save:
-        exam.folder_to_save()  # before hours of asking, not after
+        exam.folder_to_save()  # before hours of questions, not after
     with Watch(exam.total, exam.source.name) as watch:
         watch.advance(exam.asked)
         _sit(exam, watch)
@@ -130,8 +130,8 @@ def _sit(exam: Exam, watch: Watch) -> None:
         if keeps and monotonic() - kept_at >= _KEEP_SECONDS:
             try:
                 exam.keep()
-            except CarryLensError as error:  # no reason to stop asking
-                print_note(f"What was asked so far cannot be kept. {error}")
+            except CarryLensError as error:  # no reason to stop
+                print_note(f"The counts so far cannot be kept. {error}")
                 keeps = False
             kept_at = monotonic()
 
@@ -141,7 +141,7 @@ def _save(exam: Exam) -> CarryLensError | None:
     again = ""
     with suppress(CarryLensError):
         exam.keep()
-        again = " The results are kept: the same command tries to save them again, without asking."
+        again = " The results are kept: the same command tries to save them again, without a new test."
     try:
         print_note(f"Wrote {exam.save()}")
     except CarryLensError as error:
@@ -150,7 +150,7 @@ def _save(exam: Exam) -> CarryLensError | None:
 
 
 def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_json: JsonOption = False) -> None:
-    """Ask a model, which decodes its answer token by token.
+    """Let a model answer questions, token by token.
 
     Exit status 1 if an answer is wrong.
     """

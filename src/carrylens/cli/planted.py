@@ -28,7 +28,7 @@ Redundancy = Annotated[int, typer.Option(help="How many copies digits, tri-state
 CopiesOption = Annotated[str, typer.Option(help="Where copies of tri-states are: heads or places.")]
 Sharing = Annotated[bool, typer.Option("--sharing", help="Split each fetching head in two.")]
 Polysemy = Annotated[bool, typer.Option("--polysemy", help="One fetching head for SA, MD and ND.")]
-Decoys = Annotated[int, typer.Option(help="How many variables a column has that nobody reads, 0 to 3.")]
+Decoys = Annotated[int, typer.Option(help="How many variables a column has that no component reads, 0 to 3.")]
 Noise = Annotated[int, typer.Option(help="How many heads of each layer are random.")]
 Delay = Annotated[int, typer.Option(help="How many places after D'k its tri-state value is made.")]
 TimingOption = Annotated[str, typer.Option(help="Carries resolved at the answer (lazy) or at = (tail).")]
@@ -39,7 +39,7 @@ Description = Annotated[Path | None, typer.Option(metavar="FILE", help="Plant th
 Describe = Annotated[bool, typer.Option("--describe", help="Print the description; plant nothing.")]
 PlantOut = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the circuit.")]
-Check = Annotated[int, typer.Option(min=0, help="Ask so many enriched questions, and all classes.")]
+Check = Annotated[int, typer.Option(min=0, help="Evaluate it on so many enriched questions, and on all classes.")]
 
 
 def plant_command(

@@ -51,7 +51,7 @@ def report_command(
     """Make the page about a model from what was saved: its test, map, claims and experiments.
 
     Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
-    components asks the model again.
+    components runs the model again.
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole

@@ -70,7 +70,7 @@ class Watch:
         self._print_now_and_then(self._what)
 
     def note(self, step: int, n_steps: int, line: Mapping[str, Any]) -> None:
-        """A training run's note: step, loss, how many hard questions were right when last asked, every digit's loss."""
+        """A training run's note: step, loss, the share of hard questions right when last tried, every digit's loss."""
         if "hard" in line:
             self._hard = f", hard questions right {line['hard']:.1%}"
         text = f"step {step} of {n_steps}, loss {line['loss']:.2g}{self._hard}"

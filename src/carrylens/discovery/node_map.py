@@ -48,7 +48,7 @@ class Usefulness:
     def is_useful(self) -> bool:
         """Whether some question that the model answers right fails without it.
 
-        No statistics are needed for that: the same questions are asked with and without the node.
+        No statistics are needed for that: the model is evaluated on the same questions with and without the node.
         """
         broken = any(rate.hits for rate in self.classes.values())
         return broken or max(self.mean.hits, self.resample.hits) > self.clean.hits

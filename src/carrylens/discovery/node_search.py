@@ -253,7 +253,7 @@ def _behaviour(
 
 
 def _drawn(settings: MapSettings) -> dict[str, object]:
-    # How the questions of ablations are drawn; the reference follows them in the stream.
+    # How the questions of ablations are drawn; the reference follows them in the population.
     counts = {"n": settings.n_questions, "reference": settings.n_reference}
     return {"stream": _POPULATION, **counts, "seed": settings.seed}
 

@@ -18,7 +18,7 @@ from carrylens.tasks.task import Task, TaskFinder
 
 
 def read_map(path: Path, find_task: TaskFinder, causal: CausalModel | None = None) -> NodeMap:
-    """The map at `path`, after making sure that nobody changed it, or the weights that it was made from.
+    """The map at `path`, after making sure that neither it nor the weights it was made from changed.
 
     `causal` is needed for a map of variables that its task does not have.
     """

@@ -88,7 +88,7 @@ def margin(hit: Rate, null: Rate) -> float:
     """How far the hit rate surely is above the null: from -1 to 1.
 
     The 95% interval of a difference is made from those of the two rates by squaring and adding (Newcombe 1998, method
-    10). Nothing asked is nothing sure. Two rates of none stay below any that tells them apart:
+    10). No questions, nothing sure. Two rates of none stay below any that tells them apart:
 
     >>> round(margin(Rate(128, 128), Rate(0, 128)), 3), round(margin(Rate(4, 4), Rate(0, 4)), 3)
     (0.96, 0.148)

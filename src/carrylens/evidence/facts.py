@@ -2,7 +2,7 @@
 
 Takes  a rate, its null, and how both were come by.
 Gives  `Fact`, and `facts.jsonl`: one fact a line.
-Never  keeps an effect without its null. A null of no questions was not asked: the effect was too small to count.
+Never  keeps an effect without its null. A null of no questions was not measured: the effect was too small to count.
 """
 
 from __future__ import annotations

@@ -34,12 +34,12 @@ class Rate:
 
     @property
     def value(self) -> float:
-        """The share, or 0 where nothing was asked."""
+        """The share, or 0 of no questions."""
         return self.hits / self.n if self.n else 0.0
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """The exact 95% Clopper-Pearson interval; from 0 to 1 where nothing was asked."""
+        """The exact 95% Clopper-Pearson interval; from 0 to 1 of no questions."""
         missed = self.n - self.hits
         low = betaincinv(self.hits, missed + 1, 0.025) if self.hits else 0.0
         high = betaincinv(self.hits + 1, missed, 0.975) if missed else 1.0

@@ -133,8 +133,8 @@ def _check_edge(change: Edge, config: ModelConfig) -> None:
         _check_receiver(receiver, config)
         if not any(reads(receiver, sender) for sender in senders):
             raise CarryLensError(
-                f"{receiver} cannot read {' or '.join(map(str, senders))}: nobody reads a later layer, a later place, "
-                "or, but with keys and values, another place. Name a receiver that comes after its sender."
+                f"{receiver} cannot read {' or '.join(map(str, senders))}: no component reads a later layer, a later "
+                "place, or, but with keys and values, another place. Name a receiver that comes after its sender."
             )
     for sender in senders:
         if not any(reads(receiver, sender) for receiver in change.receivers):

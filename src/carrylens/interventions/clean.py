@@ -2,7 +2,7 @@
 
 Takes  a model's parts and sequences that reach to the last position whose logits are read.
 Gives  `Book`, every value an edited pass may start from or take over, and `Means` over reference questions.
-Never  keeps what nobody reads: positions after those, and in the last layer all but those.
+Never  keeps what no component reads: positions after those, and in the last layer all but those.
 """
 
 from __future__ import annotations

@@ -33,9 +33,9 @@ class Fill(Enum):
     MEAN = "mean"
     """Its mean over the reference questions, at its own layer and position."""
     CLASS_MEAN = "class-mean"
-    """The same over the reference questions of the asked question's class."""
+    """The same over the reference questions of the question's own class."""
     RESAMPLE = "resample"
-    """What it writes for one of the reference questions, another than the one asked, drawn by the seed."""
+    """What it writes for one of the reference questions, another than its own, drawn by the seed."""
     SOURCE = "source"
     """What it writes for the source question in a slot."""
 

@@ -1,6 +1,6 @@
 """The engine: answers for edits x questions, from one planner.
 
-Takes  a model, edits, questions, and where edits ask for them sources and reference questions.
+Takes  a model, edits, questions, and where edits need them sources and reference questions.
 Gives  `Outcomes`.
 Never  keeps anything of one call for the next, unless it is told to hold clean passes.
 
@@ -71,7 +71,7 @@ class Engine:
     It is a context manager: leaving it closes the store. `memory` bounds the bytes of clean passes held at a time,
     though one question's are always held; `places` bounds the rows times positions of one batch, though one row is
     always run. Neither changes an outcome but in rounding.
-    `hold` keeps as many bytes of clean passes from call to call, for searches that ask the same questions over and
+    `hold` keeps as many bytes of clean passes from call to call, for searches that use the same questions over and
     over, and the store open: the model must not change meanwhile.
     """
 
@@ -125,7 +125,7 @@ class Engine:
     ) -> Outcomes:
         """Every edit on every question: axes edit, question, answer.
 
-        `sources` has for each slot as many questions as are asked: question i takes from source i. The model reads each
+        `sources` has for each slot as many questions as are given: question i takes from source i. The model reads each
         question with its right answer, or with `read` instead; sources are read with their right answers. `keep` names
         activations to give back.
         """

@@ -6,10 +6,10 @@ Never  touches a tensor.
 
 What an edit cannot change is not computed:
 1. Layers before its first site are those of the clean pass.
-2. So are positions before its first position: nobody reads a later one.
+2. So are positions before its first position: none reads a later one.
 3. After a change, a position is computed anew if its own stream changed or if it can attend to one that did.
 4. In the last layer only the positions whose logits are read are computed; a node of the last layer anywhere else is
-   read by nobody, and to change it changes nothing.
+   read by no component, and to change it changes nothing.
 """
 
 from __future__ import annotations
@@ -104,12 +104,12 @@ class EditPlan:
 
 
 def computed_positions(config: ModelConfig, layer: int) -> range:
-    """The positions whose stream after `layer` somebody reads."""
+    """The positions whose stream after `layer` some later component reads."""
     return config.reads if layer >= config.n_layers - 1 else range(config.reads.stop)
 
 
 def plan_edit(edit: Edit, config: ModelConfig) -> EditPlan:
-    """The edit laid out by layer, without sites that nobody reads."""
+    """The edit laid out by layer, without sites that no later component reads."""
     layers = tuple(LayerPlan() for _ in range(config.n_layers + 1))
     for number, change in enumerate(edit.changes):
         if isinstance(change, Edge):

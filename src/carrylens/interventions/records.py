@@ -48,7 +48,7 @@ class Request:
         for name in self.keep:
             if name not in known:
                 raise CarryLensError(
-                    f"{quote(name)} is not kept by an edited pass. Ask for blocks.LAYER. and {' or '.join(points)}."
+                    f"{quote(name)} is not kept by an edited pass. Write blocks.LAYER. and {' or '.join(points)}."
                 )
         if len(set(self.keep)) < len(self.keep):
             raise CarryLensError(f"{', '.join(self.keep)} names an activation twice. Name each once.")

@@ -74,7 +74,9 @@ class Sequences:
         starts, stops = (np.searchsorted(group[pool], groups, side) for side in ("left", "right"))
         counts = len(pool) - (stops - starts)
         if not counts.all():
-            raise CarryLensError("The reference has no question but the one asked. Give more to resample from.")
+            raise CarryLensError(
+                "The reference has no question but the one that is edited. Give more to resample from."
+            )
         salt = seed.to_bytes(8, "little")
         digests = [hashlib.blake2b(asked[entry].tobytes() + salt, digest_size=8).digest() for entry in self.questions]
         picks = np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)

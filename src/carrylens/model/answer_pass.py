@@ -5,7 +5,7 @@ Gives  the logits at the positions that `config.reads` names; gradients flow thr
 Never  differs from `Transformer.forward` but in rounding: a test holds it to that.
 
 What is saved, step by step:
-1. Nobody reads a position after the last one whose logits are read, so none is run.
+1. No later component reads a position after the last one whose logits are read, so none is run.
 2. Before layer 0 a position's state depends on its token alone: with few tokens these are few vectors a position,
    normalised and projected once for the whole batch, then looked up.
 3. The last layer's queries, attention and MLP are computed only at the positions whose logits are read.

@@ -60,7 +60,7 @@ class HookPoint:
         """The layer of a point inside a block."""
         parts = self.name.split(".")
         if parts[0] != "blocks":
-            raise CarryLensError(f"{self.name} is in no layer. Ask only points whose names begin with blocks.")
+            raise CarryLensError(f"{self.name} is in no layer. Give only points whose names begin with blocks.")
         return int(parts[1])
 
 
@@ -171,7 +171,7 @@ def gather_hooks(
 
 
 def _checked(replacement: Tensor, activation: Tensor, place: HookPoint) -> Tensor:
-    # A tensor of another shape might broadcast, and give an answer to a question nobody asked.
+    # A tensor of another shape might broadcast, and compute something else than was meant.
     given = list(replacement.shape) if isinstance(replacement, Tensor) else type(replacement).__name__
     if given != list(activation.shape):
         raise CarryLensError(

@@ -37,7 +37,7 @@ class ModelSource:
     reader: Callable[[], Transformer]
 
     def load(self, device: str = "cpu") -> Transformer:
-        """The model, ready to be asked, with its task."""
+        """The model, ready to be used, with its task."""
         model = self.reader().eval()
         model.task = self.task
         return model.to(device)

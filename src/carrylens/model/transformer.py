@@ -62,7 +62,7 @@ class Block(nn.Module):
 class Transformer(nn.Module):
     """A small transformer that reads tokens and predicts others.
 
-    `task` is what the model is for, if that is known: then it can be asked in words, and edited.
+    `task` is what the model is for, if that is known: then it takes questions as text, and can be edited.
     """
 
     task: Task | None = None
@@ -101,7 +101,7 @@ class Transformer(nn.Module):
         """What the model answers to a question as its task writes one, such as `45+7`, decoded token by token."""
         if self.task is None:
             raise CarryLensError(
-                "This model does not say what it was made for, so it cannot be asked in words. "
+                "This model does not say what it was made for, so it takes no questions as text. "
                 "Set model.task, load it with carrylens.load, or give it token ids."
             )
         return self.task.layout.output_text(decode_outputs(self, self.task, self.task.parse([question])))[0]
@@ -169,7 +169,7 @@ class Transformer(nn.Module):
         return EVERYWHERE if positions is None else _places(positions, tokens.shape[1], tokens.device)
 
     def _draw_weights(self) -> None:
-        # Norms and biases are born 1 and 0; every matrix is drawn from one stream, so a seed always gives one model.
+        # Norms and biases are born 1 and 0; every matrix is drawn from one generator, so a seed always gives one model.
         generator = torch.Generator().manual_seed(self.config.seed)
         for name, parameter in self.named_parameters():
             if "W_" in name:

@@ -129,7 +129,7 @@ class CausalModel(CausalGraph):
 
 
 def _column(result: ArrayLike, count: int) -> Column:
-    # One number for each row, which nobody can write to.
+    # One number for each row, which is read-only.
     if not isinstance(result, np.ndarray) or result.shape != (count,):
         result = np.full(count, result)
     column = result.astype(np.int8, copy=False)

@@ -3,7 +3,7 @@
 Takes  a causal model.
 Gives  for each variable and output a digest: what that output becomes when the variable takes its value from another
        question, on many pairs. Variables of one digest are equivalent there.
-Never  asks a network.
+Never  runs a network.
 
 The outputs are those of a reader of the base's own outputs: see `pairs.counterfactual_outputs`.
 """

@@ -72,7 +72,7 @@ class Pairs:
         """What a reader of the base's own outputs must put out if it carries `variable`, or the pairs' own.
 
         Where the source has another value of an output that others depend on, it was worked out another way, so of
-        such a pair only that output is asked: the later ones are the base's.
+        such a pair only that output is counted: the later ones are the base's.
         """
         found = counterfactual_outputs(
             self.model, self.variable if variable is None else variable, self.base, self.source
@@ -206,13 +206,13 @@ def effect_pairs(
     wanted = _Wanted(variable, others[0], others[1], others[2], at)
     _check_readable(model, variable)
     if count < 0:
-        raise CarryLensError(f"{count} pairs cannot be drawn. Ask for 0 or more.")
+        raise CarryLensError(f"{count} pairs cannot be drawn. Give 0 or more.")
     found = _drawn(model, wanted, count, seed)
     if isinstance(found, Pairs):
         return found
     raise CarryLensError(
-        f"{count} pairs that {wanted} were asked for, but only {found} were found among "
-        f"{_rounds(wanted, bool(found)) * _CHUNK * _PROPOSALS:,}. Ask for fewer, or name fewer variables."
+        f"{count} pairs that {wanted} were wanted, but only {found} were found among "
+        f"{_rounds(wanted, bool(found)) * _CHUNK * _PROPOSALS:,}. Give a smaller number, or name fewer variables."
     )
 
 

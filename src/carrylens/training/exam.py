@@ -1,12 +1,12 @@
-"""The exam: how often a model is wrong, on as many questions as are wanted, which nobody picked.
+"""The exam: how often a model is wrong, on as many questions as are wanted, none of them picked by hand.
 
-Takes  a model, its task, and populations with how many questions to ask of each.
-Gives  for every part: asked, failed, an exact interval, and the failures themselves.
+Takes  a model, its task, and populations with how many questions to draw from each.
+Gives  for every part: how many questions were run and how many failed, an exact interval, and the failures.
 Never  stops early, and never draws its questions with a training run's seed: it has its own.
 
-A question fails if any of its outputs is wrong. Parts are asked in chunks, so that an exam can stop and go on. Every
-part draws its population from the beginning and in order, so a part asked 400 and later 600 more questions is the part
-asked 1,000 at once.
+A question fails if any of its outputs is wrong. Parts are run in chunks, so that an exam can stop and go on. Every part
+draws its population from the beginning and in order, so a part of 400 and later of 600 more questions is the part of
+1,000 at once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class ExamPart:
-    """Questions of one population, and how many of them are asked; `label` says of which sort the part is."""
+    """Questions of one population, and how many of them are drawn; `label` says of which sort the part is."""
 
     name: str
     population: Sampler
@@ -87,7 +87,7 @@ def sit(
     results: list[PartResult],
     watch: Callable[[int], None] | None = None,
 ) -> Iterator[list[PartResult]]:
-    """Ask every part from where `results` stands, which are brought up to date; the results after each chunk."""
+    """Evaluate every part from where `results` stands, which are brought up to date; the results after each chunk."""
     for place, part in enumerate(parts):
         while (asked := results[place].asked) < part.count:
             count = min(CHUNK, part.count - asked)

@@ -23,6 +23,7 @@ from carrylens.arithmetic.zoo.model_facts import training_run
 from carrylens.arithmetic.zoo.sources import find_source, shipped_names
 from carrylens.errors import CarryLensError
 from carrylens.model.source import ModelSource
+from carrylens.report.sentences.sentence_registry import sentence_of
 from carrylens.tasks.task import Task
 from carrylens.training.insertion import Placement
 from carrylens.workflow.analysis import Analysis
@@ -43,7 +44,7 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
     done = here if analysis.out else there  # who names a folder wants the outcomes in it
     context = ExperimentContext(subject, BatterySettings.chosen(analysis.seed, quick=analysis.quick), analysis.progress)
     found = []
-    for outcome in run_experiments(context, experiments, there):
+    for outcome in run_experiments(context, experiments, there, sentence_of):
         if outcome not in done:
             kept[outcome.card.name] = outcome
             save_outcomes(folder, about, list(kept.values()))

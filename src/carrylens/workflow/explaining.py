@@ -96,7 +96,7 @@ def _test_if_untested(analysis: Analysis) -> None:
     try:
         for _ in exam.sit():
             analysis.progress("testing", exam.asked, exam.total)
-    except BaseException:  # stopped: what was asked so far is kept
+    except BaseException:  # stopped: the counts so far are kept
         exam.keep()
         raise
     write_whole(analysis.folder / TEST, (json.dumps(exam.record(), indent=1) + "\n").encode())

@@ -1,7 +1,7 @@
 """Planting: the circuit that the command line's dials describe, and how often its model errs.
 
 Takes  an operation, a number of digits, dials.
-Gives  the circuit description, and the results of asking its model.
+Gives  the circuit description, and the results of testing its model.
 Never  plants: `arithmetic/planted/` does.
 """
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions, split_question
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.errors import CarryLensError
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
@@ -54,9 +54,9 @@ def frequency_records(widths: Sequence[int], count: int, seed: int) -> Iterator[
     """For each population, operation and width the share of every class the operation has."""
     for operation, letters in ((Operation.ADD, "S"), (Operation.SUB, "MN")):
         names = [found for found in QuestionClass if found.value[0] in letters]
-        for kind in StreamKind:
+        for kind in PopulationKind:
             for width in widths:
-                counts = class_counts(Stream(kind, operation, width, seed), count)
+                counts = class_counts(Population(kind, operation, width), seed, count)
                 yield {
                     "operation": operation.value,
                     "stream": kind.value,
@@ -74,7 +74,7 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord |
 
     task = model.task
     if not isinstance(task, ArithmeticTask):
-        raise CarryLensError("This model is not for arithmetic, so it cannot be asked such questions.")
+        raise CarryLensError("This model is not for arithmetic, so it does not take such questions.")
     results = classify_texts(texts, task.digits, of_model=True)
     good = [row for row, result in enumerate(results) if not isinstance(result, CarryLensError)]
     if not good:

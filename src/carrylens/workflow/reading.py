@@ -2,7 +2,7 @@
 
 Takes  models that were found, and folders.
 Gives  everything that was saved, a page, figures for print, members of the family.
-Never  measures; only the figure of principal components asks the model again.
+Never  measures; only the figure of principal components runs the model again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Takes  a model's name, how many questions of each population and class.
 Gives  the exam under way.
-Never  asks a question itself.
+Never  runs a model itself.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from carrylens.arithmetic.task import arithmetic_task
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
+from carrylens.report.sentences.sentence_registry import sentence_of
 from heavy_outcomes import content_of, once
 
 SMALL = BatterySettings(quick=True, n_pairs=24, n_questions=96, n_reference=96, n_draws=5, n_train=256)
@@ -63,7 +64,12 @@ def outcome_of(name: str, subject: Subject, settings: BatterySettings = SMALL) -
     """What the experiment gives, computed once for all tests in which nothing is patched."""
     (experiment,) = experiments_called(name)
     given = subject if experiment.reads_map else replace(subject, map=Unread())  # type: ignore[arg-type]
-    return once(lambda: experiment.run(ExperimentContext(given, settings)), name, settings, content_of(subject))
+
+    def run() -> Outcome:
+        summary = experiment.run(ExperimentContext(given, settings))
+        return replace(summary.outcome, says=sentence_of(summary.told))
+
+    return once(run, name, settings, content_of(subject))
 
 
 def arithmetic_map(

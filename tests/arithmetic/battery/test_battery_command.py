@@ -17,7 +17,7 @@ from carrylens.arithmetic.battery import registry
 from carrylens.arithmetic.battery.battery_file import BATTERY, battery_bytes, battery_record
 from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_outcomes
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.experiment import Experiment
+from carrylens.arithmetic.battery.experiment import Experiment, Summary
 from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
 from carrylens.arithmetic.battery.outcome import Card, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.registry import experiments_called
@@ -33,6 +33,7 @@ from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
 from carrylens.evidence.rates import Rate
 from carrylens.folders import check_sealed, write_sealed
 from carrylens.report.figures.battery import outcome_svg
+from carrylens.report.sentences.sentence_registry import sentence_of
 from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
 
 ABOUT = {"model": "untrained", "sha256": "0"}
@@ -51,26 +52,29 @@ def outcome(name: str, settings: BatterySettings = SMALL) -> Outcome:
 
 
 def counting(name: str, calls: list[str]) -> Experiment:
-    def run(context: ExperimentContext) -> Outcome:
+    def run(context: ExperimentContext) -> Summary:
         calls.append(name)
-        return outcome(name, context.settings)
+        return Summary(outcome(name, context.settings))
 
     return Experiment(card(name), run)
 
 
 def test_an_outcome_comes_back_from_json_as_it_was() -> None:
     assert Outcome.from_json(outcome("one").to_json()) == outcome("one")
-    with pytest.raises(CarryLensError, match="no outcome"):
+    with pytest.raises(CarryLensError, match="outcome"):
         Outcome.from_json("{}")
 
 
 def test_what_is_finished_is_not_run_again_unless_settings_differ() -> None:
     calls: list[str] = []
     subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), counting("two", calls)]
-    first = list(run_experiments(ExperimentContext(subject, SMALL), experiments, []))
-    assert list(run_experiments(ExperimentContext(subject, SMALL), experiments, first[:1])) == first
+    first = list(run_experiments(ExperimentContext(subject, SMALL), experiments, [], sentence_of))
+    assert list(run_experiments(ExperimentContext(subject, SMALL), experiments, first[:1], sentence_of)) == first
     assert calls == ["one", "two", "two"]
-    assert list(run_experiments(ExperimentContext(subject, BatterySettings(seed=7)), experiments, first)) != first
+    assert (
+        list(run_experiments(ExperimentContext(subject, BatterySettings(seed=7)), experiments, first, sentence_of))
+        != first
+    )
     assert calls[3:] == ["one", "two"]
 
 
@@ -78,15 +82,24 @@ def test_only_what_reads_the_map_is_run_again_for_another_map() -> None:
     calls: list[str] = []
     reading = replace(counting("two", calls), reads_map=True)
     subject, experiments = untrained_subject(Operation.ADD), [counting("one", calls), reading]
-    first = list(run_experiments(ExperimentContext(subject, SMALL), experiments, []))
+    first = list(run_experiments(ExperimentContext(subject, SMALL), experiments, [], sentence_of))
     mapped = replace(subject, map=arithmetic_map("untrained", Operation.ADD, (3, 2, 3)))
-    list(run_experiments(ExperimentContext(mapped, SMALL), experiments, first))
+    list(run_experiments(ExperimentContext(mapped, SMALL), experiments, first, sentence_of))
     assert calls == ["one", "two", "two"]
 
 
 @pytest.mark.parametrize("experiment", [each for each in registry.EXPERIMENTS if not each.reads_map])
 def test_who_does_not_read_the_map_does_without(experiment: Experiment) -> None:
-    assert outcome_of(experiment.card.name, planted_subject(Operation.MIX, 2)).verdict is not Verdict.UNTESTED
+    found = outcome_of(experiment.card.name, planted_subject(Operation.MIX, 2))
+    assert found.verdict is not Verdict.UNTESTED
+    assert found.says, "every experiment has its sentence"
+
+
+def test_what_was_told_becomes_the_sentence_of_the_outcome() -> None:
+    unsaid = Experiment(card("one"), lambda _: Summary(replace(outcome("one"), says=""), told=("P9L0H1", 3)))
+    context = ExperimentContext(untrained_subject(Operation.ADD), SMALL)
+    (found,) = run_experiments(context, [unsaid], [], lambda told: f"told {told}")
+    assert found.says == "told ('P9L0H1', 3)"
 
 
 def test_outcomes_are_sealed_beside_what_was_there(tmp_path: Path) -> None:
@@ -105,7 +118,7 @@ def test_outcomes_are_sealed_beside_what_was_there(tmp_path: Path) -> None:
 def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
-    def stopped(context: ExperimentContext) -> Outcome:
+    def stopped(context: ExperimentContext) -> Summary:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(registry, "EXPERIMENTS", (counting("one", calls), Experiment(card("two"), stopped)))
@@ -123,7 +136,7 @@ def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path: Path, m
 
 
 def test_an_experiment_that_is_not_there_is_refused() -> None:
-    with pytest.raises(CarryLensError, match="'nonsense' is no experiment"):
+    with pytest.raises(CarryLensError, match="'nonsense'"):
         experiments_called("nonsense")
 
 

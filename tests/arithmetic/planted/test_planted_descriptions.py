@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from arithmetic.planted.swaps import answer_tokens, answered, questions_of
+from arithmetic.planted.interchanges import answer_tokens, answered, questions_of
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.planted.description import CircuitDescription, PlantedRole
 from carrylens.arithmetic.planted.dials import Carry, Dials, Timing, describe, one_layer, place_value, right_to_left
@@ -107,7 +107,7 @@ def test_json_that_is_no_description_is_refused(text: str, reason: str) -> None:
 
 
 def test_dials_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(CarryLensError, match="redundancy is 0. Give a whole number from 1 to 9."):
+    with pytest.raises(CarryLensError, match="redundancy.*0.*1 to 9"):
         Dials(redundancy=0)
-    with pytest.raises(CarryLensError, match="other dials than noise, rotated and seed"):
+    with pytest.raises(CarryLensError, match="noise.*rotated.*seed"):
         one_layer(3, Dials(carry=Carry.BINARY))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from arithmetic.planted.swaps import answer_tokens, tokens_of
+from arithmetic.planted.interchanges import answer_tokens, tokens_of
 from carrylens.arithmetic import rivals
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.planted.dials import Carry, Copies, Dials, Timing, describe, one_layer, place_value
 from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.transformer import Transformer
@@ -80,7 +80,7 @@ def test_no_class_and_no_depth_fails_in_a_mixed_model(name: str) -> None:
 def test_all_dials_at_once_are_right(digits: int) -> None:
     everything = Dials(redundancy=3, sharing=True, polysemy=True, decoys=2, noise=1, timing=Timing.TAIL, rotated=True)
     model = plant(describe(Operation.ADD, digits, everything)).model
-    assert failures(model, Stream(StreamKind.ENRICHED, Operation.ADD, digits, seed=5).take(0, 200)) == 0
+    assert failures(model, Population(PopulationKind.ENRICHED, Operation.ADD, digits).draw(5, 0, 200)) == 0
 
 
 def test_a_broken_weight_is_seen() -> None:
@@ -98,16 +98,16 @@ def test_a_rotation_changes_every_weight_and_no_answer() -> None:
     assert stream[:, 0].abs().max() < 1e-3, "what is written has mean 0"
 
 
-def test_the_one_layer_plant_fails_exactly_where_the_one_layer_account_does() -> None:
-    questions = Stream(StreamKind.ENRICHED, Operation.ADD, 5, seed=1).take(0, 500)
-    model, account = plant(one_layer(5)).model, rivals.one_layer(5).answers(questions)
-    assert failures(model, questions, wanted=account) == 0
-    assert failures(model, questions) == int((account.digits != answers(questions).digits).any(1).sum()) > 0
+def test_the_one_layer_plant_fails_exactly_where_the_one_layer_hypothesis_does() -> None:
+    questions = Population(PopulationKind.ENRICHED, Operation.ADD, 5).draw(1, 0, 500)
+    model, rival = plant(one_layer(5)).model, rivals.one_layer(5).answers(questions)
+    assert failures(model, questions, wanted=rival) == 0
+    assert failures(model, questions) == int((rival.digits != answers(questions).digits).any(1).sum()) > 0
 
 
 def test_place_values_carry_up_to_the_precision_limit() -> None:
     for digits in (2, 3, 4):
-        questions = Stream(StreamKind.ENRICHED, Operation.ADD, digits, seed=1).take(0, 500)
+        questions = Population(PopulationKind.ENRICHED, Operation.ADD, digits).draw(1, 0, 500)
         assert failures(plant(place_value(digits)).model, questions) == 0
-    beyond = Stream(StreamKind.ENRICHED, Operation.ADD, 7, seed=1).take(0, 200)
+    beyond = Population(PopulationKind.ENRICHED, Operation.ADD, 7).draw(1, 0, 200)
     assert failures(plant(place_value(7)).model, beyond) > 0

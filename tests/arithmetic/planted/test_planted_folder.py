@@ -66,9 +66,9 @@ def test_a_truth_that_was_changed_is_not_believed(tmp_path: Path) -> None:
     plant(describe(Operation.ADD, 2)).save(tmp_path)
     path = tmp_path / "truth.json"
     path.write_text(path.read_text().replace('"ST[1]"', '"ST[0]"'))
-    with pytest.raises(CarryLensError, match="is not the file that was saved"):
+    with pytest.raises(CarryLensError, match=r"truth\.json.*manifest\.json"):
         load_truth(tmp_path)
-    with pytest.raises(CarryLensError, match="states no truth"):
+    with pytest.raises(CarryLensError, match=r"truth\.json.*description"):
         Truth.from_json("{}")
 
 
@@ -97,7 +97,7 @@ def test_the_command_plants_checks_draws_and_the_others_accept_it(run: Run, tmp_
     assert tested.returncode == 0, tested.stderr
     again = run("plant", "mix", "--digits", "2", "--polysemy")
     assert again.returncode == 2
-    assert "is already there" in again.stderr
+    assert name in again.stderr
 
 
 def test_a_description_goes_out_and_comes_back_in(run: Run, tmp_path: Path) -> None:
@@ -132,4 +132,4 @@ def test_a_rival_that_fails_tells_so_by_its_status(run: Run) -> None:
 def test_a_planted_name_is_not_trained(run: Run) -> None:
     done = run("train", "planted_add_d6_l2_h1_w55_s0")
     assert done.returncode == 2
-    assert "Write carrylens plant." in done.stderr
+    assert "carrylens plant" in done.stderr

@@ -56,7 +56,7 @@ def test_a_folder_without_history_goes_by_its_own_name(tmp_path: Path) -> None:
     save_model(Transformer(config_of_width(3, 1, 3, width=24)), place)
     assert model_name(place).operation is Operation.SUB
     place.rename(tmp_path / "mine")
-    with pytest.raises(CarryLensError, match="does not say whether its model adds or subtracts"):
+    with pytest.raises(CarryLensError, match="mine.*add_"):
         model_name(tmp_path / "mine")
 
 
@@ -65,7 +65,7 @@ def test_a_published_repository_goes_by_the_name_in_it() -> None:
 
 
 def test_an_unknown_name_says_what_to_write() -> None:
-    with pytest.raises(CarryLensError, match="'nonesuch' is no model here. Write a model folder, hf:owner/name"):
+    with pytest.raises(CarryLensError, match="'nonesuch'.*hf:owner/name"):
         find_model("nonesuch")
 
 

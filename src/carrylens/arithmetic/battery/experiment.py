@@ -16,6 +16,15 @@ from carrylens.arithmetic.battery.findings import ExperimentFinding, FindingQues
 from carrylens.arithmetic.battery.outcome import Card, Outcome
 from carrylens.arithmetic.questions import Operation
 
+
+@dataclass(frozen=True)
+class Summary:
+    """An outcome, and what the sentence about it is made of; None where the outcome has its sentence already."""
+
+    outcome: Outcome
+    told: object | None = None
+
+
 Measured = TypeVar("Measured")
 FindingsOf = Callable[[Outcome], tuple[ExperimentFinding, ...]]
 
@@ -30,7 +39,7 @@ class Experiment:
     """
 
     card: Card
-    run: Callable[[ExperimentContext], Outcome]
+    run: Callable[[ExperimentContext], Summary]
     questions: tuple[FindingQuestion, ...] = ()
     findings_of: FindingsOf = lambda _outcome: ()
     reads_map: bool = False
@@ -46,7 +55,7 @@ class Experiment:
 def measured_experiment(
     card: Card,
     measure: Callable[[ExperimentContext], Measured],
-    summarise: Callable[[ExperimentContext, Measured], Outcome],
+    summarise: Callable[[ExperimentContext, Measured], Summary],
     questions: tuple[FindingQuestion, ...],
     findings_of: FindingsOf,
     *,
@@ -55,7 +64,7 @@ def measured_experiment(
 ) -> Experiment:
     """The experiment that measures, then summarises what was measured."""
 
-    def run(context: ExperimentContext) -> Outcome:
+    def run(context: ExperimentContext) -> Summary:
         return summarise(context, measure(context))
 
     return Experiment(card, run, questions, findings_of, reads_map, operations)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from carrylens.arithmetic.battery.context import ExperimentContext
@@ -20,16 +20,24 @@ from carrylens.discovery.node_map import NodeMap
 
 
 def run_experiments(
-    context: ExperimentContext, experiments: Sequence[Experiment], there: Sequence[Outcome]
+    context: ExperimentContext,
+    experiments: Sequence[Experiment],
+    there: Sequence[Outcome],
+    say: Callable[[object], str],
 ) -> Iterator[Outcome]:
-    """The outcome of each experiment in order: the one that is there if it was made this way, else one made now."""
+    """The outcome of each experiment in order: the one that is there if it was made this way, else one made now.
+
+    `say` puts what a summary was made of into words.
+    """
     for experiment in experiments:
         found = next((outcome for outcome in there if is_fresh(outcome, experiment, context)), None)
         if found is not None:
             yield found
         else:
             settings = full_settings(experiment, context)
-            yield replace(experiment.run(context), settings=settings, form=experiment.form)
+            summary = experiment.run(context)
+            says = summary.outcome.says if summary.told is None else say(summary.told)
+            yield replace(summary.outcome, says=says, settings=settings, form=experiment.form)
 
 
 def full_settings(experiment: Experiment, context: ExperimentContext) -> Mapping[str, object]:

@@ -1,6 +1,6 @@
 """Exams: a model's test that can be stopped, gone on with, and saved beside the model.
 
-Takes  a model's name and how many questions to ask.
+Takes  a model's name and how many questions to evaluate it on.
 Gives  the results, the model card that shows them, and a place to go on from.
 Never  mixes results of two models or two exams: what is kept carries the hash of both.
 """
@@ -61,21 +61,21 @@ class Exam:
 
     @property
     def total(self) -> int:
-        """How many questions there are to ask."""
+        """How many questions there are in all."""
         return sum(part.count for part in self.parts)
 
     @property
     def asked(self) -> int:
-        """How many were asked so far."""
+        """How many it was evaluated on so far."""
         return sum(result.asked for result in self.results)
 
     @property
     def done(self) -> bool:
-        """Whether all were asked."""
+        """Whether it was evaluated on all."""
         return self.asked >= self.total
 
     def sit(self) -> Iterator[int]:
-        """Ask on; how many more were asked, after each chunk."""
+        """Go on; how many more questions were evaluated, after each chunk."""
         before = self.asked
         for _ in sit(self.model, self.task, self.parts, self.results):
             yield self.asked - before
@@ -93,7 +93,7 @@ class Exam:
         }
 
     def keep(self) -> None:
-        """Keep what was asked so far, for the next call to go on from."""
+        """Keep the counts so far, for the next call to go on from."""
         try:
             self._kept.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -152,7 +152,7 @@ class Exam:
 def meets_bar(results: list[PartResult]) -> bool | None:
     """Fewer than 10 failures per million, natural and enriched, for each operation.
 
-    With fewer than a million asked of either, None, unless the exact interval lies all below the bar or all above.
+    With fewer than a million of either, None, unless the exact interval lies all below the bar or all above.
     """
     verdicts = [_meets_bar(result) for result in results if result.name in BAR_POPULATIONS]
     if False in verdicts:

@@ -1,7 +1,7 @@
 """Figures: what is known of every model, beside what the paper reports for the same shape.
 
 Takes  the shipped folders, `published.csv` (the paper's tables) and `tried.csv` (what was trained and not shipped).
-Gives  plain records: failures with exact intervals, for each operation and stream.
+Gives  plain records: failures with exact intervals, for each operation and population.
 Never  takes an interval from the paper: 22 of the 46 it prints are wrong, so all are worked out from its counts.
 """
 
@@ -19,7 +19,7 @@ from carrylens.arithmetic.zoo.model_facts import history, saved_test, training_r
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.training.exam import PartResult
 
-STREAMS = ("natural", "paper", "enriched")
+POPULATIONS = ("natural", "paper", "enriched")
 PUBLISHED_ASKED = 1_000_000
 _HERE = Path(__file__).parent
 
@@ -59,9 +59,9 @@ def folder_figures(name: ModelName, folder: Path) -> FailureRecord:
 def tried_figures() -> Iterator[FailureRecord]:
     """Models that were trained and are not shipped, and what was tried."""
     for row in _rows("tried.csv"):
-        counts = [PartResult(stream, row["operation"], int(row["asked"]), int(row[stream])) for stream in STREAMS[::2]]
-        streams = {result.name: _count(result.record()) for result in counts}
-        yield {"model": row["model"], "operation": row["operation"], "streams": streams, "what": row["what"]}
+        counts = [PartResult(name, row["operation"], int(row["asked"]), int(row[name])) for name in POPULATIONS[::2]]
+        populations = {result.name: _count(result.record()) for result in counts}
+        yield {"model": row["model"], "operation": row["operation"], "streams": populations, "what": row["what"]}
 
 
 def published_figures() -> Iterator[FailureRecord]:
@@ -75,12 +75,12 @@ def published_figures() -> Iterator[FailureRecord]:
 
 def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[str, Any]]) -> FailureRecord:
     mine = {part["name"]: part for part in parts if part["operation"] == operation}
-    targets = [part for part in mine.values() if part["name"] not in STREAMS]
+    targets = [part for part in mine.values() if part["name"] not in POPULATIONS]
     weakest = max(targets, key=lambda part: part["failed"] / part["asked"], default=None)
     results = [PartResult(part["name"], operation, part["asked"], part["failed"]) for part in mine.values()]
     return {
         "meets_bar": meets_bar(results),
-        "streams": {stream: _count(mine[stream]) if stream in mine else None for stream in STREAMS},
+        "streams": {name: _count(mine[name]) if name in mine else None for name in POPULATIONS},
         "n_targets": len(targets),
         "weakest": None if weakest is None else {"name": weakest["name"], **_count(weakest)},
         "published": [

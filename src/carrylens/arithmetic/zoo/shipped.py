@@ -24,7 +24,7 @@ def find_model(name: str) -> Path:
 
 
 def load(name: str) -> Transformer:
-    """The model called `name`, wherever it is, ready to be asked."""
+    """The model called `name`, wherever it is, ready to be used."""
     return find_source(name, any_name=True).load()
 
 

@@ -89,7 +89,16 @@ def model_table(saved: Sequence[Saved]) -> Table:
             rows.append((each.map.model, part["operation"] or each.map.task.name, part["name"], *asked, *nodes))
         if not parts:
             rows.append((each.map.model, _operation(each.map.task), "not tested", "0", "0", "unknown", *nodes))
-    head = ("model", "operation", "questions", "asked", "failed", "per million (95%)", "useful heads", "useful MLPs")
+    head = (
+        "model",
+        "operation",
+        "questions",
+        "evaluated on",
+        "failed",
+        "per million (95%)",
+        "useful heads",
+        "useful MLPs",
+    )
     return Table("models", "Failures per million questions with exact 95% intervals.", head, tuple(rows))
 
 

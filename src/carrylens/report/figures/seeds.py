@@ -2,7 +2,7 @@
 
 Takes  histories and tests of models of one shape.
 Gives  one figure: losses by step on the left, failures per million with exact intervals on the right.
-Never  joins models of two shapes, and never hides how many questions were asked.
+Never  joins models of two shapes, and never hides how many questions a rate is of.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from carrylens.report.figures.node_tables import WIDTH
 from carrylens.report.plain_records import Record
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-_STREAMS = ("natural", "enriched")
+_POPULATIONS = ("natural", "enriched")
 _FLOOR = 1e-8
 
 
@@ -53,7 +53,7 @@ def seeds_figure(shape: str, runs: Sequence[SeedRun]) -> Figure:
 def _draw_failures(panel: Axes, runs: Sequence[SeedRun]) -> None:
     names: list[str] = []
     for run, colour in zip(runs, _COLOURS * len(runs), strict=False):
-        parts = [part for part in (run.test or {}).get("parts", ()) if part["name"] in _STREAMS]
+        parts = [part for part in (run.test or {}).get("parts", ()) if part["name"] in _POPULATIONS]
         for part in parts:
             low, high = (1e6 * bound for bound in part["interval"])
             y, rate = len(names), 1e6 * part["failed"] / part["asked"]

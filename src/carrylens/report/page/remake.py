@@ -37,7 +37,7 @@ def commands(saved: Saved) -> Iterator[str]:
 
 
 def _test_options(test: Mapping[str, Any]) -> str:
-    # How many questions were asked; a model whose name says nothing has no such options.
+    # How many questions it was evaluated on; a model whose name says nothing has no such options.
     try:
         return f" {asked_options(ModelName.parse(str(test['model'])), dict(test))}"
     except CarryLensError:

@@ -63,7 +63,7 @@ def amounts_text(settings: Mapping[str, Any]) -> str:
     return (
         f"{form}: {settings['n_pairs']} pairs for each cell, {settings['n_questions']} whole questions, "
         f"{settings['n_reference']} for means, {settings['n_train']} to fit on, {settings['n_draws']} random draws; "
-        "where an experiment asks more or fewer, its facts say so."
+        "where an experiment uses more or fewer, its facts say so."
     )
 
 

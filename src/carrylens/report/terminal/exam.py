@@ -2,7 +2,7 @@
 
 Takes  records of tests.
 Gives  lines of text.
-Never  asks a model anything.
+Never  runs a model.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _MOST_FAILURES = 10
 
 def exam_lines(record: Mapping[str, Any]) -> list[str]:
     """Failures by population, class and depth with exact intervals, then some of the failures."""
-    head = ["questions", "operation", "asked", "failed", "per million", "95% interval"]
+    head = ["questions", "operation", "evaluated on", "failed", "per million", "95% interval"]
     body = [_row(part) for part in record["parts"]]
-    verdict = {True: "meets the bar", False: "misses the bar", None: "was not asked enough for the bar"}
+    verdict = {True: "meets the bar", False: "misses the bar", None: "was evaluated on too few questions for the bar"}
     shown = list(islice(_failures(record["parts"]), _MOST_FAILURES))
     failed = sum(part["failed"] for part in record["parts"])
     kept = f"; of each part the first {n} are kept" if (n := record.get("most_failures_kept")) else ""

@@ -34,7 +34,7 @@ MEANINGS = {
     "empty": "does not apply",
 }
 _WIDTH = 118
-_BAR = {True: "meets the bar", False: "misses the bar", None: "not asked enough questions to be held to the bar"}
+_BAR = {True: "meets the bar", False: "misses the bar", None: "evaluated on too few questions for the bar"}
 _PAGE = """# What holds in every accurate model, and what varies
 
 Made by `make docs` with the command `carrylens family --shipped --markdown --svg docs/family.svg` from what comes with
@@ -45,7 +45,7 @@ are compared by naming them. Nothing made from other weights is used.
 A cell is a **word** that is compared between models, and the figures behind it, effects beside their nulls. Shares are
 told by the rule of the battery: surely more than half and more than the null, or surely less. Where units such as
 columns or places are counted, the word is what nine tenths of those that could be told are, and nothing is said where
-most could not be told. **Holds in all** is said only where every model it applies to was asked and could be told; a
+most could not be told. **Holds in all** is said only where every model it applies to was evaluated and could be told; a
 common REFUTED holds too. Numbers without a word are compared as a range.
 
 ![Models by findings, each cell coloured and lettered by what was found](family.svg)
@@ -117,7 +117,7 @@ def _lists(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[
     names = dict(zip((id(member) for member in table.members), short_names(table.members), strict=True))
     every = "every accurate model" if all(m.meets_bar for m in table.members) else "every one of these models"
     holds = [f"{_label(row)}: {row.words[0]} ({row.says})" for row in table.standing(Standing.HOLDS)]
-    yield f"What holds in {every}", holds or ["nothing that every one of them was asked"]
+    yield f"What holds in {every}", holds or ["nothing that all of them were evaluated on"]
     varies = [f"{_label(row)}: {_by_word(table, row, names)}" for row in table.standing(Standing.VARIES)]
     yield "What varies", varies or ["nothing that could be told"]
     told: dict[bool, list[str]] = {True: [], False: []}

@@ -2,7 +2,7 @@
 
 Takes  records of models, of what was tried and of what is published.
 Gives  lines of text.
-Never  asks a model anything.
+Never  runs a model.
 """
 
 from __future__ import annotations
@@ -12,26 +12,25 @@ from collections.abc import Iterable, Sequence
 from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align, few_figures, markdown_table
 
-_STREAMS = ("natural", "paper", "enriched")
-_BAR = {True: "meets", False: "misses", None: "not asked enough"}
+_POPULATIONS = ("natural", "paper", "enriched")
+_BAR = {True: "meets", False: "misses", None: "too few questions"}
 _PAGE = """# Every trained model
 
-Made by `make docs` with the command `carrylens models --markdown` from the models' folders. Each stream's failures are
-given per million questions with the exact 95% interval in brackets. The bar is fewer than 10 per million natural and
-enriched questions for each operation, judged on a million of each, or on fewer where the interval lies all below it.
-Weakest is the class or exact depth with the largest share of failures. The paper's figures are those of its models of
-the same operation, digits, layers and heads (and inserted addition model), at width 510, each asked a million
-questions; their intervals are ours. Seconds are of one core that often did other work too.
-"""
+Made by `make docs` with the command `carrylens models --markdown` from the models' folders. Each population's
+failures are given per million questions with the exact 95% interval in brackets. The bar is fewer than 10 per million
+natural and enriched questions for each operation, judged on a million of each, or on fewer where the interval lies
+all below it. Weakest is the class or exact depth with the largest share of failures. The paper's figures are those of
+its models of the same operation, digits, layers and heads (and inserted addition model), at width 510, each
+evaluated on a million questions; their intervals are ours. Seconds are of one core that often did other work too. """
 
 
 def model_lines(records: Iterable[Record]) -> list[str]:
     """One line for each model and operation: failures per million on each population, and the paper's."""
-    head = ["model", "operation", *_STREAMS, "bar", "seconds", "the paper"]
+    head = ["model", "operation", *_POPULATIONS, "bar", "seconds", "the paper"]
     body = []
     for record in records:
         for operation, figures in record["operations"].items():
-            rates = [_rate(figures["streams"][stream]) for stream in _STREAMS]
+            rates = [_rate(figures["streams"][name]) for name in _POPULATIONS]
             bar = "?" if figures["meets_bar"] is None else _BAR[figures["meets_bar"]]
             body.append([record["model"], operation, *rates, bar, _whole(record["seconds"]), _paper_range(figures)])
     return [*align(head, body), "Failures per million questions."] if body else ["No models are shipped."]
@@ -44,7 +43,7 @@ def models_page(shipped: Sequence[Record], tried: Sequence[Record]) -> str:
         _PAGE,
         "## Failures\n",
         *markdown_table(
-            ["model", "operation", "asked", *_STREAMS, "weakest", "bar", "the paper"], map(_failures, rows)
+            ["model", "operation", "evaluated on", *_POPULATIONS, "weakest", "bar", "the paper"], map(_failures, rows)
         ),
         f"\n{_summary(rows)}\n",
         "## Training\n",
@@ -54,14 +53,16 @@ def models_page(shipped: Sequence[Record], tried: Sequence[Record]) -> str:
         "![Loss by step of each answer digit of the six-digit mixed model](losses_by_digit.svg)\n",
         *markdown_table(["model", "steps", "batch", "seconds", "last loss"], map(_training, shipped)),
         "\n## Tried and not shipped\n",
-        *markdown_table(["model", "operation", "asked", "natural", "enriched", "what was tried"], map(_tried, tried)),
+        *markdown_table(
+            ["model", "operation", "evaluated on", "natural", "enriched", "what was tried"], map(_tried, tried)
+        ),
     ]
     return "\n".join(parts)
 
 
 def _failures(row: tuple[Record, str, Record]) -> list[str]:
     record, operation, figures = row
-    cells = [_cell(figures["streams"][stream]) for stream in _STREAMS]
+    cells = [_cell(figures["streams"][name]) for name in _POPULATIONS]
     asked = {f"{count['asked']:,}" for count in figures["streams"].values() if count is not None}
     return [
         f"`{record['model']}`",
@@ -80,22 +81,22 @@ def _training(record: Record) -> list[str]:
 
 
 def _tried(record: Record) -> list[str]:
-    streams = record["streams"]
-    asked = f"{streams['natural']['asked']:,}"
-    cells = [_cell(streams[stream]) for stream in ("natural", "enriched")]
+    populations = record["streams"]
+    asked = f"{populations['natural']['asked']:,}"
+    cells = [_cell(populations[name]) for name in ("natural", "enriched")]
     return [f"`{record['model']}`", record["operation"], asked, *cells, record["what"]]
 
 
 def _summary(rows: Sequence[tuple[Record, str, Record]]) -> str:
     verdicts = [figures["meets_bar"] for _, _, figures in rows]
     ours = f"Of {len(rows)} rows {verdicts.count(True)} meet the bar, {verdicts.count(False)} miss it"
-    return f"{ours} and {verdicts.count(None)} were not asked enough questions."
+    return f"{ours} and {verdicts.count(None)} were evaluated on too few questions."
 
 
 def _weakest(figures: Record) -> str:
     found = figures["weakest"]
     if found is None:
-        return "not asked"
+        return "not evaluated"
     if not found["failed"]:
         return f"none failed in {figures['n_targets']} classes and depths of {found['asked']:,}"
     return f"{found['name']}: {found['failed']:,} of {found['asked']:,}"
@@ -119,7 +120,7 @@ def _paper_range(figures: Record) -> str:
 
 def _cell(count: Record | None) -> str:
     if count is None:
-        return "not asked"
+        return "not evaluated"
     low, high = (few_figures(1e6 * bound) for bound in count["interval"])
     return f"{_rate(count)} ({low} to {high})"
 

@@ -15,7 +15,7 @@ from carrylens.report.terminal.tables import few_figures
 
 def training_line(record: Record) -> str:
     """One trained model: steps and seconds, the bar, failures with intervals, and the published recipe beside it."""
-    verdict = {True: "meets the bar", False: "misses the bar", None: "was not asked enough for the bar"}
+    verdict = {True: "meets the bar", False: "misses the bar", None: "was evaluated on too few questions for the bar"}
     failures = "; ".join(_failures(result) for result in record["results"])
     where = "in TransformerLens" if record["through_lens"] else "in our transformer"
     return (

@@ -13,8 +13,8 @@ from carrylens.report.plain_records import Record
 
 _MARKDOWN_TITLE = """# How often each question class turns up
 
-Made by `make docs` with the command `carrylens frequencies`. The streams are described in
-`src/carrylens/arithmetic/streams.py`, the classes in `docs/glossary.md`.
+Made by `make docs` with the command `carrylens frequencies`. The populations are described in
+`src/carrylens/arithmetic/populations.py`, the classes in `docs/glossary.md`.
 """
 _OPERATIONS = {"add": "Addition", "sub": "Subtraction"}
 
@@ -37,7 +37,7 @@ def frequency_table(records: Iterable[Record], markdown: bool) -> str:
         by_operation.setdefault(record["operation"], []).append(record)
     tables = []
     for operation, rows in by_operation.items():
-        head = ["stream", "digits", *rows[0]["counts"]]
+        head = ["population", "digits", *rows[0]["counts"]]
         body = [[row["stream"], str(row["digits"]), *map(_percent, _shares(row))] for row in rows]
         title = f"{_OPERATIONS[operation]}, percent of {rows[0]['questions']:,} questions"
         tables.append("\n".join([f"## {title}\n" if markdown else title, *_lines(head, body, markdown), ""]))

@@ -14,8 +14,8 @@ from carrylens.arithmetic.battery.axes.measure import BOTH_BORROWS
 from carrylens.arithmetic.battery.axes.summarise import judge_angles
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import Subject
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.corrections import holm
@@ -60,7 +60,7 @@ def leaning_borrows(cos: float) -> Subject:
 
 
 def test_planted_borrows_that_share_an_axis_are_told_from_those_that_do_not() -> None:
-    asked = Stream(StreamKind.ENRICHED, Operation.MIX, 2, 1).take(0, 200)
+    asked = Population(PopulationKind.ENRICHED, Operation.MIX, 2).draw(1, 0, 200)
     for cos, verdict in ((0.95, Verdict.SUPPORTED), (0.0, Verdict.REFUTED)):
         subject = leaning_borrows(cos)
         assert subject.right(asked).all()

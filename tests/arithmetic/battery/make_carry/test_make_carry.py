@@ -152,7 +152,7 @@ def test_a_binary_carry_whose_nines_are_told_elsewhere_is_seen_to_be_binary() ->
     assert "binary in 3, two binary values in 0, three values in 0" in beside.ours
 
 
-def test_swaps_of_each_node_alone_are_kept_beside_their_null() -> None:
+def test_interchanges_of_each_node_alone_are_kept_beside_their_null() -> None:
     outcome = outcome_of("make-carry", planted_subject(Operation.ADD, 3, Dials(carry=Carry.BINARY)))
     alone = {
         (fact.about["site"], fact.about["values"]): (fact.effect.value, fact.null.hits)

@@ -9,14 +9,14 @@ from arithmetic.battery.plants import untrained_subject
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.battery.measures.linear_probe import fit_probe
 from carrylens.arithmetic.battery.measures.residual_states import levels_of, read_hooks
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import encode
 
 
 def test_reading_a_few_places_agrees_with_a_full_pass() -> None:
     subject, places = untrained_subject(Operation.MIX), [9, 4]
-    asked = Stream(StreamKind.NATURAL, Operation.MIX, 3, 1).take(0, 9)
+    asked = Population(PopulationKind.NATURAL, Operation.MIX, 3).draw(1, 0, 9)
     hooks = [*levels_of(2), "blocks.0.hook_resid_pre", "blocks.1.hook_resid_pre", "blocks.1.mlp.hook_post"]
     read = read_hooks(subject.model, asked, places, hooks)
     _, cache = subject.model.run_with_cache(torch.from_numpy(encode(asked, answers(asked))))

@@ -23,8 +23,8 @@ from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.dials import Dials
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.zoo.shipped import load
 from carrylens.claims.verdicts import Verdict
 from carrylens.interventions.edits import ablate
@@ -100,7 +100,7 @@ def test_the_mean_gap_of_a_model_is_the_mean_over_its_places() -> None:
         assert mean.low < mean.value < mean.high
 
 
-def test_heads_that_divide_the_branches_are_no_stand_ins() -> None:
+def test_heads_that_divide_the_branches_are_no_backups() -> None:
     outcome = outcome_of("necessity", planted_subject(Operation.MIX, 2, PLAIN))
     assert outcome.verdict is Verdict.REFUTED
     assert "SUPPORTED" not in {row[-1] for row in outcome.rows}
@@ -140,7 +140,7 @@ def delivering(operation: Operation, digit: int) -> CarryPlace:
 
 def test_a_head_that_brings_the_digits_own_column_is_not_missed_for_the_carry() -> None:
     subject = Subject("shipped", load("add_d5_l2_h3_w96_t2K_s1").eval(), Operation.ADD)
-    reference = Stream(StreamKind.ENRICHED, Operation.ADD, 5, 3).take(0, 128)
+    reference = Population(PopulationKind.ENRICHED, Operation.ADD, 5).draw(3, 0, 128)
     place = next(each for each in carry_places(subject, Branch.ADD, subject.last_layer) if each.name == "A2 add")
     asked = draw_place_pairs(subject, place, 64, reference, 4).answered(subject)
     own_column = (place.heads[1],)

@@ -99,15 +99,15 @@ def own_answers(subject: Subject, questions: Questions) -> NDArray[np.int8]:
     return subject.engine.run([interchange("P0L0H0")], questions, questions).clean_tokens
 
 
-def test_scored_by_its_own_answers_an_untrained_model_follows_no_swap_but_the_copy() -> None:
+def test_scored_by_its_own_answers_an_untrained_model_follows_no_interchange_but_the_copy() -> None:
     subject = untrained_subject(Operation.MIX)
     total = {site: [Rate(0, 0), Rate(0, 0)] for site in (COLUMN_PLACE, COMBINER_HEADS)}
     asked = [(2, deciding_pairs(branch, 3, 2, depth, 60, seed=3)) for branch in Branch for depth in (0, 1)]
     for digit, pairs in [*asked, (None, sign_pairs(3, 1, 60, seed=3))]:
-        swapped = interchange_sites(subject, pairs, digit, own_answers(subject, pairs.source), layer=1)
+        moved = interchange_sites(subject, pairs, digit, own_answers(subject, pairs.source), layer=1)
         for site, both in total.items():
-            both[0] += swapped[site].effect
-            both[1] += swapped[site].null
+            both[0] += moved[site].effect
+            both[1] += moved[site].null
     for effect, null in total.values():
         assert effect.n == 420
         assert Fact("", {}, effect, null).p > 0.05

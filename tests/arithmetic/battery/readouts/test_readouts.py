@@ -34,8 +34,8 @@ from carrylens.arithmetic.battery.readouts.token_readings import TokenReading, j
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.planted.dials import describe
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import MINUS, PLUS
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.rates import Rate
@@ -108,7 +108,7 @@ def told(monkeypatch: pytest.MonkeyPatch, subject: Subject, *, one_site: bool) -
 
 
 def some_sums(seed: int) -> dict[Branch, Questions]:
-    return {Branch.ADD: Stream(StreamKind.NATURAL, Operation.ADD, 2, seed).take(0, 1000)}
+    return {Branch.ADD: Population(PopulationKind.NATURAL, Operation.ADD, 2).draw(seed, 0, 1000)}
 
 
 def test_features_of_superposed_values_tell_more_at_every_sparsity(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ def test_digits_that_write_a_guess_into_the_stream_guess_the_sign() -> None:
         towards = model.unembed.W_U[:, MINUS] - model.unembed.W_U[:, PLUS]
         model.embed.W_E[:10] += 0.002 * (4.5 - torch.arange(10.0))[:, None] * towards / towards.norm()
     assert judge_guesses(sign_guesses(ExperimentContext(subject, SMALL))) is Verdict.SUPPORTED
-    assert subject.right(Stream(StreamKind.NATURAL, Operation.SUB, 2, 1).take(0, 200)).all()
+    assert subject.right(Population(PopulationKind.NATURAL, Operation.SUB, 2).draw(1, 0, 200)).all()
 
 
 @pytest.mark.usefixtures("one_rung")
@@ -248,6 +248,6 @@ def test_an_autoencoder_rebuilds_what_it_was_fitted_to_and_not_what_was_shuffled
 
 def test_in_untrained_weights_nothing_is_read_and_no_sign_guessed() -> None:
     subject = ungated_subject(Operation.MIX)
-    asked = Stream(StreamKind.NATURAL, Operation.MIX, 3, 1).take(0, 200)
+    asked = Population(PopulationKind.NATURAL, Operation.MIX, 3).draw(1, 0, 200)
     assert [each.onset for each in read_tokens(ExperimentContext(subject, SMALL), asked)] == [None] * 5
     assert judge_guesses(sign_guesses(ExperimentContext(subject, SMALL))) is not Verdict.SUPPORTED

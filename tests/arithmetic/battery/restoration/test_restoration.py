@@ -1,4 +1,4 @@
-"""Restoration: nodes left out of a map on purpose are named, read and swapped; a complete map lacks nothing.
+"""Restoration: nodes left out of a map on purpose are named, read and interchanged; a complete map lacks nothing.
 
 Random additions hold none of the chosen nodes, and where they restore most, too, nothing is supported.
 """
@@ -34,8 +34,8 @@ from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.planted.dials import Dials
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import encode
 from carrylens.claims.verdicts import Verdict
 from carrylens.discovery.node_map import Usefulness
@@ -323,7 +323,7 @@ def test_random_additions_to_a_part_of_the_chosen_hold_none_of_the_others_chosen
 
 def test_the_writes_of_all_heads_add_up_to_what_the_layer_adds() -> None:
     model = untrained_subject(Operation.ADD, 2).model
-    questions = Stream(StreamKind.NATURAL, Operation.ADD, 2, 3).take(0, 5)
+    questions = Population(PopulationKind.NATURAL, Operation.ADD, 2).draw(3, 0, 5)
     with torch.no_grad():
         _, cache = model.run_with_cache(torch.from_numpy(encode(questions, answers(questions))))
     heads = [Node(6, 1, head) for head in range(model.config.n_heads)]

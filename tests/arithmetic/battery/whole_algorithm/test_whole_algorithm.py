@@ -24,8 +24,8 @@ from carrylens.arithmetic.battery.whole_algorithm.scrubbing import claimed_circu
 from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.planted.dials import Dials, describe, one_layer
 from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import MB, OPR, SGN, ST, SV, A
 from carrylens.claims.verdicts import Verdict
@@ -64,11 +64,11 @@ def true_map(operation: Operation, moved: int = 0, operator: Variable | None = O
     return Subject("planted", planted.model, operation, found)
 
 
-def duel_of(outcome: Outcome, rival: str) -> Fact:
+def disambiguation_of(outcome: Outcome, rival: str) -> Fact:
     return next(fact for fact in outcome.facts if fact.about.get("against") == rival)
 
 
-def duel(ours: int, theirs: int, n: int) -> Fact:
+def compared(ours: int, theirs: int, n: int) -> Fact:
     return Fact("duel", {}, Rate(ours, n), Rate(theirs, n))
 
 
@@ -108,7 +108,7 @@ def test_the_circuit_of_a_false_map_explains_little() -> None:
     assert by_map.effect.value < 0.6
 
 
-def test_only_claimed_nodes_are_swapped_and_the_rest_is_all_else_but_the_last_mlps() -> None:
+def test_only_claimed_nodes_are_interchanged_and_the_rest_is_all_else_but_the_last_mlps() -> None:
     subject, alone = true_map(Operation.ADD), planted_subject(Operation.ADD, 2)
     claimed = claimed_circuit(subject, algorithm(Operation.ADD, 2))
     assert claimed is not None
@@ -124,7 +124,7 @@ def test_only_claimed_nodes_are_swapped_and_the_rest_is_all_else_but_the_last_ml
 
 def test_sources_agree_in_what_is_held_and_in_little_else() -> None:
     model = algorithm(Operation.MIX, 4)
-    base = Stream(StreamKind.ENRICHED, Operation.MIX, 4, 7).take(0, 80)
+    base = Population(PopulationKind.ENRICHED, Operation.MIX, 4).draw(7, 0, 80)
     labels = [(ST[2], MB[2]), (SV[3], SGN), ()]
     sources = agreeing_sources(model, labels, base, seed=5)
     own = model.run(base)
@@ -139,7 +139,7 @@ def test_sources_agree_in_what_is_held_and_in_little_else() -> None:
 
 def test_half_of_the_sources_have_the_other_operator_where_a_label_does_not_forbid_it() -> None:
     model = algorithm(Operation.MIX, 4)
-    base = Stream(StreamKind.ENRICHED, Operation.MIX, 4, 7).take(0, 200)
+    base = Population(PopulationKind.ENRICHED, Operation.MIX, 4).draw(7, 0, 200)
     labels = [(ST[2], MB[2]), (OPR, ST[2]), (SGN, A[0]), (ST[2],)]
     sources = agreeing_sources(model, labels, base, seed=5, turn=[True, True, True, False])
     own, turned = model.run(base), [source.minus != base.minus for source in sources]
@@ -187,10 +187,10 @@ def test_without_a_map_no_circuit_is_scrubbed() -> None:
     assert {row[2] for row in outcome.rows} == {"-"}
 
 
-def test_a_planted_rival_beats_the_left_to_right_account() -> None:
+def test_a_planted_rival_beats_the_left_to_right_hypothesis() -> None:
     outcome = outcome_of("whole-algorithm", subject_of(one_layer(3)), FEW)
     assert outcome.verdict is Verdict.REFUTED
-    fought = duel_of(outcome, "one-layer add")
+    fought = disambiguation_of(outcome, "one-layer add")
     assert fought.null.hits == fought.effect.n
     assert fought.effect.hits == 0
 
@@ -211,16 +211,16 @@ def test_a_rival_that_no_row_tells_apart_is_named_and_leaves_the_verdict_open() 
     # Of two digits the rival that looks through one nine is right about every sum: it is the same algorithm.
     outcome = outcome_of("whole-algorithm", planted_subject(Operation.ADD, 2), FEW)
     assert outcome.facts[0].effect.value == 1
-    assert duel_of(outcome, "one-layer add with sum 9").effect.n == 0
+    assert disambiguation_of(outcome, "one-layer add with sum 9").effect.n == 0
     assert outcome.verdict is Verdict.INCONCLUSIVE
-    same = duel_of(outcome, "one-layer add with sum 9")
+    same = disambiguation_of(outcome, "one-layer add with sum 9")
     assert same.about["told"] == 0
     assert judge_disambiguations([same]) == [Verdict.UNTESTED]
 
 
 def test_a_rival_that_seldom_differs_is_fought_on_rows_that_were_searched_for() -> None:
     outcome = outcome_of("whole-algorithm", planted_subject(Operation.ADD, 3), FEW)
-    fought = duel_of(outcome, "one-layer add with sum 9")
+    fought = disambiguation_of(outcome, "one-layer add with sum 9")
     told, proposed = (int(str(fought.about[key])) for key in ("told", "proposed"))
     assert told / proposed * 32 * FEW.n_draws < FEW.n_pairs  # so many were to be expected in the first rows
     assert fought.effect == Rate(FEW.n_pairs, FEW.n_pairs)
@@ -228,28 +228,30 @@ def test_a_rival_that_seldom_differs_is_fought_on_rows_that_were_searched_for() 
 
 
 def test_too_few_rows_are_no_test_and_a_draw_is_open() -> None:
-    found = judge_disambiguations([duel(11, 0, 11), duel(12, 0, 12), duel(20, 18, 40), duel(2, 30, 40), duel(0, 0, 40)])
+    found = judge_disambiguations(
+        [compared(11, 0, 11), compared(12, 0, 12), compared(20, 18, 40), compared(2, 30, 40), compared(0, 0, 40)]
+    )
     open_, tested = Verdict.INCONCLUSIVE, Verdict.SUPPORTED
     assert found == [Verdict.UNTESTED, tested, open_, Verdict.REFUTED, open_]
 
 
 def test_rows_in_which_one_is_right_are_a_paired_count() -> None:
     # 14 to 4 of 20 would be sure if the two were counted on rows of their own (p = 0.002): it is 14 of 18 coins.
-    assert duel(14, 4, 20).p < 0.01
-    assert judge_disambiguations([duel(14, 4, 20)]) == [Verdict.INCONCLUSIVE]
+    assert compared(14, 4, 20).p < 0.01
+    assert judge_disambiguations([compared(14, 4, 20)]) == [Verdict.INCONCLUSIVE]
 
 
 def test_many_rivals_are_corrected_for_being_many() -> None:
-    assert judge_disambiguations([duel(11, 1, 12)]) == [Verdict.SUPPORTED]
-    assert judge_disambiguations([duel(11, 1, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
-    assert judge_disambiguations([duel(1, 11, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
-    assert judge_disambiguations([duel(11, 1, 12), duel(0, 0, 0)]) == [Verdict.SUPPORTED, Verdict.UNTESTED]
+    assert judge_disambiguations([compared(11, 1, 12)]) == [Verdict.SUPPORTED]
+    assert judge_disambiguations([compared(11, 1, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
+    assert judge_disambiguations([compared(1, 11, 12)] * 4) == [Verdict.INCONCLUSIVE] * 4
+    assert judge_disambiguations([compared(11, 1, 12), compared(0, 0, 0)]) == [Verdict.SUPPORTED, Verdict.UNTESTED]
 
 
-def test_a_duel_between_equals_is_seldom_won() -> None:
+def test_a_disambiguation_between_equals_is_seldom_won() -> None:
     random = np.random.default_rng(3)
     wins = [random.binomial(30, 0.5, 3) for _ in range(1500)]
-    found = [judge_disambiguations([duel(int(won), 30 - int(won), 40) for won in three]) for three in wins]
+    found = [judge_disambiguations([compared(int(won), 30 - int(won), 40) for won in three]) for three in wins]
     assert np.mean([Verdict.SUPPORTED in three for three in found]) <= 0.015
     assert np.mean([Verdict.REFUTED in three for three in found]) <= 0.015
 
@@ -271,8 +273,8 @@ def test_rows_predicted_together_are_as_predicted_one_by_one(operation: Operatio
     models = [algorithm(operation, 2), *rival_algorithms(operation, 2)]
     sites = all_sites(subject)
     asked = random_interventions(operation, sites, 2, 60, seed=8)
-    for account in align_hypotheses(subject, models, sites, 24, seed=1):
-        model, labels = account.model, account.labels
+    for hypothesis in align_hypotheses(subject, models, sites, 24, seed=1):
+        model, labels = hypothesis.model, hypothesis.labels
         found = predict_each(model, labels, asked)
         for at, row in enumerate(asked.chosen):
             one = slice(at, at + 1)

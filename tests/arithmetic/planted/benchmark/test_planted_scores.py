@@ -80,7 +80,7 @@ def test_a_variable_that_no_question_tells_from_the_planted_one_counts_as_it_onc
     assert (elsewhere.roles.n_found, elsewhere.roles.n_both) == (1, 0)
 
 
-def test_alike_is_what_swapping_shows_and_not_what_looks_alike() -> None:
+def test_alike_is_what_an_interchange_shows_and_not_what_looks_alike() -> None:
     subtraction = algorithm(Operation.SUB, 2)
     assert are_equivalent(ADDITION, SV[1], A[2], None)
     assert not are_equivalent(ADDITION, ST[1], SV[1], None)

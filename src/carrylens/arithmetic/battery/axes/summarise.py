@@ -8,20 +8,18 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from carrylens.arithmetic.battery.axes.angles import Angle
 from carrylens.arithmetic.battery.axes.card import CARD
 from carrylens.arithmetic.battery.axes.measure import BOTH_BORROWS, AxisMeasurements
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 
@@ -29,15 +27,25 @@ _PAPER_DIGITS = 6
 _PAPER = {"positive-negative": {2: 0.898, 3: 0.828}, "add-positive": {2: 0.207}, "add-negative": {2: 0.226}}
 
 
-def summarise(context: ExperimentContext, measured: AxisMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class AxesTold:
+    """What the sentence about `axes` is made of."""
+
+    subject: Subject
+    found: Sequence[Angle]
+    together: Sequence[Angle]
+    layers: Mapping[Branch, int]
+
+
+def summarise(context: ExperimentContext, measured: AxisMeasurements) -> Summary:
     """Whether both borrows share an axis that the carry does not."""
     subject, settings = context.subject, context.settings
     found, together = measured.found, measured.together
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=judge_angles(found),
-        says=_says(subject, found, together, measured.layers),
+        says="",
         facts=tuple(fact for angle in found for fact in _facts(angle, settings)),
         estimates=(
             *(angle.cos for angle in found),
@@ -52,6 +60,7 @@ def summarise(context: ExperimentContext, measured: AxisMeasurements) -> Outcome
         ),
         beside_paper=tuple(_beside(found)) if subject.digits == _PAPER_DIGITS else (),
     )
+    return Summary(outcome, AxesTold(subject, found, together, measured.layers))
 
 
 def judge_angles(found: Sequence[Angle]) -> Verdict:
@@ -81,33 +90,6 @@ def _facts(angle: Angle, settings: BatterySettings) -> list[Fact]:
         }
         facts.append(Fact(f"battery {CARD.name}", about, effect, null, {"seed": settings.seed}))
     return facts
-
-
-def _says(subject: Subject, found: Sequence[Angle], together: Sequence[Angle], layers: Mapping[Branch, int]) -> str:
-    if subject.operation is not Operation.MIX:
-        return "Only a model that adds and subtracts has several axes to compare."
-    if not found:
-        return "The model answers too few of the questions for an axis to be seen."
-    parts = []
-    for name in dict.fromkeys(angle.name for angle in found):
-        values = [angle.cos.value for angle in found if angle.name == name]
-        parts.append(f"{name} {min(values):.2f} to {max(values):.2f}")
-    null, chance = max(angle.cos.null_high for angle in found), max(angle.chance for angle in found)
-    both = [angle.cos.value for angle in together]
-    spans = [each for angle in found if angle.name == BOTH_BORROWS for each in angle.principal]
-    ranks = dict.fromkeys(each.name.partition(",")[0] for each in spans)
-    means = [np.mean([each.value for each in spans if each.name.startswith(rank)]) for rank in ranks]
-    nulls = [np.mean([each.null for each in spans if each.name.startswith(rank)]) for rank in ranks]
-    shown, beside = (", ".join(f"{mean:.2f}" for mean in some) for some in (means, nulls))
-    apart = ", ".join(f"{branch.value} {layer}" for branch, layer in layers.items())
-    where = f" before combiners of different layers ({apart})," if len(set(layers.values())) > 1 else ""
-    return (
-        "The paper says that both borrows share one direction and the addition's carry has another. |cos| by digit,"
-        f"{where} each borrow turned alone: {'; '.join(parts)}; sources of the same carry up to {null:.2f}, chance "
-        f"{chance:.2f}. Turned together, as one column always turns them, the borrows look like {min(both):.2f} to "
-        f"{max(both):.2f}. Principal angles between their subspaces have mean cosines {shown} (those with unrelated "
-        f"differences: {beside})."
-    )
 
 
 def cosine_row(branches: str, digit: int) -> str:

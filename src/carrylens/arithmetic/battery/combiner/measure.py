@@ -40,7 +40,7 @@ from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.evidence.rates import Rate
 
 SHARE_STEP = float(SHARES[1])
-_PAIRS = 3  # times as many as other experiments ask: one place is cheap to compute
+_PAIRS = 3  # times as many as other experiments use: one place is cheap to compute
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from carrylens.arithmetic.battery.combiner.card import CARD
 from carrylens.arithmetic.battery.combiner.curve_fits import LINE_WIDTH, SHARES, Curves, fit_curves, stray_steps
 from carrylens.arithmetic.battery.combiner.measure import SHARE_STEP, CombinerDigit, CombinerMeasurements, joined_curves
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Estimate, Figure, Outcome, Series, SeriesKind
@@ -33,17 +34,26 @@ LOGIT_WIDTH, ARGMAX = "width of the logit difference", "share at which the argma
 _PAPER = {5: 0.75, 6: 0.75, 10: 0.75, 13: 0.5}  # additions, by digits
 
 
-def summarise(context: ExperimentContext, measured: CombinerMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class CombinerTold:
+    """What the sentence about `combiner` is made of."""
+
+    facts: Sequence[Fact]
+    estimates: Sequence[Estimate]
+    layers: Mapping[str, int]
+
+
+def summarise(context: ExperimentContext, measured: CombinerMeasurements) -> Summary:
     """How many pairs make a step, and where it lies."""
     settings, found = context.settings, measured.digits
     branches = list(dict.fromkeys(each.branch for each in found))
     facts = [fact for branch in branches for fact in _facts(branch, found, settings)]
     estimates = tuple(estimate for branch in branches for estimate in _estimates(branch, found, settings))
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall(weigh(facts)),
-        says=_says(facts, estimates, measured.layers),
+        says="",
         facts=tuple(facts),
         estimates=estimates,
         figure=_figure(found) if found else None,
@@ -61,6 +71,7 @@ def summarise(context: ExperimentContext, measured: CombinerMeasurements) -> Out
         rows=tuple(map(_row, found)),
         beside_paper=_beside(context.subject, estimates),
     )
+    return Summary(outcome, CombinerTold(facts, estimates, measured.layers))
 
 
 def _facts(branch: Branch, found: Sequence[CombinerDigit], settings: BatterySettings) -> list[Fact]:
@@ -126,31 +137,6 @@ def _estimate(name: str, values: NDArray[np.float64], line: float, settings: Bat
     medians = np.median(values[random.integers(0, len(values), (_BOOTSTRAPS, len(values)))], axis=1)
     low, high = np.quantile(medians, (0.025, 0.975))
     return Estimate(name, float(np.median(values)), float(low), float(high), line, line, line, len(values))
-
-
-def _says(facts: Sequence[Fact], estimates: Sequence[Estimate], layers: Mapping[str, int]) -> str:
-    if not facts:
-        return "The model answers too few of the questions for a combiner to be seen."
-    parts = []
-    for at in range(0, len(facts), 6):
-        logits, output, turned, _, _, stray = facts[at : at + 6]
-        branch = str(logits.about["branch"])
-        slope, gain, share = (
-            next((each for each in estimates if each.name.startswith(f"{branch}: {name}")), None)
-            for name in ("slope of the logit", "error of a line", "share at which")
-        )
-        shape = ""
-        if slope is not None and gain is not None and share is not None:
-            line = "which no line fits" if gain.low > 0 else "as a line's may be"
-            shape = (
-                f", with a slope of {slope.value:.2f} (a line has 1), {line}, and turns at {share.value:.2f} of the way"
-            )
-        parts.append(
-            f"{branch}, MLP of layer {layers[branch]}: the digit turns in {turned.effect.value:.2f} of pairs, null "
-            f"{turned.null.value:.2f}, along a permuted direction {stray.null.value:.2f}; the logit difference goes "
-            f"by a step in {logits.effect}, the MLP's output in {output.effect.value:.2f}{shape}"
-        )
-    return "; ".join(parts) + "."
 
 
 def argmax_row(branch: Branch) -> str:

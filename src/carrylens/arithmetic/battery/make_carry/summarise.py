@@ -8,11 +8,13 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.make_carry.card import CARD
 from carrylens.arithmetic.battery.make_carry.measure import CONTRASTS, CarryColumn, CarryMeasurements
-from carrylens.arithmetic.battery.make_carry.written_classes import BESIDE, Cut, classes_told, pool
+from carrylens.arithmetic.battery.make_carry.written_classes import BESIDE, Cut
 from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.measures.verdict_rules import weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
@@ -29,7 +31,16 @@ ContrastVerdicts = dict[tuple[str, str, str], Verdict]
 """By site or node, column, and the values between which it is interchanged."""
 
 
-def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class MakeCarryTold:
+    """What the sentence about `make-carry` is made of."""
+
+    found: Sequence[CarryColumn]
+    kinds: Sequence[str]
+    cuts: Sequence[Cut]
+
+
+def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Summary:
     """What the interchanges say of where each carry is made."""
     settings, found, cuts = context.settings, measured.columns, measured.cuts
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
@@ -39,11 +50,11 @@ def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcom
     written = [fact for cut in cuts for fact in cut.facts(CARD.name, questions)]
     verdicts = _verdicts(facts) | _verdicts(alone)
     kinds = [_kind(column, verdicts) for column in found]
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=_overall(kinds),
-        says=_says(found, kinds, cuts),
+        says="",
         facts=(*facts, *alone, *written),
         figure=_figure(found),
         headers=(
@@ -53,16 +64,17 @@ def summarise(context: ExperimentContext, measured: CarryMeasurements) -> Outcom
             *(f"write: {name}, one value" for name in BESIDE),
         ),
         rows=tuple(
-            (_name(column), kind, *(_cell(column.own.get(name)) for name in CONTRASTS), *_written(column, cuts))
+            (column_name(column), kind, *(_cell(column.own.get(name)) for name in CONTRASTS), *_written(column, cuts))
             for column, kind in zip(found, kinds, strict=True)
         ),
         beside_paper=(_beside(found, kinds),),
     )
+    return Summary(outcome, MakeCarryTold(found, kinds, cuts))
 
 
 def _facts(column: CarryColumn, stimuli: Mapping[str, object]) -> list[Fact]:
     return [
-        rates.fact(CARD.name, {"site": site, "column": _name(column), "values": name}, stimuli)
+        rates.fact(CARD.name, {"site": site, "column": column_name(column), "values": name}, stimuli)
         for site, measured in (("own place", column.own), ("up to =", column.tail))
         for name, rates in measured.items()
     ]
@@ -70,7 +82,9 @@ def _facts(column: CarryColumn, stimuli: Mapping[str, object]) -> list[Fact]:
 
 def _facts_alone(column: CarryColumn, stimuli: Mapping[str, object]) -> list[Fact]:
     return [
-        rates.fact(CARD.name, {"site": str(node), "column": _name(column), "values": name, "alone": True}, stimuli)
+        rates.fact(
+            CARD.name, {"site": str(node), "column": column_name(column), "values": name, "alone": True}, stimuli
+        )
         for name, measured in column.alone.items()
         for node, rates in measured.items()
     ]
@@ -84,7 +98,7 @@ def _verdicts(facts: Sequence[Fact]) -> ContrastVerdicts:
 
 
 def _kind(column: CarryColumn, verdicts: ContrastVerdicts) -> str:
-    own = {name: verdicts["own place", _name(column), name] for name in column.own}
+    own = {name: verdicts["own place", column_name(column), name] for name in column.own}
     if own["0-1"] is Verdict.UNTESTED:
         return NOT_ASKED
     if set(own.values()) == {Verdict.SUPPORTED}:
@@ -92,7 +106,7 @@ def _kind(column: CarryColumn, verdicts: ContrastVerdicts) -> str:
     if own["0-1"] is Verdict.SUPPORTED and own.get("0-U") is Verdict.REFUTED:
         return MADE_BINARY
     if own["0-1"] is Verdict.REFUTED:
-        tail = verdicts["up to =", _name(column), "0-1"]
+        tail = verdicts["up to =", column_name(column), "0-1"]
         return {Verdict.SUPPORTED: MADE_LATER, Verdict.REFUTED: MADE_AT_ANSWER}.get(tail, MADE_OPEN)
     return MADE_OPEN
 
@@ -102,7 +116,7 @@ def _is_split(column: CarryColumn, verdicts: ContrastVerdicts) -> bool:
     if "0-U" not in column.alone:
         return False
     heads = [node for node in column.alone["0-U"] if not node.is_mlp]
-    told = {tuple(verdicts[str(node), _name(column), name] for name in ("0-1", "0-U")) for node in heads}
+    told = {tuple(verdicts[str(node), column_name(column), name] for name in ("0-1", "0-U")) for node in heads}
     yes, no = Verdict.SUPPORTED, Verdict.REFUTED
     return {(yes, no), (no, yes)} <= told and (yes, yes) not in told
 
@@ -114,35 +128,6 @@ def _overall(kinds: Sequence[str]) -> Verdict:
     if {MADE_SPLIT, MADE_BINARY, MADE_LATER, MADE_AT_ANSWER} & set(asked):
         return Verdict.REFUTED
     return Verdict.SUPPORTED if set(kinds) == {MADE_IN_PLACE} else Verdict.INCONCLUSIVE
-
-
-def _says(found: Sequence[CarryColumn], kinds: Sequence[str], cuts: Sequence[Cut]) -> str:
-    counts = {
-        kind: [_name(c) for c, each in zip(found, kinds, strict=True) if each == kind] for kind in dict.fromkeys(kinds)
-    }
-    if set(counts) == {NOT_ASKED}:
-        return "The model answers too few of the questions for any column to be asked."
-    parts = [
-        f"{len(names)} {kind}" + ("" if kind == MADE_IN_PLACE else f" ({', '.join(names)})")
-        for kind, names in counts.items()
-    ]
-    return f"Of {len(found)} columns' carries, made: {'; '.join(parts)}{_says_written(cuts)}."
-
-
-def _says_written(cuts: Sequence[Cut]) -> str:
-    if not cuts:
-        return ""
-    classes = classes_told(cuts)
-    kinds = {kind: [name for name in classes if classes[name][0] == kind] for kind, _ in classes.values()}
-    plain = {cut: [name for name in classes if cut in classes[name][1]] for cut in BESIDE}
-    held = ", ".join(kind if len(kinds) == 1 else f"{kind} ({', '.join(names)})" for kind, names in kinds.items())
-    but = " and ".join(f"{cut} ({', '.join(names)})" for cut, names in plain.items() if names)
-    rates = {name: pool([cut for cut in cuts if cut.name == name]) for name in BESIDE}
-    figures = ", ".join(f"{name} in {told.value:.2f} ({sums.value:.2f})" for name, (told, sums, _) in rates.items())
-    return (
-        f". What the columns' places write holds apart: {held}; for digits left out {figures}, in brackets "
-        "neighbouring sums, or differences, of one value" + (f"; no surer than those: {but}" if but else "")
-    )
 
 
 def _beside(found: Sequence[CarryColumn], kinds: Sequence[str]) -> BesidePaper:
@@ -165,7 +150,7 @@ def _figure(found: Sequence[CarryColumn]) -> Figure:
     return Figure(
         x_label="column",
         y_label="share of pairs",
-        names=tuple(map(_name, found)),
+        names=tuple(map(column_name, found)),
         series=(
             Series.of_rates("own place interchanged", SeriesKind.EFFECT, x, [pooled(c.own, False) for c in found]),
             Series.of_rates(
@@ -176,7 +161,8 @@ def _figure(found: Sequence[CarryColumn]) -> Figure:
     )
 
 
-def _name(column: CarryColumn) -> str:
+def column_name(column: CarryColumn) -> str:
+    """The variable that the column's carry is."""
     return str(column.branch.family[column.column])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.discovery.ablations import measure_usefulness
 from carrylens.discovery.node_map import Usefulness
 from carrylens.nodes import Node
@@ -47,9 +47,10 @@ def find_useful_nodes(context: ExperimentContext) -> UsefulNodes:
 
 def _ablated(context: ExperimentContext) -> list[Usefulness]:
     subject, settings = context.subject, context.settings
-    n = settings.n_questions // 2
-    stream = Stream(StreamKind.ENRICHED, subject.operation, subject.digits, settings.seed_of("tagging"))
-    return measure_usefulness(subject.engine, subject.nodes, stream.take(0, n), stream.take(n, settings.n_reference))
+    n, seed = settings.n_questions // 2, settings.seed_of("tagging")
+    population = Population(PopulationKind.ENRICHED, subject.operation, subject.digits)
+    questions, reference = population.draw(seed, 0, n), population.draw(seed, n, settings.n_reference)
+    return measure_usefulness(subject.engine, subject.nodes, questions, reference)
 
 
 def _importance(each: Usefulness) -> int:

@@ -18,7 +18,7 @@ CARD = Card(
         "Delivery: heads write the mean of two questions, with the carry and without. Making: their mean over many.",
         "Do so to all heads of the place, each alone, and untagged ones; count digits that are off by just the carry.",
         "The worst single head is picked on one split and scored on another.",
-        "Paired tests of the same questions, Holm over places; those that stay open are asked four times as many.",
+        "Paired tests of the same questions, Holm over places; those that stay open get four times as many questions.",
     ),
     refuted_if="at some place one head alone is surely missed at least half as much as all of them.",
     paper="no single node is necessary; necessity appears at the class level, and the gap grows with digits",

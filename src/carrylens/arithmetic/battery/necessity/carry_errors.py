@@ -28,8 +28,8 @@ from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.discovery.node_map import Nodes
 from carrylens.interventions.edits import Edit, ablate, interpolate
@@ -109,7 +109,7 @@ def draw_place_pairs(subject: Subject, place: CarryPlace, n: int, reference: Que
 
 def draw_branch_questions(subject: Subject, branch: Branch, n: int, reference: Questions, seed: int) -> PlaceQuestions:
     """Up to `n` enriched questions of one branch."""
-    drawn = Stream(StreamKind.ENRICHED, branch.operation, subject.digits, seed).take(0, 3 * n)
+    drawn = Population(PopulationKind.ENRICHED, branch.operation, subject.digits).draw(seed, 0, 3 * n)
     return PlaceQuestions(drawn[is_negative(drawn) == (branch is Branch.NEGATIVE)][:n], None, reference)
 
 

@@ -13,7 +13,7 @@ Never  picks the worst head on the questions it is scored on, and never counts a
 3. The worst single head is picked on one split; all rates are those of another.
 4. A place is redundant if all its heads are missed more than the untagged, and the worst alone less than half as much:
    a paired test of the same questions (without all, without the worst), Holm over the places. The same for MLPs.
-5. Places that stay open are asked four times as many questions; each round of asking has half of the level.
+5. Places that stay open are evaluated on four times as many questions; each round has half of the level.
 6. The gap, all heads less the worst: for every place, and its mean for each branch over the places that are missed.
 """
 
@@ -39,13 +39,13 @@ from carrylens.arithmetic.battery.necessity.carry_errors import (
 )
 from carrylens.arithmetic.battery.necessity.place_verdicts import MissedPlace, weigh_places
 from carrylens.arithmetic.battery.settings import BatterySettings
-from carrylens.arithmetic.streams import Stream, StreamKind
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.claims.verdicts import Verdict
 from carrylens.nodes import Node
 
 _ROUNDS = (2, 8)
-"""How many questions each round has asked in the end, times those of the settings."""
+"""How many questions each round has used in the end, times those of the settings."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,8 @@ def measure(context: ExperimentContext) -> NecessityMeasurements:
 def _questions(context: ExperimentContext, places: Sequence[CarryPlace]) -> dict[CarryPlace, PlaceQuestions]:
     # Pairs of its own for each place that delivers; the same questions for all that make carries of one branch.
     subject, settings = context.subject, context.settings
-    stream = Stream(
-        StreamKind.ENRICHED,
-        subject.operation,
-        subject.digits,
-        settings.seed_of(CARD.name, "reference"),
-    )
-    reference = stream.take(0, settings.n_reference)
+    population = Population(PopulationKind.ENRICHED, subject.operation, subject.digits)
+    reference = population.draw(settings.seed_of(CARD.name, "reference"), 0, settings.n_reference)
     n = _n_picking(settings) + _ROUNDS[-1] * settings.n_questions
     branches = dict.fromkeys(place.branch for place in places)
     making = {

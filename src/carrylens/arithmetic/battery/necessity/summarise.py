@@ -8,11 +8,13 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
 from carrylens.arithmetic.battery.necessity.card import CARD
@@ -37,15 +39,25 @@ def heads_row(verb: str) -> str:
     return f"single heads that are necessary to {verb} a carry"
 
 
-def summarise(context: ExperimentContext, measured: NecessityMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class NecessityTold:
+    """What the sentence about `necessity` is made of."""
+
+    found: Sequence[MissedPlace]
+    verdicts: Sequence[Verdict]
+    means: Sequence[Estimate]
+    by: str
+
+
+def summarise(context: ExperimentContext, measured: NecessityMeasurements) -> Summary:
     """Which places depend on one head, and how far all heads are missed more than the worst."""
     settings, found, verdicts = context.settings, measured.found, measured.verdicts
     means = _mean_gaps(found, verdicts, settings)
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall([each for each in verdicts if each is not Verdict.UNTESTED]),
-        says=_says(found, verdicts, means, measured.by),
+        says="",
         facts=tuple(fact for each in found for fact in _facts(each, settings)),
         estimates=(*(_gap(each, settings) for each in found), *means),
         figure=_figure(found) if found else None,
@@ -53,6 +65,7 @@ def summarise(context: ExperimentContext, measured: NecessityMeasurements) -> Ou
         rows=tuple(_row(each, verdict) for each, verdict in zip(found, verdicts, strict=True)),
         beside_paper=_beside(found, verdicts),
     )
+    return Summary(outcome, NecessityTold(found, verdicts, means, measured.by))
 
 
 def _row(each: MissedPlace, verdict: Verdict) -> tuple[str, ...]:
@@ -99,31 +112,6 @@ def _facts(each: MissedPlace, settings: BatterySettings) -> list[Fact]:
         Fact(f"battery {CARD.name}", {**about, "ablated": what}, hit_rate(wrong), null, stimuli)
         for what, wrong in (("all heads", each.whole), (str(each.name), each.worst), ("worst MLP", each.mlp))
     ]
-
-
-def _says(found: Sequence[MissedPlace], verdicts: Sequence[Verdict], means: Sequence[Estimate], by: str) -> str:
-    if not found:
-        return "The model answers too few questions for anything to be missed."
-    parts = []
-    for delivers, verb in HEAD_JOBS:
-        mine = [v for each, v in zip(found, verdicts, strict=True) if each.place.delivers == delivers]
-        counts = {verdict: mine.count(verdict) for verdict in Verdict}
-        gaps = [
-            f"{each.name.split(',')[0]} {each.value:.2f} [{each.low:.2f}, {each.high:.2f}]"
-            for each in means
-            if each.name.endswith(gap_ending(verb))
-        ]
-        parts.append(
-            f"Of {len(mine)} places where heads {verb} carries {counts[Verdict.SUPPORTED]} are redundant, "
-            f"{counts[Verdict.REFUTED]} depend on one head, {counts[Verdict.UNTESTED]} are not missed, "
-            f"{counts[Verdict.INCONCLUSIVE]} are open"
-            + (f"; mean gap between all heads and the worst: {', '.join(gaps)}" if gaps else "")
-        )
-    n_missed = sum(verdict is not Verdict.UNTESTED for verdict in verdicts)
-    return (
-        f"{'. '.join(parts)}. One MLP alone is missed half as much as all heads or more at "
-        f"{needed_mlps(found, verdicts)} of the {n_missed} places that are missed. Heads tagged by {by}."
-    )
 
 
 def _beside(found: Sequence[MissedPlace], verdicts: Sequence[Verdict]) -> tuple[BesidePaper, ...]:

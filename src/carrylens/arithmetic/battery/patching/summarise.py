@@ -8,8 +8,10 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
@@ -26,12 +28,19 @@ from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 
-_NAMED = 4  # how many failing cells the sentence names
 HEADS_ROW = "digits that follow the deciding carry, brought by the heads of the combiner's layer alone"
 """What is set beside the paper."""
 
 
-def summarise(context: ExperimentContext, cells: Sequence[PatchedCell]) -> Outcome:
+@dataclass(frozen=True)
+class PatchingTold:
+    """What the sentence about `patching` is made of."""
+
+    cells: Sequence[PatchedCell]
+    verdicts: Mapping[str, Sequence[Verdict]]
+
+
+def summarise(context: ExperimentContext, cells: Sequence[PatchedCell]) -> Summary:
     """What the interchanges say of where the deciding carry is held, and who brings it to the digit."""
     settings = context.settings
     facts = [fact for cell in cells for fact in _facts(cell, settings)]
@@ -41,17 +50,18 @@ def summarise(context: ExperimentContext, cells: Sequence[PatchedCell]) -> Outco
     for fact, verdict in zip(judged, weigh(judged), strict=True):
         verdicts.setdefault(str(fact.about["site"]), []).append(verdict)
     sites = patched_sites(context.subject)
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall([verdict for some in verdicts.values() for verdict in some]),
-        says=_says(cells, verdicts),
+        says="",
         facts=(*facts, *pooled),
         figure=_figure(cells),
         headers=("branch", "digit", "depth", "answered", *(f"{site}, null" for site in sites)),
         rows=tuple(_row(cell, sites) for cell in cells),
         beside_paper=_beside(cells, sites),
     )
+    return Summary(outcome, PatchingTold(cells, verdicts))
 
 
 def _row(cell: PatchedCell, sites: Sequence[str]) -> tuple[str, ...]:
@@ -76,34 +86,10 @@ def _pooled(cells: Sequence[PatchedCell], settings: BatterySettings, name: str) 
         groups.setdefault((cell.branch, cell.depth if name == "depth" else cell.digit), []).append(cell)
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
     return [
-        _joined(some, site).fact(CARD.name, {"branch": branch, name: value, "site": site, "pooled": True}, stimuli)
+        joined_cells(some, site).fact(CARD.name, {"branch": branch, name: value, "site": site, "pooled": True}, stimuli)
         for (branch, value), some in groups.items()
         for site in some[0].sites
     ]
-
-
-def _says(cells: Sequence[PatchedCell], verdicts: Mapping[str, Sequence[Verdict]]) -> str:
-    if not any(cell.answered.hits for cell in cells):
-        return "The model answers none of the pairs of questions, so nothing can follow."
-    parts = {
-        COLUMN_PLACE: "Interchanged at its column's own place, the deciding carry turns all digits above in",
-        COMBINER_HEADS: "through the combiner's heads alone, where a digit is predicted, it turns that and no other in",
-    }
-    told = [f"{parts[site]} {_told(cells, site, some)}" for site, some in verdicts.items()]
-    right = sum((cell.answered for cell in cells), Rate(0, 0))
-    few = "" if right.hits == right.n else f". Pairs that the model answers: {right.hits} of {right.n}"
-    return f"{'; '.join(told)}{few}."
-
-
-def _told(cells: Sequence[PatchedCell], site: str, verdicts: Sequence[Verdict]) -> str:
-    whole = _joined(cells, site)
-    text = f"{whole.effect}, null {whole.null.value:.3f}"
-    if set(verdicts) == {Verdict.SUPPORTED}:
-        return f"{text}, surely in most at every digit and depth"
-    failing = [str(cell) for cell, each in zip(cells, verdicts, strict=True) if each is Verdict.REFUTED]
-    more = f" and {len(failing) - _NAMED} more" if len(failing) > _NAMED else ""
-    named = f", surely not in {len(failing)} ({', '.join(failing[:_NAMED])}{more})" if failing else ""
-    return f"{text}, surely in most in {verdicts.count(Verdict.SUPPORTED)} of {len(verdicts)} digits and depths{named}"
 
 
 def _beside(cells: Sequence[PatchedCell], sites: Sequence[str]) -> tuple[BesidePaper, ...]:
@@ -116,7 +102,7 @@ def _beside(cells: Sequence[PatchedCell], sites: Sequence[str]) -> tuple[BesideP
         ),
     ):
         if site in sites:
-            both = _joined(cells, site)
+            both = joined_cells(cells, site)
             fits = both.effect.interval[1] >= 0.99 and both.null.interval[0] <= 0.01
             agrees = None if site == ALL_HEADS or not both.effect.n else fits
             rows.append(BesidePaper(what, "1.00, null 0.00", f"{both.effect}, null {both.null}", agrees))
@@ -129,21 +115,22 @@ def _figure(cells: Sequence[PatchedCell]) -> Figure:
     series = []
     for name in dict.fromkeys(cell.branch for cell in cells):
         some = [(depth, [cell for cell in cells if (cell.branch, cell.depth) == (name, depth)]) for depth in depths]
-        own = [(depth, _joined(group, COLUMN_PLACE).effect) for depth, group in some if group]
+        own = [(depth, joined_cells(group, COLUMN_PLACE).effect) for depth, group in some if group]
         series.append(
             Series.of_rates(
                 f"{name}, interchanged at its column", SeriesKind.EFFECT, [d for d, _ in own], [r for _, r in own]
             )
         )
     if all(COMBINER_HEADS in cell.sites for cell in cells):
-        rates = [_joined(some, COMBINER_HEADS).effect for some in by_depth]
+        rates = [joined_cells(some, COMBINER_HEADS).effect for some in by_depth]
         series.append(Series.of_rates("all, through the combiner's heads", SeriesKind.RIVAL, depths, rates))
-    nulls = [_joined(some, COLUMN_PLACE).null for some in by_depth]
+    nulls = [joined_cells(some, COLUMN_PLACE).null for some in by_depth]
     series.append(Series.of_rates("null: column, same carry", SeriesKind.NULL, depths, nulls))
     return Figure("cascade depth", "share of pairs", tuple(series))
 
 
-def _joined(cells: Sequence[PatchedCell], site: str) -> ColumnRates:
+def joined_cells(cells: Sequence[PatchedCell], site: str) -> ColumnRates:
+    """The rates of all cells at a site, together."""
     effect, null = (sum((getattr(c.sites[site], name) for c in cells), Rate(0, 0)) for name in ("effect", "null"))
     return ColumnRates(effect, null)
 

@@ -8,10 +8,12 @@ Never  runs a model, nor scores a head on the pairs it was picked on.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, surely_most, surely_seldom, weigh
@@ -48,11 +50,20 @@ DELIVERING_ROW, EQUALS_ROW = "heads that deliver", "what = is"
 """What is set beside the paper."""
 
 
-def summarise(context: ExperimentContext, measured: PathMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class PathsTold:
+    """What the sentence about `paths` is made of."""
+
+    cells: Sequence[PathCell]
+    digits: Sequence[Sequence[PathCell]]
+    layers: Mapping[Branch, int]
+
+
+def summarise(context: ExperimentContext, measured: PathMeasurements) -> Summary:
     """What the edges say of how the carry is delivered, and what the places say of =."""
     settings, cells, layers = context.settings, measured.cells, measured.layers
     pooled = [
-        _joined(some, LAYER_HEADS).fact(
+        joined_paths(some, LAYER_HEADS).fact(
             CARD.name, {**about, "edit": LAYER_HEADS, "pooled": True}, {"seed": settings.seed}
         )
         for name, key in (("depth", _depth), ("digit", _digit))
@@ -61,11 +72,11 @@ def summarise(context: ExperimentContext, measured: PathMeasurements) -> Outcome
     facts = [fact for cell in cells for fact in _facts(cell, settings)]
     digits = [some for _, some in _groups(cells, "digit", _digit)]
     picked = ("best head alone", "without the most missed")
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall(weigh(pooled)),
-        says=_says(cells, digits, layers),
+        says="",
         facts=(*facts, *(fact for some in digits for fact in _picked_facts(some, settings)), *pooled),
         figure=_figure(cells) if cells else None,
         headers=(
@@ -83,6 +94,7 @@ def summarise(context: ExperimentContext, measured: PathMeasurements) -> Outcome
         rows=tuple(map(_row, digits)),
         beside_paper=_beside(cells, digits, layers, context.subject.last_layer),
     )
+    return Summary(outcome, PathsTold(cells, digits, layers))
 
 
 def _facts(cell: PathCell, settings: BatterySettings) -> list[Fact]:
@@ -117,8 +129,11 @@ def _picked_facts(cells: Sequence[PathCell], settings: BatterySettings) -> list[
     ]
 
 
-def _delivered_by(cells: Sequence[PathCell]) -> str:
-    return delivered_by(_joined(cells, LAYER_HEADS).effect, _best_head(cells)[1].effect, _most_missed(cells)[1].effect)
+def delivery_of(cells: Sequence[PathCell]) -> str:
+    """What delivers the carry of a digit, over its cells."""
+    return delivered_by(
+        joined_paths(cells, LAYER_HEADS).effect, _best_head(cells)[1].effect, _most_missed(cells)[1].effect
+    )
 
 
 def delivered_by(heads: Rate, alone: Rate, rest: Rate) -> str:
@@ -132,7 +147,8 @@ def delivered_by(heads: Rate, alone: Rate, rest: Rate) -> str:
     return REDUNDANT_HEADS if surely_most(rest) else SHARING_HEADS if surely_seldom(rest) else UNCLEAR
 
 
-def _equals_is(cell: PathCell) -> str:
+def role_of_equals(cell: PathCell) -> str:
+    """What = is for the carry of one cell."""
     return equals_is(*(cell.rates_of(name).effect for name in (AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD)))
 
 
@@ -164,33 +180,14 @@ def _digit(cell: PathCell) -> int:
     return cell.digit
 
 
-def _says(cells: Sequence[PathCell], digits: Sequence[Sequence[PathCell]], layers: Mapping[Branch, int]) -> str:
-    if not cells:
-        return "The model answers too few of the questions for a carry to be delivered."
-    parts = []
-    for branch in dict.fromkeys(cell.branch for cell in cells):
-        mine = [cell for cell in cells if cell.branch is branch]
-        heads, earlier, every = (_joined(mine, name) for name in (LAYER_HEADS, EARLIER, ALL_EDGES))
-        parts.append(
-            f"{branch.value}, combined by the MLP of layer {layers[branch]}: through the heads of that layer the digit "
-            f"turns in {heads.effect.value:.2f} of pairs (null {heads.null.value:.2f}), from earlier nodes there "
-            f"in {earlier.effect.value:.2f}, all edges {every.effect.value:.2f}"
-        )
-    heads_of, equals = map(_delivered_by, digits), map(_equals_is, cells)
-    return (
-        f"{'; '.join(parts)}. Digits by what delivers their carry: {_counted(list(heads_of))}. Columns that decide a "
-        f"digit by what = is for them: {_counted(list(equals))}."
-    )
-
-
 def _beside(
     cells: Sequence[PathCell], digits: Sequence[Sequence[PathCell]], layers: Mapping[Branch, int], last: int
 ) -> tuple[BesidePaper, ...]:
     if not cells:
         return ()
-    heads = [how for how in map(_delivered_by, digits) if how != UNCLEAR]
-    roles = [role for role in map(_equals_is, cells) if role != UNCLEAR]
-    whole = _joined(cells, LAYER_HEADS)
+    heads = [how for how in map(delivery_of, digits) if how != UNCLEAR]
+    roles = [role for role in map(role_of_equals, cells) if role != UNCLEAR]
+    whole = joined_paths(cells, LAYER_HEADS)
     specific = surely_most(whole.effect) and surely_seldom(whole.null)
     mine = {branch: layers[branch] for branch in dict.fromkeys(cell.branch for cell in cells)}
     named = ", ".join(f"{branch.value} layer {layer}" for branch, layer in mine.items())
@@ -200,19 +197,20 @@ def _beside(
         BesidePaper(
             DELIVERING_ROW,
             "redundant",
-            _counted(heads) or UNCLEAR,
+            counted_roles(heads) or UNCLEAR,
             set(heads) == {REDUNDANT_HEADS} if heads else None,
         ),
         BesidePaper(
             EQUALS_ROW,
             "a depot, not the source",
-            _counted(roles) or UNCLEAR,
+            counted_roles(roles) or UNCLEAR,
             set(roles) <= {DEPOT, SEVERAL_WAYS} if roles else None,
         ),
     )
 
 
-def _counted(roles: Sequence[str]) -> str:
+def counted_roles(roles: Sequence[str]) -> str:
+    """Each role with how often it is there, the most frequent first."""
     return ", ".join(f"{role} {roles.count(role)}" for role in sorted(set(roles), key=lambda r: (-roles.count(r), r)))
 
 
@@ -221,11 +219,11 @@ def _figure(cells: Sequence[PathCell]) -> Figure:
     for name, kind in ((LAYER_HEADS, SeriesKind.EFFECT), (EARLIER, SeriesKind.RIVAL)):
         for branch in dict.fromkeys(cell.branch for cell in cells):
             groups = _by_depth([cell for cell in cells if cell.branch is branch and name in cell.turned])
-            rates = [_joined(some, name).effect for some in groups.values()]
+            rates = [joined_paths(some, name).effect for some in groups.values()]
             if rates:
                 series.append(Series.of_rates(f"{branch.value}, {name}", kind, list(groups), rates))
     groups = _by_depth(cells)
-    nulls = [_joined(some, LAYER_HEADS).null for some in groups.values()]
+    nulls = [joined_paths(some, LAYER_HEADS).null for some in groups.values()]
     series.append(Series.of_rates(f"null: same carry, {LAYER_HEADS}", SeriesKind.NULL, list(groups), nulls))
     return Figure("cascade depth", "share of pairs whose digit turns", tuple(series))
 
@@ -239,15 +237,16 @@ def _row(cells: Sequence[PathCell]) -> tuple[str, ...]:
         f"{name.removeprefix('all but ')}: {_text(each)}" for name, each in (_best_head(cells), _most_missed(cells))
     ]
     texts = {
-        edit: _text(_joined(cells, edit))
+        edit: _text(joined_paths(cells, edit))
         for edit in (ALL_EDGES, LAYER_HEADS, EARLIER, PAST_MLP, AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD)
     }
     shown = [texts[ALL_EDGES], texts[LAYER_HEADS], *picked]
     shown += [texts[edit] for edit in (EARLIER, PAST_MLP, AT_EQUALS, BEFORE_EQUALS, EQUALS_HELD)]
-    return (f"A{cells[0].digit} {cells[0].branch.value}", *shown, _counted(list(map(_equals_is, cells))))
+    return (f"A{cells[0].digit} {cells[0].branch.value}", *shown, counted_roles(list(map(role_of_equals, cells))))
 
 
-def _joined(cells: Sequence[PathCell], name: str) -> ColumnRates:
+def joined_paths(cells: Sequence[PathCell], name: str) -> ColumnRates:
+    """The rates of all cells under one edit, together."""
     some = [cell.rates_of(name) for cell in cells]
     effect, null = (sum((getattr(each, side) for each in some), Rate(0, 0)) for side in ("effect", "null"))
     return ColumnRates(effect, null)

@@ -14,7 +14,7 @@ CARD = Card(
     title="Which branches each node serves",
     question="Do most useful nodes of a mixed model serve more than one of sum, positive and negative difference?",
     method=(
-        "Every node writes its mean over questions of the branch that is asked; those missed are tried on others.",
+        "Every node writes its mean over questions of the branch under test; those missed are tried on others.",
         "A node serves a branch if surely more questions fail without it than with it.",
         "Null: who serves which branch, shuffled among nodes of the same layer, kind and half of the sequence.",
         "Inserted models: what the addition model's useful nodes serve now, beside what they served in that model, and "

@@ -13,7 +13,7 @@ Never  ablates with the mean of another branch: what is taken away is what the n
 3. Null: which nodes serve which branch is shuffled among nodes of the same layer, kind and half of the sequence.
 4. Inserted: the nodes without which the addition model fails. How many of them serve each branch in the mixed model?
    Beside it, how many serve sums in the addition model itself, and how many of the very same nodes (place, layer,
-   head) serve each branch in the model from scratch, asked the same questions.
+   head) serve each branch in the model from scratch, evaluated on the same questions.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from carrylens.arithmetic.battery.polysemy.served_branches import (
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.discovery.node_map import Nodes
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import Fill, ablate
@@ -85,7 +85,7 @@ def inserted_node(node: Node, subject: Subject) -> Node:
 
 
 def _branch_questions(digits: int, branch: Branch, n: int, seed: int) -> Questions:
-    drawn = Stream(StreamKind.ENRICHED, branch.operation, digits, seed).take(0, 6 * n)
+    drawn = Population(PopulationKind.ENRICHED, branch.operation, digits).draw(seed, 0, 6 * n)
     fits = np.flatnonzero(is_negative(drawn) == (branch is Branch.NEGATIVE))
     return drawn[fits[:n]]
 

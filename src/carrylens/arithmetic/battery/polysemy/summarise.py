@@ -8,8 +8,10 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.verdict_rules import surely_most, surely_seldom
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.polysemy.card import CARD
@@ -32,6 +34,7 @@ from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
 
 LETTERS = {Branch.ADD: "S", Branch.POSITIVE: "M", Branch.NEGATIVE: "N"}
+_NONE = Rate(0, 0)
 INSERTED_SERVE, FROM_SCRATCH = "inserted nodes that serve", "from scratch"
 _PAPER_DIGITS = 6
 _PAPER = {
@@ -41,28 +44,40 @@ _PAPER = {
 _PAPER_NODES = {"inserted": 48, "useful": 96}
 
 
-def summarise(context: ExperimentContext, measured: PolysemyMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class PolysemyTold:
+    """What the sentence about `polysemy` is made of."""
+
+    is_mixed: bool
+    is_answered: bool = False
+    served: Served = field(default_factory=dict)
+    several: Rate = _NONE
+    null: Rate = _NONE
+    reuse: InsertedReuse | None = None
+
+
+def summarise(context: ExperimentContext, measured: PolysemyMeasurements) -> Summary:
     """How many useful nodes serve several branches, and which branches inserted nodes serve."""
     settings, missed, reuse = context.settings, measured.missed, measured.reuse
     if context.subject.operation is not Operation.MIX:
-        says = "Only a model that adds and subtracts has several branches to serve."
-        return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
+        return Summary(Outcome(CARD, settings.plain(), Verdict.UNTESTED, says=""), PolysemyTold(is_mixed=False))
     facts = [missed_fact(each, settings) for each in missed]
     served = served_branches(missed, [fact.p for fact in facts])
     several = Rate(sum(len(each) > 1 for each in served.values()), len(served))
     null = shuffled_several(served, context)
     facts += [_shared_fact(several, null, settings), *_reuse_facts(served, reuse, settings)]
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=judge_several(several, null) if missed else Verdict.UNTESTED,
-        says=_says(served, several, null, reuse) if missed else "The model answers too few questions.",
+        says="",
         facts=tuple(facts),
         figure=_figure(served, context) if served else None,
         headers=("node", "serves", *(f"fail without it, {LETTERS[branch]}" for branch in Branch)),
         rows=tuple(_row(node, served, missed) for node in sorted(served)),
         beside_paper=_beside(served, reuse, context.subject.digits),
     )
+    return Summary(outcome, PolysemyTold(True, bool(missed), served, several, null, reuse))
 
 
 def judge_several(several: Rate, null: Rate) -> Verdict:
@@ -96,33 +111,6 @@ def _reuse_facts(served: Served, reuse: InsertedReuse | None, settings: BatteryS
             used = [share_serving(sorted(each), each, branch) for each in (served, reuse.scratch)]
             facts.append(Fact(kind, about, used[0], used[1], stimuli))
     return facts
-
-
-def _says(served: Served, several: Rate, null: Rate, reuse: InsertedReuse | None) -> str:
-    kinds = {"".join(LETTERS[b] for b in Branch if b in each) for each in served.values()}
-    counts = [
-        f"{kind} {sum(''.join(LETTERS[b] for b in Branch if b in each) == kind for each in served.values())}"
-        for kind in sorted(kinds, key=lambda text: (-len(text), text))
-    ]
-    text = "The paper says that most nodes serve several of sums (S), positive (M) and negative differences (N). "
-    text += f"Of {len(served)} useful nodes {several.value:.2f} serve several branches, shuffled {null.value:.2f}"
-    text += f" ({', '.join(counts)})"
-    if reuse is None:
-        return f"{text}. Reuse of inserted nodes is UNTESTED: no addition model is known to have been put in."
-    text += f". Of the {len(reuse.nodes)} useful nodes that came from {reuse.name}, these shares serve each branch: "
-    text += f"{_shares(reuse.nodes, served)}; in {reuse.name} itself {reuse.own.value:.2f} serve sums"
-    if reuse.scratch is None:
-        text += "; no model of this shape trained from scratch is known, so no other share stands beside these"
-    else:
-        text += (
-            f"; of the same nodes of {reuse.scratch_name}, trained from scratch: {_shares(reuse.nodes, reuse.scratch)}"
-        )
-        text += f"; of all its useful nodes: {_shares(sorted(reuse.scratch), reuse.scratch)}"
-    return f"{text}; of all useful nodes here: {_shares(sorted(served), served)}."
-
-
-def _shares(nodes: Sequence[Node], served: Served) -> str:
-    return ", ".join(f"{LETTERS[b]} {share_serving(nodes, served, b).value:.2f}" for b in Branch)
 
 
 def _beside(served: Served, reuse: InsertedReuse | None, digits: int) -> tuple[BesidePaper, ...]:

@@ -8,8 +8,10 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.residual_states import level_name, levels_of
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
 from carrylens.arithmetic.battery.outcome import BesidePaper, Estimate, Figure, Outcome, Series, SeriesKind
@@ -23,7 +25,7 @@ from carrylens.arithmetic.battery.probes.carry_probes import (
     across,
     pooled_separation,
 )
-from carrylens.arithmetic.battery.probes.early_readings import EarlyReading, early_sentence
+from carrylens.arithmetic.battery.probes.early_readings import EarlyReading
 from carrylens.arithmetic.battery.probes.measure import ProbeMeasurements
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
@@ -40,18 +42,29 @@ SEPARATION, LAG_ROW = "carry-axis separation", "lag of"
 """How estimates, and what is set beside the paper, begin."""
 
 
-def summarise(context: ExperimentContext, measured: ProbeMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class ProbesTold:
+    """What the sentence about `probes` is made of."""
+
+    subject: Subject
+    found: Sequence[CarryRead]
+    verdicts: Sequence[Verdict]
+    moved: ProbeTransfer
+    early: Sequence[EarlyReading]
+
+
+def summarise(context: ExperimentContext, measured: ProbeMeasurements) -> Summary:
     """Where each resolved carry is first present, and how far its probes hold."""
     subject, settings = context.subject, context.settings
     found, early = measured.found, measured.early
     verdicts = [_verdict(carry) for carry in found]
     branches = branches_of(subject.operation)
     moved = {branch: across([c for c in found if c.branch is branch]) for branch in branches}
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall(verdicts),
-        says=_says(subject, found, verdicts, sum(moved.values(), NO_TRANSFER), early),
+        says="",
         facts=(
             *_transfer_facts(found, moved, settings),
             *(fact for reading in early for fact in reading.facts(settings)),
@@ -73,6 +86,7 @@ def summarise(context: ExperimentContext, measured: ProbeMeasurements) -> Outcom
         rows=tuple(_row(subject, carry) for carry in found),
         beside_paper=_beside(subject, found),
     )
+    return Summary(outcome, ProbesTold(subject, found, verdicts, sum(moved.values(), NO_TRANSFER), early))
 
 
 def _verdict(carry: CarryRead) -> Verdict:
@@ -130,37 +144,6 @@ def _separations(subject: Subject, found: Sequence[CarryRead]) -> list[Estimate]
         estimates.append(pooled_separation(name, mine))
         estimates += [pooled_separation(f"separation of {carry.name}", [carry]) for carry in mine]
     return estimates
-
-
-def _says(
-    subject: Subject,
-    found: Sequence[CarryRead],
-    verdicts: Sequence[Verdict],
-    moved: ProbeTransfer,
-    early: Sequence[EarlyReading],
-) -> str:
-    if not found:
-        return "No carry could be asked for: there are too few columns, or the model answers too few questions."
-    lazy, n_other = (verdicts.count(verdict) for verdict in (Verdict.SUPPORTED, Verdict.REFUTED))
-    none = [carry.name for carry in found if carry.onset is None]
-    early_ones = [(carry, carry.onset[0]) for carry in found if carry.onset and carry.onset[0] < len(carry.places) - 1]
-    soon = [f"{carry.name} at {subject.place(carry.places[at])}" for carry, at in early_ones]
-    text = "The paper says that a resolved carry is first present at the place that reads it. "
-    text += f"Of {len(found)} resolved carries {lazy} are first read there and {n_other} are not"
-    text += f" (before: {', '.join(soon)})" if soon else ""
-    text += f" (nowhere: {', '.join(none)})" if none else ""
-    deeper = sum((carry.deeper for carry in found), NO_TRANSFER)
-    parts = [early_sentence(early, len(early_ones))] if early_ones else []
-    if deeper.effect.n:
-        parts.append(f"probes fitted at depths 0 and 1 read deeper carries in {_shown(deeper)}")
-    if moved.effect.n:
-        parts.append(f"probes of one column's reader read another's carry in {_shown(moved)}")
-    return "; ".join([text, *parts]) + "."
-
-
-def _shown(each: ProbeTransfer) -> str:
-    nulls = f"shuffled labels {each.shuffled.value:.2f}, untrained twin {each.twin.value:.2f}"
-    return f"{each.effect.value:.2f} ({nulls})"
 
 
 def _beside(subject: Subject, found: Sequence[CarryRead]) -> tuple[BesidePaper, ...]:

@@ -29,8 +29,8 @@ from carrylens.arithmetic.battery.readouts.sign_guess import SignGuess, sign_gue
 from carrylens.arithmetic.battery.readouts.token_readings import TokenReading, read_tokens
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.tasks.batches import joined
 
 
@@ -63,7 +63,7 @@ def _branch_questions(context: ExperimentContext, split: str, n: int) -> dict[Br
     found = {}
     for branch in branches_of(subject.operation):
         seed = context.settings.seed_of(CARD.name, branch.value, split)
-        drawn = Stream(StreamKind.NATURAL, branch.operation, subject.digits, seed).take(0, 4 * n)
+        drawn = Population(PopulationKind.NATURAL, branch.operation, subject.digits).draw(seed, 0, 4 * n)
         fits = is_negative(drawn) == (branch is Branch.NEGATIVE)
         found[branch] = drawn[np.flatnonzero(fits)[:n]]
     return found

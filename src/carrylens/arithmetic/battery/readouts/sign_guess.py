@@ -20,8 +20,8 @@ from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.residual_states import lens_logits, levels_of, read_states
 from carrylens.arithmetic.battery.measures.verdict_rules import surely_most
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import MINUS, PLUS
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.rates import Rate
@@ -69,7 +69,7 @@ def sign_guesses(context: ExperimentContext) -> list[SignGuess]:
         return []
     n, digits = 2 * settings.n_train, subject.digits
     seeds = [settings.seed_of(_NAME, "sign", split) for split in ("fit", "test")]
-    fit, test = (Stream(StreamKind.NATURAL, Operation.SUB, digits, seed).take(0, n) for seed in seeds)
+    fit, test = (Population(PopulationKind.NATURAL, Operation.SUB, digits).draw(seed, 0, n) for seed in seeds)
     negative = [is_negative(each) for each in (fit, test)]
     best = hit_rate((test.first[:, -1] < 5) == negative[1])
     twins = [

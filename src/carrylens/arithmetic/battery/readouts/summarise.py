@@ -8,8 +8,10 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.residual_states import levels_of
 from carrylens.arithmetic.battery.measures.verdict_rules import overall
 from carrylens.arithmetic.battery.outcome import BesidePaper, Estimate, Figure, Outcome, Series, SeriesKind
@@ -24,23 +26,31 @@ from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 
-_PARTS = ("logit lens", "autoencoder", "sign")
 LENS, NOWHERE = "logit lens", "nowhere"
 
 
-def summarise(context: ExperimentContext, measured: ReadoutMeasurements | None) -> Outcome:
+@dataclass(frozen=True)
+class ReadoutsTold:
+    """What the sentence about `lenses` is made of; nothing where the model answers too few questions."""
+
+    readings: Sequence[TokenReading] = ()
+    units: UnitComparison | None = None
+    guesses: Sequence[SignGuess] = ()
+    verdicts: Sequence[Verdict] = ()
+
+
+def summarise(context: ExperimentContext, measured: ReadoutMeasurements | None) -> Summary:
     """A verdict for each of the three readouts, and the worst of them."""
     settings = context.settings
     if measured is None:
-        says = "The model answers fewer than half of the questions, so there is nothing to be read."
-        return Outcome(CARD, settings.plain(), Verdict.UNTESTED, says)
+        return Summary(Outcome(CARD, settings.plain(), Verdict.UNTESTED, says=""), ReadoutsTold())
     readings, units, guesses = measured.readings, measured.units, measured.guesses
     verdicts = [judge_readings(readings), judge_units(units.values), judge_guesses(guesses)]
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall([each for each in verdicts if each is not Verdict.UNTESTED]),
-        says=_says(readings, units, guesses, verdicts),
+        says="",
         facts=tuple(_facts(readings, guesses, settings)),
         estimates=units.all,
         figure=_figure(context.subject, readings),
@@ -48,6 +58,7 @@ def summarise(context: ExperimentContext, measured: ReadoutMeasurements | None) 
         rows=(*map(_reading_row, readings), *map(_unit_row, units.all), *map(_guess_row, guesses)),
         beside_paper=_beside(guesses),
     )
+    return Summary(outcome, ReadoutsTold(readings, units, guesses, verdicts))
 
 
 def _facts(readings: Sequence[TokenReading], guesses: Sequence[SignGuess], settings: BatterySettings) -> list[Fact]:
@@ -71,41 +82,6 @@ def _place_facts(each: TokenReading, at: int, stimuli: Mapping[str, object]) -> 
         Fact(f"battery {CARD.name}", {**about, "level": level}, rate, null, stimuli)
         for level, (rate, null) in enumerate(zip(each.rates[at], each.nulls[at], strict=True))
     ]
-
-
-def _says(
-    readings: Sequence[TokenReading], units: UnitComparison, guesses: Sequence[SignGuess], verdicts: Sequence[Verdict]
-) -> str:
-    early = [f"{each.token} at {each.onset[0]}, {each.onset[1]}" for each in readings if each.onset and each.early]
-    late = sum(each.onset is not None and not each.early for each in readings)
-    nowhere = [each.token for each in readings if each.onset is None]
-    first = f"{late} of {len(readings)} tokens are read in the last layer of their place only"
-    first += f" (before: {'; '.join(early)})" if early else ""
-    first += f" (nowhere: {', '.join(nowhere)})" if nowhere else ""
-    texts = [first, "no MLP output varies", "no subtractions"]
-    if units.rungs:
-        texts[1] = _unit_text(units)
-    if guesses:
-        one = guesses[0]
-        known = f"untrained twins {one.twins.value:.2f} ({one.as_good.hits} of {one.as_good.n} as good), "
-        known += f"best possible {one.best.value:.2f}"
-        texts[2] = f"the paper says it is guessed from the first digit; at {one.place} in {one.lens.value:.2f}, {known}"
-    parts = [f"{name} {each.value}: {text}" for name, each, text in zip(_PARTS, verdicts, texts, strict=True)]
-    whole = overall([each for each in verdicts if each is not Verdict.UNTESTED])
-    rests = " and ".join(name for name, each in zip(_PARTS, verdicts, strict=True) if each is whole)
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}. The verdict of the whole, {whole.value}, rests on {rests}."
-
-
-def _unit_text(units: UnitComparison) -> str:
-    first = units.rungs[0]
-    rungs = [
-        f"at sparsity {rung.sparsity:g} features {rung.neurons.value:.2f} ({rung.active.value:.1f} active, "
-        f"{rung.rebuilt.value:.2f} of the variance rebuilt, shuffled coordinates {rung.rebuilt.null:.2f})"
-        for rung in units.rungs
-    ]
-    beside = f"neurons {first.neurons.null:.2f} ({first.active.null:.1f} active)"
-    return f"correlation with values, {beside}, random directions {first.random.null:.2f}; {'; '.join(rungs)}"
 
 
 def _beside(guesses: Sequence[SignGuess]) -> tuple[BesidePaper, ...]:

@@ -11,7 +11,7 @@ Never  ranks nodes, or chooses how many, on the questions they are scored on, no
 2. On one split add each untagged node alone, rank them and choose how many to add (`node_ranking.py`).
 3. On another split score the best 1, 2, 5, ... beside random additions, drawn from the nodes that are neither tagged
    nor among the best: for each one of its kind and layer within two places, or as near as is left (`node_ranking.py`).
-4. Ask each question that fails there with the chosen nodes and with a random set of its own: a paired test, and the
+4. Run each question that fails there with the chosen nodes and with a random set of its own: a paired test, and the
    difference with its interval (`restored_answers.py`).
 5. Of the chosen nodes: read the carry or the sign off what they write, and interchange those of each place together.
 6. The paper ablates by the mean, and has figures for mix d6 alone: there steps 2 and 3 are done with the mean besides,

@@ -65,7 +65,7 @@ class KeptNodes:
 
 def rank_nodes(keeping: KeptNodes, others: Nodes, asked: Questions) -> Nodes:
     """The nodes, the one that restores most first."""
-    # Nodes that only work beside others show little at first: the first of the rest are ranked again with the best.
+    # Nodes that only work with others show little at first: the first of the rest are ranked again with the best.
     rest = _ordered(keeping, (), others, asked)
     best: Nodes = ()
     for count in ROUNDS:
@@ -91,7 +91,7 @@ def choose_count(right: NDArray[np.bool_], counts: Sequence[int]) -> int:
 
 @dataclass(frozen=True)
 class SimilarNodes:
-    """Random nodes that stand beside others, and how many were drawn how near: `NEARNESS` says what the four are."""
+    """Random nodes that are added to others, and how many were drawn how near: `NEARNESS` says what the four are."""
 
     nodes: Nodes
     nearness: tuple[int, ...]

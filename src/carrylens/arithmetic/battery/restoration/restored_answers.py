@@ -1,10 +1,10 @@
-"""Restored answers: do the chosen nodes restore more failing questions than random ones do, asked the same questions?
+"""Restored answers: do the chosen nodes restore more failing questions than random ones do, on the same questions?
 
 Takes  which questions come back with the chosen nodes, and with random ones.
 Gives  a paired test, the difference with its interval, verdicts.
 Never  runs a model, and never takes random ones that restore most, too, for a reason to support.
 
-1. Every failing question is asked with the chosen nodes and with a random set of its own: what counts are the questions
+1. Every failing question is run with the chosen nodes and with a random set of its own: what counts are the questions
    that come back with one of the two alone. Those that come back only with the chosen ones are held against a fair coin
    (McNemar's exact test, one side), Holm over branches.
 2. The difference of the two shares has a bootstrap interval over questions. Its null is the difference between two

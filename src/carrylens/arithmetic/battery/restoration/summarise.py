@@ -8,10 +8,10 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.hit_rates import hit_rate
 from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.measures.useful_nodes import UsefulNodes
@@ -26,7 +26,7 @@ from carrylens.arithmetic.battery.restoration.measure import (
     RestoredBranch,
 )
 from carrylens.arithmetic.battery.restoration.node_ranking import NEARNESS
-from carrylens.arithmetic.battery.restoration.restored_answers import RestoredAnswers, judge_restored
+from carrylens.arithmetic.battery.restoration.restored_answers import judge_restored
 from carrylens.arithmetic.battery.restoration.restored_writes import RestoredWrite
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.battery.stimuli.branches import Branch
@@ -34,12 +34,19 @@ from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.questions import Operation
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
-from carrylens.nodes import Node
 
 _NULL = "as many matched nodes, neither tagged nor chosen"
 
 
-def summarise(context: ExperimentContext, measured: RestorationMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class RestorationTold:
+    """What the sentence about `restoration` is made of."""
+
+    found: Sequence[RestoredBranch]
+    tagged: UsefulNodes
+
+
+def summarise(context: ExperimentContext, measured: RestorationMeasurements) -> Summary:
     """Whether a few untagged nodes, and not just any, restore what the useful ones lack."""
     settings, tagged, found = context.settings, measured.tagged, measured.found
     incomplete = [each for each in found if each.brought is not None]
@@ -47,11 +54,11 @@ def summarise(context: ExperimentContext, measured: RestorationMeasurements) -> 
     back = [_back_fact(each, tagged, settings) for each in incomplete]
     told = [told for each in incomplete for told in each.told]
     curves = [fact for each in found for fact in _curve_facts(each, tagged, settings)]
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall(judge_restored(brought)),
-        says=_says(found, tagged),
+        says="",
         facts=(*back, *(fact for each in told for fact in _told_facts(each, settings)), *curves),
         estimates=tuple(each.difference for each in brought),
         figure=_figure(found) if found else None,
@@ -59,6 +66,7 @@ def summarise(context: ExperimentContext, measured: RestorationMeasurements) -> 
         rows=tuple(map(_row, told)),
         beside_paper=_beside(context.subject, found, told),
     )
+    return Summary(outcome, RestorationTold(found, tagged))
 
 
 def _back_fact(each: RestoredBranch, tagged: UsefulNodes, settings: BatterySettings) -> Fact:
@@ -112,66 +120,11 @@ def _told_facts(told: RestoredWrite, settings: BatterySettings) -> list[Fact]:
     ]
 
 
-def _says(found: Sequence[RestoredBranch], tagged: UsefulNodes) -> str:
-    if not found:
-        return "There is nothing to restore: no node is useful, all are, or the model answers too few questions."
-    parts = "; ".join(map(_says_of, found))
-    text = f"With {len(tagged.nodes)} nodes kept, tagged by {tagged.by}: {parts}."
-    incomplete = [each for each in found if each.brought is not None]
-    told = [told for each in incomplete for told in each.told]
-    if incomplete:
-        text += f" {_says_drawn(incomplete)}"
-    if told:
-        read, shuffled, turned, null = _pooled(told)
-        n_chosen = sum(len(each.chosen) for each in incomplete)
-        n_told = sum(len({node for one in each.told for node in one.nodes}) for each in incomplete)
-        text += (
-            f" {n_told} of these {n_chosen} lie where a carry, a borrow or the sign is made or read: it is read off "
-            f"what they write in {read.value:.2f} (shuffled labels {shuffled.value:.2f}), and interchanged together "
-            f"they turn its digits in {turned.value:.2f} (null {null.value:.2f})."
-        )
-    elif incomplete:
-        text += " None of these lies where a carry, a borrow or the sign is made or read."
-    return text
-
-
-def _says_of(each: RestoredBranch) -> str:
-    curve, at = each.curve, each.curve.counts.index(len(each.chosen))
-    plain, best = (hit_rate(some) for some in (curve.right[0], curve.right[at]))
-    text = f"{each.branch.value}: {plain.value:.2f} of answers right ({curve.fill.value})"
-    if each.brought is not None:
-        others = "the best other" if len(each.chosen) == 1 else f"the {len(each.chosen)} best others"
-        text += f", with {others} {best.value:.2f} ({_names(each.chosen)}), {_says_back(each.brought)}"
-        return text + (", so just any others bring back most" if each.brought.just_any else "")
-    if curve.lost:
-        return f"{text}, and {curve.lost} of {plain.n} that fail are too few to test what is missing"
-    return f"{text}, so nothing is missing"
-
-
-def _says_back(brought: RestoredAnswers) -> str:
-    gap, effect, null = brought.difference, brought.effect, brought.null
-    return (
-        f"which brings back {effect.value:.2f} of the {effect.n} that fail, random others {null.value:.2f}: a "
-        f"difference of {gap.value:.2f} [{gap.low:.2f}, {gap.high:.2f}] on the same questions, of two random sets "
-        f"{gap.null:.2f}"
-    )
-
-
-def _says_drawn(found: Sequence[RestoredBranch]) -> str:
-    drawn = np.sum([each.nearness for each in found], axis=0)
-    parts = (f"{n / drawn.sum():.2f} {where}" for n, where in zip(drawn, NEARNESS, strict=True) if n)
-    return f"Random others are neither tagged nor chosen: {', '.join(parts)}."
-
-
-def _pooled(told: Sequence[RestoredWrite]) -> tuple[Rate, Rate, Rate, Rate]:
+def pooled(told: Sequence[RestoredWrite]) -> tuple[Rate, Rate, Rate, Rate]:
+    """Read and shuffled, turned and its null, over all writes."""
     rates = [(each.read, each.shuffled, each.together.effect, each.together.null) for each in told]
     read, shuffled, turned, null = (sum(some, Rate(0, 0)) for some in zip(*rates, strict=True))
     return read, shuffled, turned, null
-
-
-def _names(nodes: Sequence[Node]) -> str:
-    shown = ", ".join(map(str, sorted(nodes[:10])))
-    return shown + (f" and {len(nodes) - 10} more" if len(nodes) > 10 else "")
 
 
 def _beside(
@@ -181,7 +134,7 @@ def _beside(
     if subject.operation is not Operation.MIX:
         return tuple(rows)
     if told:
-        read, shuffled, _, _ = _pooled(told)
+        read, shuffled, _, _ = pooled(told)
         ours = f"{read} in {len(told)} groups of nodes, shuffled labels {shuffled.value:.2f}"
         rows.append(
             BesidePaper("carry or sign read off restored writes", "1.00 (mix d6)", ours, read.interval[1] >= 0.99)
@@ -189,7 +142,7 @@ def _beside(
     last = subject.last_layer
     there = [each for each in told if each.digit is not None and any(node.layer == last for node in each.nodes)]
     if there:
-        _, _, turned, null = _pooled(there)
+        _, _, turned, null = pooled(there)
         what = "digits turned by restored nodes of their place, last layer among them"
         agrees = turned.interval[1] >= 0.99 and null.interval[0] <= 0.01
         rows.append(BesidePaper(what, "1.00, null 0.00 (mix d6)", f"{turned}, null {null}", agrees))

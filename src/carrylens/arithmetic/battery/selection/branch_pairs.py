@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.algorithms import algorithm, answers
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import SGN
 
@@ -81,12 +81,12 @@ def draw_branch_pairs(turn: Turn, digits: int, digit: int, n: int, seed: int) ->
     Equal digits are common in these questions, so that without it always saying 0 would pass for a difference.
     """
     random = np.random.default_rng([seed, 21])
-    stream = Stream(StreamKind.ENRICHED, Operation.SUB, digits, seed)
+    population = Population(PopulationKind.ENRICHED, Operation.SUB, digits)
     found: list[NDArray[np.int8]] = []
     seen: set[bytes] = set()
     left = dict.fromkeys(range(10), -(-n // _MOST))
     for at in range(_ROUNDS):
-        drawn = stream.take(at * _CHUNK, _CHUNK)
+        drawn = population.draw(seed, at * _CHUNK, _CHUNK)
         for row, wanted in zip(*_rows(turn, digit, drawn, random), strict=True):
             if (key := row[:2].tobytes()) not in seen and left[int(wanted)]:
                 seen.add(key)

@@ -8,9 +8,10 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.interchange_rates import pool_rates
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, surely_most, surely_seldom, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.selection.branch_pairs import Turn
@@ -18,7 +19,6 @@ from carrylens.arithmetic.battery.selection.card import CARD
 from carrylens.arithmetic.battery.selection.measure import BranchSelection, SelectionMeasurements, sum_rates
 from carrylens.arithmetic.battery.selection.subspaces import OTHER, SAME, RankedSubspace
 from carrylens.arithmetic.battery.subject import Subject
-from carrylens.arithmetic.questions import Operation
 from carrylens.claims.thresholds import THRESHOLDS
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
@@ -29,23 +29,33 @@ STEERING_ROW = "rank-1 steering, difference to sum"
 """What is set beside the paper."""
 
 
-def summarise(context: ExperimentContext, measured: SelectionMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class SelectionTold:
+    """What the sentence about `selection` is made of."""
+
+    subject: Subject
+    some: Sequence[BranchSelection]
+    verdicts: Sequence[Verdict]
+
+
+def summarise(context: ExperimentContext, measured: SelectionMeasurements) -> Summary:
     """Whether the state chooses at every digit, and whether one direction of it does."""
     subject, some = context.subject, measured.turned
     states = [fact for each in some for fact in _state_facts(context, each)]
     ranked = [one for each in some for one in each.ranked]
     verdicts = _judge_apart(states, ranked) if measured.able else (Verdict.UNTESTED, Verdict.UNTESTED)
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=context.settings.plain(),
         verdict=overall(verdicts),
-        says=_says(subject, some, verdicts),
+        says="",
         facts=(*states, *(fact for each in some for fact in _other_facts(context, each))),
         figure=_figure(ranked) if ranked else None,
         headers=("turn", "what", "followed", "null", "ceiling"),
         rows=tuple(row for each in some for row in _table(subject, each)),
         beside_paper=_beside(some) if measured.able else (),
     )
+    return Summary(outcome, SelectionTold(subject, some, verdicts))
 
 
 def judge_selection(states: Sequence[Verdict], ranked: Sequence[RankedSubspace]) -> Verdict:
@@ -85,7 +95,8 @@ def is_enough(followed: Rate, random: Rate) -> bool:
     return surely_most(followed) and Fact("", {}, followed, random).p <= THRESHOLDS.level
 
 
-def _stream(subject: Subject, layer: int) -> str:
+def residual_stream(subject: Subject, layer: int) -> str:
+    """Where in the residual stream a layer begins, in words."""
     return "stream into the last layer" if layer == subject.last_layer else f"stream into layer {layer}"
 
 
@@ -93,7 +104,7 @@ def _state_facts(context: ExperimentContext, each: BranchSelection) -> Iterator[
     # Those the verdict rests on: the operator's state, and the sign's place.
     settings = context.settings
     stimuli = {"n": settings.n_pairs, "seed": settings.seed}
-    site = _stream(context.subject, each.layer) if each.turn.of_operator else SIGN_PLACE
+    site = residual_stream(context.subject, each.layer) if each.turn.of_operator else SIGN_PLACE
     for digit, rates in (each.states if each.turn.of_operator else each.sign_place).items():
         yield rates.fact(CARD.name, {"turn": each.turn.value, "digit": digit, "site": site}, stimuli)
 
@@ -101,7 +112,7 @@ def _state_facts(context: ExperimentContext, each: BranchSelection) -> Iterator[
 def _other_facts(context: ExperimentContext, each: BranchSelection) -> Iterator[Fact]:
     settings = context.settings
     turn, stimuli = {"turn": each.turn.value}, {"n_train": settings.n_train // 4, "seed": settings.seed}
-    level = {"level": _stream(context.subject, each.layer)}
+    level = {"level": residual_stream(context.subject, each.layer)}
     if not each.turn.of_operator:
         for digit, rates in each.states.items():
             yield rates.fact(CARD.name, {**turn, "digit": digit, "whole state": True, **level}, stimuli)
@@ -114,44 +125,8 @@ def _other_facts(context: ExperimentContext, each: BranchSelection) -> Iterator[
         yield one.followed.fact(CARD.name, about, stimuli)
 
 
-def _says(subject: Subject, some: Sequence[BranchSelection], verdicts: Sequence[Verdict]) -> str:
-    if subject.operation is not Operation.MIX:
-        return "Only a model that adds and subtracts has something to choose."
-    if not some:
-        return "A model of one layer chooses and answers at once: there is no state to interchange before that."
-    if set(verdicts) == {Verdict.UNTESTED}:
-        return "The model answers fewer than half of the questions, so there is no choice to be turned."
-    parts = []
-    for name, mine, verdict in (("operator", True, verdicts[0]), ("sign", False, verdicts[1])):
-        turns = [each for each in some if each.turn.of_operator is mine]
-        state = pool_rates([one for each in turns for one in each.states.values()])
-        text = f"{name} {verdict.value}: digits follow the whole state in {state.effect.value:.2f}"
-        text += f", null {state.null.value:.2f}"
-        if not mine:
-            whole = pool_rates([one for each in turns for one in each.sign_place.values()])
-            text += f", and the sign's place in {whole.effect.value:.2f}, null {whole.null.value:.2f}"
-        parts.append(text + "".join(f"; {_rank_text(subject, each)}" for each in turns))
-    text = ". ".join(f"{part[0].upper()}{part[1:]}" for part in parts)
-    return f"{text}."
-
-
-def _rank_text(subject: Subject, each: BranchSelection) -> str:
-    where = f"{each.turn.value}, {_stream(subject, each.layer)}"
-    if not each.found:
-        return f"{where}: fewer than half follow the whole state, so no rank is asked for"
-    parts = []
-    for source in (SAME, OTHER):
-        mine = {one.rank: one for one in each.ranked if one.source == source}
-        rank = needed_rank(each.ranked, each.turn, source)
-        one = mine[rank or max(mine)]
-        share = f"{one.followed.effect.value / max(one.ceiling.value, 1e-9):.2f} of the ceiling"
-        told = f"rank {rank} suffices ({share})" if rank else f"none up to {max(mine)} suffices (that: {share})"
-        parts.append(f"{told} with {source}")
-    return f"{where}: {', '.join(parts)}"
-
-
 def _table(subject: Subject, each: BranchSelection) -> Iterator[tuple[str, ...]]:
-    turn, where = each.turn.value, _stream(subject, each.layer)
+    turn, where = each.turn.value, residual_stream(subject, each.layer)
     for digit, rates in each.states.items():
         yield (turn, f"A{digit}, {where}, whole", _share(rates.effect), _share(rates.null), "-")
         if digit in each.sign_place:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.algorithms import algorithm, subtasks
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import U
 from carrylens.tasks.variables import Variable
@@ -160,11 +160,11 @@ class _PairRequest:
 
 def _draw(request: _PairRequest, n: int, seed: int, random: np.random.Generator) -> ColumnPairs:
     # Up to `n` different pairs.
-    stream = Stream(StreamKind.ENRICHED, request.branch.operation, request.digits, seed)
+    population = Population(PopulationKind.ENRICHED, request.branch.operation, request.digits)
     found: list[NDArray[np.int8]] = []
     seen: set[bytes] = set()
     for at in range(_ROUNDS):
-        pairs = request.made_from(stream.take(at * _CHUNK, _CHUNK), random)
+        pairs = request.made_from(population.draw(seed, at * _CHUNK, _CHUNK), random)
         sides = (pairs.base, pairs.source, pairs.null)
         rows = np.stack([operand for side in sides for operand in (side.first, side.second)], axis=1)
         for row in rows[request.accepts(pairs)]:

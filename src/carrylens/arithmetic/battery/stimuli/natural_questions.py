@@ -15,8 +15,8 @@ import numpy as np
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.tasks.batches import joined
 
 
@@ -26,7 +26,7 @@ def natural_questions(branch: Branch, digits: int, n: int, seed: int) -> Questio
     >>> [text[3] for text in natural_questions(Branch.NEGATIVE, 3, 2, seed=1).text()]
     ['-', '-']
     """
-    drawn = Stream(StreamKind.NATURAL, branch.operation, digits, seed).take(0, 6 * n)
+    drawn = Population(PopulationKind.NATURAL, branch.operation, digits).draw(seed, 0, 6 * n)
     return drawn[np.flatnonzero(is_negative(drawn) == (branch is Branch.NEGATIVE))[:n]]
 
 

@@ -19,8 +19,8 @@ CARD = Card(
         "Mean and other question are of all branches alike, so that ablated nodes do not tell the operation; a class "
         "mean, being of the question's own class, does.",
         "Null: random sets with as many heads and MLPs of each layer at each position, or part of the sequence.",
-        "Rates for each token, with only the most important nodes kept, and with mean and other question of the asked "
-        "branch alone, are facts too; no verdict rests on them.",
+        "Rates for each token, with only the most important nodes kept, and with mean and other question of the "
+        "question's branch alone, are facts too; no verdict rests on them.",
     ),
     refuted_if="on some branch, under some fill, surely fewer than half of the answers stay right, or matched random "
     "sets do as well.",

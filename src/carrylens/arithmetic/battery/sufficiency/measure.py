@@ -3,14 +3,14 @@
 Takes  a subject.
 Gives  for every branch how many answers stay right when only the useful nodes work, beside random matched sets; for
        each digit; and as more and more of them are kept.
-Never  asks questions that the model, untouched, does not answer, nor those by which nodes were called useful.
+Never  uses questions that the model, untouched, does not answer, nor those by which nodes were called useful.
 
 1. The useful nodes: those of the map, or those without which a question fails.
 2. Natural questions. Every other node writes its mean, its mean over questions of the same class, or what it writes for
    another question. Mean and other question are of all branches alike (a mixed model: a third each of sums, positive
-   and negative differences), so that what is ablated does not tell which operation is asked. A class belongs to one
+   and negative differences), so that what is ablated does not tell which operation is due. A class belongs to one
    branch: its mean tells the operation by what it is.
-3. Where there are several branches, the same with mean and other question of the asked branch alone: what is kept more
+3. Where there are several branches, the same with mean and other question of its own branch alone: what is kept more
    then is kept by ablated nodes that tell the operation. Facts, on which no verdict rests.
 4. Null: random sets with as many heads and MLPs of each layer at each position, or, where that leaves no choice, in the
    same part of the sequence (an operand, the operator, =, the answer); another for each question. Where the map has

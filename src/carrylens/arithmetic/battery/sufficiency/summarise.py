@@ -8,10 +8,10 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-import numpy as np
+from dataclasses import dataclass
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.useful_nodes import UsefulNodes
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Figure, Outcome, Series, SeriesKind
@@ -43,18 +43,27 @@ _PAPER_RANDOM = {(Operation.ADD, 5): 0.0}
 _PAPER_SIGN = 1.0  # of mixed models, by which the paper says that the choice of the operation is kept
 
 
-def summarise(context: ExperimentContext, measured: SufficiencyMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class SufficiencyTold:
+    """What the sentence about `sufficiency` is made of."""
+
+    found: Sequence[KeptBranch]
+    tagged: UsefulNodes
+    subject: Subject
+
+
+def summarise(context: ExperimentContext, measured: SufficiencyMeasurements) -> Summary:
     """Whether the useful nodes suffice, branch by branch and fill by fill."""
     subject, settings = context.subject, context.settings
     tagged, found = measured.tagged, measured.found
     facts = [fact for each in found for fact in _facts(each, tagged, settings)]
     parts = [fact for each in found for fact in _part_facts(each, tagged, context)]
     own = [fill for fill in OWN_FILLS if any(each.own for each in found)]
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=overall(weigh(facts)),
-        says=_says(found, tagged, subject),
+        says="",
         facts=(*facts, *parts),
         figure=_figure(found, tagged) if found else None,
         headers=(
@@ -66,6 +75,7 @@ def summarise(context: ExperimentContext, measured: SufficiencyMeasurements) -> 
         rows=tuple(map(_row, found)),
         beside_paper=tuple(row for each in found for row in beside_branch(each, subject)),
     )
+    return Summary(outcome, SufficiencyTold(found, tagged, subject))
 
 
 def _facts(each: KeptBranch, tagged: UsefulNodes, settings: BatterySettings) -> list[Fact]:
@@ -118,29 +128,6 @@ def _part_facts(each: KeptBranch, tagged: UsefulNodes, context: ExperimentContex
 def kept_row(branch: Branch) -> str:
     """How what is set beside the paper about a branch begins."""
     return f"{branch.value} answers kept"
-
-
-def _says(found: Sequence[KeptBranch], tagged: UsefulNodes, subject: Subject) -> str:
-    if not found:
-        return "There is nothing to keep: no node is useful, all are, or the model answers too few questions."
-    parts = [
-        f"{each.branch.value} {'/'.join(f'{rate.value:.2f}' for rate in each.whole)} "
-        f"(matched random sets {'/'.join(f'{rate.value:.2f}' for rate in each.null)})"
-        for each in found
-    ]
-    text = (
-        f"With {len(tagged.nodes)} of {len(subject.nodes)} nodes kept, tagged by {tagged.by}, the share of answers "
-        f"that stay right under mean/class-mean/resample is {'; '.join(parts)}. "
-    )
-    if own := [f"{each.branch.value} {'/'.join(f'{r.value:.2f}' for r in each.own)}" for each in found if each.own]:
-        text += (
-            "Mean and resample are of all branches alike, so what is ablated does not tell which operation is asked; "
-            f"a class mean does. Mean/resample of the asked branch alone would keep {'; '.join(own)}. "
-        )
-    return text + (
-        "Random sets are matched in kind, layer and position, and share "
-        f"{np.mean([each.common for each in found]):.2f} of their nodes with those kept."
-    )
 
 
 def beside_branch(each: KeptBranch, subject: Subject) -> list[BesidePaper]:

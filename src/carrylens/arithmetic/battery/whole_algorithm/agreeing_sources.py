@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.battery.whole_algorithm.interchange_sites import SiteLabel
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.tasks.variables import Variable
 
 _TRIES = 6
@@ -45,10 +45,10 @@ def agreeing_sources(
     turned = np.repeat(np.array(turn or [False] * len(labels)), n) & (random.random(len(rows)) < _TURNED)
     minus = base.minus[rows] ^ turned
     fresh = np.zeros(len(rows), dtype=np.bool_)
-    streams = [Stream(StreamKind.ENRICHED, op, base.digits, seed) for op in (Operation.ADD, Operation.SUB)]
+    populations = [Population(PopulationKind.ENRICHED, op, base.digits) for op in (Operation.ADD, Operation.SUB)]
 
     def drawn(at: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        add, sub = (stream.take(at * n, n) for stream in streams)
+        add, sub = (population.draw(seed, at * n, n) for population in populations)
         pick = np.stack([random.permutation(n) for _ in labels]).ravel()
         sides = ((add.first, sub.first), (add.second, sub.second))
         one, other = (np.where(minus[:, None], away[pick], home[pick]) for home, away in sides)

@@ -3,7 +3,7 @@
 Takes  sites, an operation, a seed; a causal model with its labels.
 Gives  `InterventionRows`: a base, two or three sites drawn for each row alone, a source of its own for each site; the
        tokens predicted for every row.
-Never  asks a model when it predicts. Rows that share their sites would not be independent, and counts of them would
+Never  runs a model when it predicts. Rows that share their sites would not be independent, and counts of them would
        look surer than they are.
 
 Each token is predicted by the causal model, run with the values that the moved sites bring for that token.
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.battery.measures.hit_rates import AnswerTokens
 from carrylens.arithmetic.battery.whole_algorithm.interchange_sites import InterchangeSite, SiteLabel
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import SGN, A
 from carrylens.interventions.edits import Edit, interchange
@@ -121,11 +121,11 @@ def random_pairs(
     operation: Operation, digits: int, n: int, n_sources: int, seed: int
 ) -> tuple[Questions, list[Questions]]:
     """Bases, and for each slot sources that have nothing in common with them but the operator."""
-    base = Stream(StreamKind.ENRICHED, operation, digits, seed).take(0, n)
+    base = Population(PopulationKind.ENRICHED, operation, digits).draw(seed, 0, n)
     sources = []
     for slot in range(n_sources):
         add, sub = (
-            Stream(StreamKind.ENRICHED, each, digits, seed + 1 + slot).take(0, n)
+            Population(PopulationKind.ENRICHED, each, digits).draw(seed + 1 + slot, 0, n)
             for each in (Operation.ADD, Operation.SUB)
         )
         pick = base.minus[:, None]

@@ -48,8 +48,8 @@ from carrylens.arithmetic.battery.whole_algorithm.scrubbing import (
     staying_answers,
 )
 from carrylens.arithmetic.hypotheses import rival_algorithms
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
@@ -183,13 +183,8 @@ def _moved_one_column(
 
 def _answered(context: ExperimentContext) -> Questions:
     subject, settings = context.subject, context.settings
-    stream = Stream(
-        StreamKind.ENRICHED,
-        subject.operation,
-        subject.digits,
-        settings.seed_of(CARD.name, "scrub"),
-    )
-    drawn = stream.take(0, settings.n_questions)
+    population = Population(PopulationKind.ENRICHED, subject.operation, subject.digits)
+    drawn = population.draw(settings.seed_of(CARD.name, "scrub"), 0, settings.n_questions)
     return drawn[subject.right(drawn)]
 
 

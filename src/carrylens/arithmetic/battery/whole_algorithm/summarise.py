@@ -8,16 +8,18 @@ Never  runs a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from carrylens.arithmetic.battery.context import ExperimentContext
+from carrylens.arithmetic.battery.experiment import Summary
 from carrylens.arithmetic.battery.measures.hit_rates import Hits, hit_rate
 from carrylens.arithmetic.battery.measures.verdict_rules import overall, weigh
 from carrylens.arithmetic.battery.outcome import BesidePaper, Estimate, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.battery.whole_algorithm.card import CARD
-from carrylens.arithmetic.battery.whole_algorithm.disambiguation import is_tested, judge_disambiguations
+from carrylens.arithmetic.battery.whole_algorithm.disambiguation import judge_disambiguations
 from carrylens.arithmetic.battery.whole_algorithm.interchange_sites import InterchangeSite, SiteLabel
 from carrylens.arithmetic.battery.whole_algorithm.measure import (
     MAP_HYPOTHESIS,
@@ -33,10 +35,20 @@ _BOOTSTRAPS = 500
 RESAMPLED = "is resampled"
 PREDICTED_ROW = "whole answers predicted"
 """What is set beside the paper."""
-_UNANSWERED = "The model answers fewer than half of the questions, so there is nothing to explain."
 
 
-def summarise(context: ExperimentContext, measured: WholeMeasurements) -> Outcome:
+@dataclass(frozen=True)
+class WholeAlgorithmTold:
+    """What the sentence about `whole-algorithm` is made of."""
+
+    answers: bool
+    main: Fact
+    disambiguations: Sequence[Fact]
+    scrubbed: Sequence[Fact]
+    circuits: Sequence[ScrubbedCircuit]
+
+
+def summarise(context: ExperimentContext, measured: WholeMeasurements) -> Summary:
     """How often each hypothesis predicts the answer, how each pair of them is told apart, and what scrubbing keeps."""
     settings, rows, circuits = context.settings, measured.rows, measured.circuits
     stimuli = {"n": rows.n_first, "seed": settings.seed}
@@ -46,11 +58,11 @@ def summarise(context: ExperimentContext, measured: WholeMeasurements) -> Outcom
     by_map = [_accuracy(rows, MAP_HYPOTHESIS, stimuli)] if MAP_HYPOTHESIS in rows.predicted else []
     answers, scrubbed = rows.answered.value >= 0.5, measured.scrubbed
     labels = measured.hypotheses[0].labels
-    return Outcome(
+    outcome = Outcome(
         card=CARD,
         settings=settings.plain(),
         verdict=_verdict(main, disambiguations) if answers else Verdict.UNTESTED,
-        says=_says(main, disambiguations, scrubbed, circuits) if answers else _UNANSWERED,
+        says="",
         facts=(
             main,
             *rest,
@@ -66,6 +78,7 @@ def summarise(context: ExperimentContext, measured: WholeMeasurements) -> Outcom
         rows=tuple((site.name, _text(labels[site]), _mapped(site, measured.claimed)) for site in measured.sites),
         beside_paper=(BesidePaper(PREDICTED_ROW, "not reported", str(main.effect), None),),
     )
+    return Summary(outcome, WholeAlgorithmTold(answers, main, disambiguations, scrubbed, circuits))
 
 
 def _accuracy(rows: AnsweredRows, name: str, stimuli: Mapping[str, object]) -> Fact:
@@ -137,55 +150,6 @@ def _verdict(main: Fact, disambiguations: Sequence[Fact]) -> Verdict:
     found = weigh([main])[0]
     first = Verdict.INCONCLUSIVE if found is Verdict.REFUTED else found
     return overall([first, *judge_disambiguations(disambiguations)])
-
-
-def _says(
-    main: Fact, disambiguations: Sequence[Fact], scrubbed: Sequence[Fact], circuits: Sequence[ScrubbedCircuit]
-) -> str:
-    rivals = "; ".join(map(_disambiguation_says, disambiguations))
-    return (
-        f"With two or three sites moved at once the left-to-right hypothesis predicts {main.effect} whole answers, "
-        f"null {main.null.value:.3f}; against rivals: {rivals}{_open_says(disambiguations)}; with all "
-        f"sites scrubbed {scrubbed[0].effect} answers stay, null {scrubbed[0].null.value:.3f}. "
-        f"{_circuit_says(circuits)}"
-    )
-
-
-def _disambiguation_says(disambiguation: Fact) -> str:
-    name, told, proposed = (disambiguation.about[key] for key in ("against", "told", "proposed"))
-    if not told:
-        return f"{name} predicts the same in all {proposed} proposed rows: on these sites nothing tells it from ours"
-    found = f"{name} {disambiguation.effect.hits} to {disambiguation.null.hits} of {disambiguation.effect.n} told apart"
-    return found if is_tested(disambiguation) else f"{found}, all that {proposed} proposed rows had, and too few"
-
-
-def _open_says(disambiguations: Sequence[Fact]) -> str:
-    untested = [
-        str(disambiguation.about["against"]) for disambiguation in disambiguations if not is_tested(disambiguation)
-    ]
-    return f"; whether ours is better than {' and '.join(untested)} is untested" if untested else ""
-
-
-def _circuit_says(circuits: Sequence[ScrubbedCircuit]) -> str:
-    if not circuits:
-        return "There is no map, so sites are whole places and no claimed circuit could be scrubbed."
-    first, *same_operator = circuits
-    said = (
-        f"Sites are the nodes that the map claims. Its circuit of {len(first.claimed.labels)} sites, scrubbed by the "
-        f"map's own labels, keeps {hit_rate(first.computing)} answers, {_beside(first)}."
-    )
-    for circuit in same_operator:
-        said += (
-            f" The other operator stood in {first.turned} of the {first.n_sources} sources that could tell; with the "
-            f"base's in all {circuit.computing.mean():.3f} stay, {_beside(circuit)}."
-        )
-    return said
-
-
-def _beside(circuit: ScrubbedCircuit) -> str:
-    by_chance = (each.mean() for each in (circuit.random_computing, circuit.random_resampled, circuit.floor))
-    nulls = "random roles {:.3f} and {:.3f}, no agreement {:.3f}".format(*by_chance)
-    return f"{circuit.resampled.mean():.3f} with all other nodes resampled; {nulls}"
 
 
 def _mapped(site: InterchangeSite, claimed: ClaimedCircuit | None) -> str:

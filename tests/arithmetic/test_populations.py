@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from arithmetic.slow_route import PROPERTY, chi_square, chi_square_limit, is_share, slow_labels
-from carrylens.arithmetic import Operation, Questions, Stream, StreamKind
-from carrylens.arithmetic import streams as streams_room
-from carrylens.arithmetic.streams import PAPER_BATCH, digit_pairs
+from carrylens.arithmetic import Operation, Population, PopulationKind, Questions
+from carrylens.arithmetic import populations as populations_room
+from carrylens.arithmetic.populations import PAPER_BATCH, digit_pairs
 from carrylens.errors import CarryLensError
 from carrylens.tasks.draws import draw
 
 ADD, SUB, MIX = Operation.ADD, Operation.SUB, Operation.MIX
-NATURAL, PAPER, ENRICHED = StreamKind.NATURAL, StreamKind.PAPER, StreamKind.ENRICHED
-KINDS = list(product(StreamKind, Operation))
+NATURAL, PAPER, ENRICHED = PopulationKind.NATURAL, PopulationKind.PAPER, PopulationKind.ENRICHED
+KINDS = list(product(PopulationKind, Operation))
 
 
 def numbers(digits: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -31,90 +31,95 @@ def numbers(digits: NDArray[np.int8]) -> NDArray[np.int64]:
     counts=st.lists(st.integers(0, 90), min_size=1, max_size=4),
 )
 def test_a_question_is_the_same_whatever_batch_it_is_drawn_in(
-    kind: tuple[StreamKind, Operation], digits: int, seed: int, start: int, counts: list[int]
+    kind: tuple[PopulationKind, Operation], digits: int, seed: int, start: int, counts: list[int]
 ) -> None:
     recipe, operation = kind
-    whole = Stream(recipe, operation, digits, seed).take(start, sum(counts))
+    whole = Population(recipe, operation, digits).draw(seed, start, sum(counts))
     assert len(whole) == sum(counts)
     assert whole.digits == digits
     at = 0
-    for count in counts:  # a stream made anew each time: nothing is remembered
-        assert Stream(recipe, operation, digits, seed).take(start + at, count) == whole[at : at + count]
+    for count in counts:  # a population made anew each time: nothing is remembered
+        assert Population(recipe, operation, digits).draw(seed, start + at, count) == whole[at : at + count]
         at += count
     for row in range(0, sum(counts), 17):
-        assert Stream(recipe, operation, digits, seed).take(start + row, 1) == whole[row : row + 1]
+        assert Population(recipe, operation, digits).draw(seed, start + row, 1) == whole[row : row + 1]
 
 
 @pytest.mark.parametrize(("recipe", "operation"), KINDS)
-def test_a_stream_only_asks_for_its_operation(recipe: StreamKind, operation: Operation) -> None:
-    minus = Stream(recipe, operation, 5, 1).take(0, 2000).minus
+def test_a_population_has_questions_of_its_operation_alone(recipe: PopulationKind, operation: Operation) -> None:
+    minus = Population(recipe, operation, 5).draw(1, 0, 2000).minus
     assert {ADD: not minus.any(), SUB: minus.all(), MIX: minus.any() and not minus.all()}[operation]
 
 
 def test_seeds_recipes_operations_and_widths_all_make_a_difference() -> None:
-    streams = [Stream(recipe, operation, 8, seed) for recipe, operation in KINDS for seed in (0, 1, 2**32, 2**64 + 1)]
-    operands = [stream.take(0, 50) for stream in streams]
-    assert len({(batch.first.tobytes(), batch.second.tobytes()) for batch in operands}) == len(streams)
-    for recipe in StreamKind:
-        narrow, wide = (Stream(recipe, ADD, digits, 0).take(0, 50) for digits in (8, 9))
+    seeds = (0, 1, 2**32, 2**64 + 1)
+    operands = [Population(*kind, 8).draw(seed, 0, 50) for kind in KINDS for seed in seeds]
+    assert len({(batch.first.tobytes(), batch.second.tobytes()) for batch in operands}) == len(operands)
+    for recipe in PopulationKind:
+        narrow, wide = (Population(recipe, ADD, digits).draw(0, 0, 50) for digits in (8, 9))
         assert narrow.first.tolist() != wide.first[:, :8].tolist()
         assert narrow.first.tolist() != wide.first[:, 1:].tolist()
 
 
-def test_no_two_streams_share_their_draws() -> None:
-    streams = [Stream(*kind, digits, seed) for kind in KINDS for digits in (1, 8, 40) for seed in (0, 1, 2**32)]
-    assert len({stream.key for stream in streams}) == len(streams)
+def test_no_two_populations_share_their_draws() -> None:
+    populations = [Population(*kind, digits) for kind in KINDS for digits in (1, 8, 40)]
+    keys = [population.key(seed) for population in populations for seed in (0, 1, 2**32)]
+    assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize(("recipe", "operation"), KINDS)
-def test_a_question_far_down_a_stream_is_as_quick_as_the_first(recipe: StreamKind, operation: Operation) -> None:
-    far = Stream(recipe, operation, 40, 1).take(10**15 + 7, 2)
-    assert far[1:] == Stream(recipe, operation, 40, 1).take(10**15 + 8, 1)
+def test_a_question_far_down_a_population_is_as_quick_as_the_first(
+    recipe: PopulationKind, operation: Operation
+) -> None:
+    far = Population(recipe, operation, 40).draw(1, 10**15 + 7, 2)
+    assert far[1:] == Population(recipe, operation, 40).draw(1, 10**15 + 8, 1)
 
 
-@pytest.mark.parametrize("recipe", list(StreamKind))
-def test_questions_of_a_stream_do_not_repeat(recipe: StreamKind) -> None:
-    texts = Stream(recipe, MIX, 20, 3).take(0, 5000).text()
+@pytest.mark.parametrize("recipe", list(PopulationKind))
+def test_questions_of_a_population_do_not_repeat(recipe: PopulationKind) -> None:
+    texts = Population(recipe, MIX, 20).draw(3, 0, 5000).text()
     assert len(set(texts)) > 4990
 
 
-@pytest.mark.parametrize("recipe", list(StreamKind))
+@pytest.mark.parametrize("recipe", list(PopulationKind))
 @pytest.mark.parametrize(("seed", "start", "count"), [(-1, 0, 1), (0, -1, 1), (0, -64, 1), (0, 0, -1), (0, 100, -1)])
-def test_negative_seeds_starts_and_counts_are_refused(recipe: StreamKind, seed: int, start: int, count: int) -> None:
-    with pytest.raises(CarryLensError, match="cannot be drawn"):
-        Stream(recipe, ADD, 4, seed).take(start, count)
+def test_negative_seeds_starts_and_counts_are_refused(
+    recipe: PopulationKind, seed: int, start: int, count: int
+) -> None:
+    with pytest.raises(CarryLensError, match="start.*count.*seed"):
+        Population(recipe, ADD, 4).draw(seed, start, count)
 
 
-def test_what_is_no_kind_or_no_operation_has_no_stream() -> None:
-    with pytest.raises(CarryLensError, match="'natural' is no kind of stream. Give StreamKind.NATURAL"):
-        Stream("natural", ADD, 4, 0)  # type: ignore[arg-type]
-    with pytest.raises(CarryLensError, match="'add' is no operation. Give Operation.ADD"):
-        Stream(NATURAL, "add", 4, 0)  # type: ignore[arg-type]
+def test_what_is_no_kind_or_no_operation_has_no_population() -> None:
+    with pytest.raises(CarryLensError, match=r"'natural'.*PopulationKind\.NATURAL"):
+        Population("natural", ADD, 4)  # type: ignore[arg-type]
+    with pytest.raises(CarryLensError, match=r"'add'.*Operation\.ADD"):
+        Population(NATURAL, "add", 4)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("digits", [0, 41])
-def test_a_width_that_is_none_has_no_stream(digits: int) -> None:
-    with pytest.raises(CarryLensError, match="is no width"):
-        Stream(NATURAL, ADD, digits, 0)
+def test_a_width_that_is_none_has_no_population(digits: int) -> None:
+    with pytest.raises(CarryLensError, match=rf"^{digits}\b.*40"):
+        Population(NATURAL, ADD, digits)
 
 
 @pytest.mark.parametrize(("operation", "share"), [(ADD, 0.5), (SUB, 1.0), (MIX, -0.1), (MIX, 1.1), (MIX, float("nan"))])
 def test_a_share_of_subtractions_that_does_not_fit_is_refused(operation: Operation, share: float) -> None:
-    with pytest.raises(CarryLensError, match="Write a share from 0 to 1, and only for mix"):
-        Stream(NATURAL, operation, 4, 0, minus_share=share)
+    with pytest.raises(CarryLensError, match=rf"{share}.*'{operation.value}'.*mix"):
+        Population(NATURAL, operation, 4, minus_share=share)
 
 
 @pytest.mark.parametrize(("recipe", "share"), [(NATURAL, 0.5), (ENRICHED, 0.5), (PAPER, 0.66)])
-def test_the_share_of_subtractions_is_the_recipe_s_own_unless_it_is_given(recipe: StreamKind, share: float) -> None:
+def test_the_share_of_subtractions_is_the_recipe_s_own_unless_it_is_given(recipe: PopulationKind, share: float) -> None:
     step = PAPER_BATCH if recipe is PAPER else 1
     for given_share in (None, 0.0, 0.2, 0.8, 1.0):
-        minus = Stream(recipe, MIX, 1, 4, minus_share=given_share).take(0, 4000 * step).minus[::step]
+        minus = Population(recipe, MIX, 1, minus_share=given_share).draw(4, 0, 4000 * step).minus[::step]
         assert is_share(int(minus.sum()), 4000, share if given_share is None else given_share)
 
 
 def test_natural_digits_are_uniform() -> None:
     # Chi-square over all digit pairs of each column and of neighbouring columns; each bound is one in a million.
-    questions = Stream(NATURAL, MIX, 6, 5).take(0, 200_000)
+    questions = Population(NATURAL, MIX, 6).draw(5, 0, 200_000)
     digits = np.concatenate([questions.first, questions.second], axis=1).astype(np.int64)
     for left, right in [*((k, k + 6) for k in range(6)), *((k, k + 1) for k in range(11))]:
         counts = np.bincount(digits[:, left] * 10 + digits[:, right], minlength=100)
@@ -124,7 +129,7 @@ def test_natural_digits_are_uniform() -> None:
 
 
 def paper_batches(operation: Operation, digits: int, n_batches: int) -> tuple[Questions, NDArray[np.int64]]:
-    questions = Stream(PAPER, operation, digits, 6).take(0, n_batches * PAPER_BATCH)
+    questions = Population(PAPER, operation, digits).draw(6, 0, n_batches * PAPER_BATCH)
     return questions, np.repeat(np.arange(n_batches), PAPER_BATCH)
 
 
@@ -209,7 +214,7 @@ def alike_shares(digits: int) -> list[float]:
 @pytest.mark.parametrize("digits", [6, 12])
 def test_enriched_questions_have_the_stated_shares_of_alike_columns(operation: Operation, digits: int) -> None:
     total = 200_000
-    questions = Stream(ENRICHED, operation, digits, 7).take(0, total)
+    questions = Population(ENRICHED, operation, digits).draw(7, 0, total)
     pairs = questions.first == questions.second if operation is SUB else questions.first + questions.second == 9
     counts = np.bincount(pairs.sum(axis=1), minlength=digits + 1)
     expected = np.array(alike_shares(digits)) * total
@@ -219,7 +224,7 @@ def test_enriched_questions_have_the_stated_shares_of_alike_columns(operation: O
 
 def test_enriched_subtractions_have_equal_near_and_nearly_alike_operands_of_both_signs() -> None:
     total, n = 100_000, 6
-    questions = Stream(ENRICHED, SUB, n, 8).take(0, total)
+    questions = Population(ENRICHED, SUB, n).draw(8, 0, total)
     difference = numbers(questions.first) - numbers(questions.second)
     equal = int((difference == 0).sum())
     assert is_share(equal, total, alike_shares(n)[n])
@@ -240,7 +245,7 @@ def test_enriched_subtractions_have_equal_near_and_nearly_alike_operands_of_both
 
 def test_enriched_additions_mirror_them_in_the_nines_complement() -> None:
     total, n = 100_000, 6
-    questions = Stream(ENRICHED, ADD, n, 9).take(0, total)
+    questions = Population(ENRICHED, ADD, n).draw(9, 0, total)
     excess = numbers(questions.first) + numbers(questions.second) - (10**n - 1)
     assert is_share(int((excess == 0).sum()), total, alike_shares(n)[n])
     near = (excess != 0) & (abs(excess) <= 9)
@@ -253,9 +258,9 @@ def test_enriched_additions_mirror_them_in_the_nines_complement() -> None:
 
 def of_one_kind(monkeypatch: pytest.MonkeyPatch, kind: str, digits: int) -> Questions:
     """Enriched subtractions that are all of one kind."""
-    assert kind in streams_room.ENRICHED
-    monkeypatch.setattr(streams_room, "ENRICHED", {name: float(name == kind) for name in streams_room.ENRICHED})
-    return Stream(ENRICHED, SUB, digits, 13).take(0, 60_000)
+    assert kind in populations_room.ENRICHED
+    monkeypatch.setattr(populations_room, "ENRICHED", {name: float(name == kind) for name in populations_room.ENRICHED})
+    return Population(ENRICHED, SUB, digits).draw(13, 0, 60_000)
 
 
 @pytest.mark.parametrize("digits", [1, 2, 6])
@@ -307,16 +312,16 @@ def test_columns_are_alike_at_a_rate_of_each_question_s_own(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("operation", list(Operation))
-def test_one_digit_streams_are_enriched_without_leaving_the_width(operation: Operation) -> None:
-    questions = Stream(ENRICHED, operation, 1, 11).take(0, 20_000)
+def test_one_digit_populations_are_enriched_without_leaving_the_width(operation: Operation) -> None:
+    questions = Population(ENRICHED, operation, 1).draw(11, 0, 20_000)
     pairs = set(zip(questions.first[:, 0].tolist(), questions.second[:, 0].tolist(), strict=True))
     assert len(pairs) == 100
 
 
 @pytest.mark.parametrize("digits", [10, 20, 40])
 def test_deep_cascades_stay_common_at_every_width(digits: int) -> None:
-    additions = [slow_labels(text) for text in Stream(ENRICHED, ADD, digits, 12).take(0, 4000).text()]
-    subtractions = [slow_labels(text) for text in Stream(ENRICHED, SUB, digits, 12).take(0, 4000).text()]
+    additions = [slow_labels(text) for text in Population(ENRICHED, ADD, digits).draw(12, 0, 4000).text()]
+    subtractions = [slow_labels(text) for text in Population(ENRICHED, SUB, digits).draw(12, 0, 4000).text()]
     half = digits // 2
     for found, deepest in ((additions, {"S5"}), (subtractions, {"M4", "N4"})):
         depths = [max(labels.cascade or 0, labels.sign or 0) for labels in found]

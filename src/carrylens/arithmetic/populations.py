@@ -1,7 +1,7 @@
-"""Streams: endless seeded questions, the i-th one the same however they are drawn.
+"""Populations: questions of a kind, the i-th one of a seed the same however they are drawn.
 
-Takes  a kind, an operation, a number of digits and a seed.
-Gives  any range of the stream's questions.
+Takes  a kind, an operation, a number of digits, a seed and a range of indices.
+Gives  any range of the population's questions.
 Never  depends on the size of a batch, or on what was drawn before.
 
 The kinds:
@@ -27,8 +27,8 @@ from carrylens.errors import CarryLensError
 from carrylens.tasks.draws import Draws, below, chance, check_range, draw
 
 
-class StreamKind(Enum):
-    """How a stream makes its questions."""
+class PopulationKind(Enum):
+    """How the questions of a population are drawn."""
 
     NATURAL = "natural"
     PAPER = "paper"
@@ -44,83 +44,66 @@ _PAPER_ENRICHED, _PAPER_NINES, _PAPER_EQUAL = 0.40, 0.40, 0.01
 
 
 @dataclass(frozen=True)
-class Stream:
-    """Seeded questions of one kind. `minus_share` is the share of subtractions where the operation is mixed.
+class Population:
+    """Questions of one kind, to be drawn with any seed. `minus_share` is the share of subtractions of a mixed one.
 
-    >>> stream = Stream(StreamKind.ENRICHED, Operation.ADD, digits=6, seed=1)
-    >>> stream.take(1000, 3) == stream.take(0, 1010)[1000:1003]
+    `small`: no sum has more digits than its operands, as every top digit is halved.
+
+    >>> population = Population(PopulationKind.ENRICHED, Operation.ADD, digits=6)
+    >>> population.draw(1, 1000, 3) == population.draw(1, 0, 1010)[1000:1003]
     True
     """
 
-    kind: StreamKind
+    kind: PopulationKind
     operation: Operation
     digits: int
-    seed: int
     minus_share: float | None = None
+    small: bool = False
 
     def __post_init__(self) -> None:
         check_digits(self.digits)
         check_operation(self.operation)
-        if not isinstance(self.kind, StreamKind):
-            choices = ", ".join(f"StreamKind.{choice.name}" for choice in StreamKind)
-            raise CarryLensError(f"{self.kind!r} is no kind of stream. Give {choices}.")
+        if not isinstance(self.kind, PopulationKind):
+            choices = ", ".join(f"PopulationKind.{choice.name}" for choice in PopulationKind)
+            raise CarryLensError(f"{self.kind!r} is no kind of population. Give {choices}.")
         if self.minus_share is not None and not (self.operation is Operation.MIX and 0 <= self.minus_share <= 1):
             raise CarryLensError(
                 f"A share of {self.minus_share} subtractions does not fit {self.operation.value!r}. "
                 "Write a share from 0 to 1, and only for mix."
             )
 
-    def take(self, start: int, count: int) -> Questions:
-        """Questions `start` to `start + count - 1` of the stream."""
-        check_range(self.key, start, count)
-        make = {StreamKind.NATURAL: _natural, StreamKind.PAPER: _paper, StreamKind.ENRICHED: _enriched}[self.kind]
-        return make(self, start, count)
-
-    @property
-    def key(self) -> tuple[int, ...]:
-        """What the draws depend on; the share of subtractions only decides what is made of them."""
-        return (self.seed, list(StreamKind).index(self.kind), list(Operation).index(self.operation), self.digits)
-
-    def minus(self, draws: Draws) -> NDArray[np.bool_]:
-        """Which questions, or batches, subtract: one draw each."""
-        default = 0.66 if self.kind is StreamKind.PAPER else 0.5
-        mixed = default if self.minus_share is None else self.minus_share
-        share = {Operation.ADD: 0.0, Operation.SUB: 1.0, Operation.MIX: mixed}[self.operation]
-        return chance(draws, share)
-
-
-@dataclass(frozen=True)
-class Population:
-    """The questions of a kind of stream, to be drawn with any seed. `small`: no sum has more digits than its operands.
-
-    Then every top digit is halved.
-    """
-
-    kind: StreamKind
-    operation: Operation
-    digits: int
-    minus_share: float | None = None
-    small: bool = False
-
     def draw(self, seed: int, start: int, count: int) -> Questions:
-        """Questions `start` to `start + count - 1` of the stream with this seed."""
-        drawn = Stream(self.kind, self.operation, self.digits, seed, self.minus_share).take(start, count)
+        """Questions `start` to `start + count - 1` of the population drawn with this seed."""
+        check_range(self.key(seed), start, count)
+        make = {PopulationKind.NATURAL: _natural, PopulationKind.PAPER: _paper, PopulationKind.ENRICHED: _enriched}
+        drawn = make[self.kind](self, seed, start, count)
         if not self.small:
             return drawn
         halved = np.array([*[1] * (self.digits - 1), 2], dtype=np.int8)
         return Questions(drawn.first // halved, drawn.second // halved, drawn.minus)
 
+    def key(self, seed: int) -> tuple[int, ...]:
+        """What the draws depend on; the share of subtractions only decides what is made of them."""
+        return (seed, list(PopulationKind).index(self.kind), list(Operation).index(self.operation), self.digits)
 
-def _natural(stream: Stream, start: int, count: int) -> Questions:
-    draws = draw(stream.key, start, count, 1 + stream.digits)
+    def minus(self, draws: Draws) -> NDArray[np.bool_]:
+        """Which questions, or batches, subtract: one draw each."""
+        default = 0.66 if self.kind is PopulationKind.PAPER else 0.5
+        mixed = default if self.minus_share is None else self.minus_share
+        share = {Operation.ADD: 0.0, Operation.SUB: 1.0, Operation.MIX: mixed}[self.operation]
+        return chance(draws, share)
+
+
+def _natural(population: Population, seed: int, start: int, count: int) -> Questions:
+    draws = draw(population.key(seed), start, count, 1 + population.digits)
     first, second = digit_pairs(draws[:, 1:])
-    return Questions(first, second, stream.minus(draws[:, 0]))
+    return Questions(first, second, population.minus(draws[:, 0]))
 
 
-def _enriched(stream: Stream, start: int, count: int) -> Questions:
-    n = stream.digits
-    draws = draw(stream.key, start, count, 6 + 2 * n)
-    minus, kind = stream.minus(draws[:, 0]), _kinds(draws[:, 1])
+def _enriched(population: Population, seed: int, start: int, count: int) -> Questions:
+    n = population.digits
+    draws = draw(population.key(seed), start, count, 6 + 2 * n)
+    minus, kind = population.minus(draws[:, 0]), _kinds(draws[:, 1])
     first, second = digit_pairs(draws[:, 6 : 6 + n])
     step = 1 + below(draws[:, 4], 9).astype(np.int8)
     with_chance_p = draws[:, 6 + n :] < draws[:, 2:3]  # p is drawn once per question
@@ -133,8 +116,8 @@ def _enriched(stream: Stream, start: int, count: int) -> Questions:
     }
     for name, alternative in alternatives.items():
         second = np.where((kind == name)[:, None], alternative, second)
-    swapped = chance(draws[:, 5], 0.5)[:, None]  # which of the two operands was the one changed
-    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    exchanged = chance(draws[:, 5], 0.5)[:, None]  # which of the two operands was the one changed
+    first, second = np.where(exchanged, second, first), np.where(exchanged, first, second)
     return Questions(first, np.where(minus[:, None], second, np.int8(9) - second), minus)
 
 
@@ -159,12 +142,12 @@ def _ripple(digits: Digits, step: NDArray[np.int8]) -> tuple[Digits, NDArray[np.
     return moved, left != 0
 
 
-def _paper(stream: Stream, start: int, count: int) -> Questions:
-    n, cells = stream.digits, PAPER_BATCH * stream.digits
+def _paper(population: Population, seed: int, start: int, count: int) -> Questions:
+    n, cells = population.digits, PAPER_BATCH * population.digits
     batch = start // PAPER_BATCH
     n_batches = -(-(start + count) // PAPER_BATCH) - batch
-    draws = draw(stream.key, batch, n_batches, 4 + 2 * cells)
-    minus, enriched = stream.minus(draws[:, 0])[:, None], chance(draws[:, 1], _PAPER_ENRICHED)[:, None]
+    draws = draw(population.key(seed), batch, n_batches, 4 + 2 * cells)
+    minus, enriched = population.minus(draws[:, 0])[:, None], chance(draws[:, 1], _PAPER_ENRICHED)[:, None]
     first, second = digit_pairs(draws[:, 4 : 4 + cells])
     nines = enriched & ~minus & _smallest(draws[:, 4 + cells :], int(_PAPER_NINES * cells))
     changes_first = chance(draws[:, 2], 0.5)[:, None]

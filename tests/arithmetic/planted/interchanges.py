@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from carrylens.arithmetic.algorithms import answers
+from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation, Questions
-from carrylens.arithmetic.streams import Stream, StreamKind
 from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.model import HookFunction, HookPoint, Transformer
 from carrylens.nodes import Node
@@ -27,7 +27,7 @@ def answer_tokens(questions: Questions, given: Answers) -> Tensor:
 
 
 def questions_of(operation: Operation, digits: int, count: int, seed: int) -> Questions:
-    return Stream(StreamKind.ENRICHED, operation, digits, seed).take(0, count)
+    return Population(PopulationKind.ENRICHED, operation, digits).draw(seed, 0, count)
 
 
 @torch.inference_mode()
@@ -38,7 +38,7 @@ def answered(model: Transformer, questions: Questions, hooks: Collection[Hook] =
     return logits[:, places].argmax(-1)
 
 
-class Swaps:
+class Interchanges:
     """Interchanges between the same base and source questions, one pass of each remembered."""
 
     @torch.inference_mode()
