@@ -26,7 +26,6 @@ class Model {
       read: new Float64Array(this.end * this.dModel),
       hidden: new Float64Array(this.end * Math.max(1, this.dMlp)),
       scores: new Float64Array(this.end),
-      noBias: new Float64Array(this.dModel),
     };
   }
 
@@ -125,7 +124,7 @@ class Model {
   }
 
   passLayer(pass, l, dirty, edits) {
-    const { end, dModel, inner, nHeads, dHead } = this, here = pass.layers[l];
+    const { end, dModel, inner, dHead } = this, here = pass.layers[l];
     const first = pass.shown ? 0 : this.firstComputed(l), acting = edits.filter((edit) => edit.layer === l);
     const isAnew = this.attend(pass, l, dirty, first);
     const heads = acting.filter((edit) => edit.head !== null && edit.position >= first && edit.position < end);

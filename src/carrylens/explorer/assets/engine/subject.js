@@ -11,7 +11,6 @@ class Subject {
     this.task = new Task(data.layout, this.causal, data.questions);
     this.model = new Model(data.model);
     this.passes = new Map();
-    this.spare = new Map();
   }
 
   // The clean pass of a question that is read with its right answer; those asked last are kept.

@@ -49,8 +49,8 @@ class AnswerRows {
       return ["The algorithm under ", h("b", { class: "mono", text: page.doText() }), " predicts ", text(view.predicted), "; the model says ", text(view.shown.tokens), ": it ", mark(good), ". One click is one question: N = 1."];
     }
     const same = view.shown.tokens.every((token, t) => token === view.clean.tokens[t]);
-    const swaps = store.state.edits.some(({ fill }) => fill === "source");
-    const why = swaps ? "No role of the map says what these nodes carry, so say it yourself below." : "An ablation takes information away, so the algorithm predicts no other answer.";
+    const isInterchange = store.state.edits.some(({ fill }) => fill === "source");
+    const why = isInterchange ? "No role of the map says what these nodes carry, so say it yourself below." : "An ablation takes information away, so the algorithm predicts no other answer.";
     return ["With this edit the model says ", text(view.shown.tokens), same ? ", as without it. " : [" instead of ", text(view.clean.tokens), ". "], why, " One click is one question: N = 1."];
   }
 }

@@ -25,7 +25,7 @@ class Board {
     this.element.addEventListener("click", (event) => this.onClick(event.target.closest("[data-node]")));
   }
 
-  row(name, label, kind, title = "") {
+  row(label, kind, title = "") {
     const head = h("div", { class: `label ${kind}`, role: "rowheader", title, text: label });
     const row = h("div", { class: `row ${kind}`, role: "row" }, head);
     this.element.append(row);
@@ -40,14 +40,14 @@ class Board {
 
   lensRow(layer) {
     const { model, task } = this.page.subject, isLast = layer === model.nLayers;
-    const row = this.row(`lens${layer}`, isLast ? "answers" : `after L${layer - 1}`, "lens",
+    const row = this.row(isLast ? "answers" : `after L${layer - 1}`, "lens",
       isLast ? "What the model answers" : "What each place would answer if its stream were read here: the logit lens");
     return task.slots.map((_, p) => this.place(row, p, h("div", { class: "cell lens", role: "gridcell" })));
   }
 
   nodeRow(layer, head) {
     const { model, task } = this.page.subject;
-    const row = this.row("", head === null ? `L${layer} MLP` : `L${layer} H${head}`, `nodes layer${layer % 2}`);
+    const row = this.row(head === null ? `L${layer} MLP` : `L${layer} H${head}`, `nodes layer${layer % 2}`);
     task.slots.forEach((slot, position) => {
       const name = nodeName({ position, layer, head });
       // A challenge does not tell which nodes nothing reads: decoys stand there, too.
@@ -61,7 +61,7 @@ class Board {
   }
 
   tokenRow() {
-    const { task } = this.page.subject, tokens = this.row("", "token", "tokens"), names = this.row("", "place", "places");
+    const { task } = this.page.subject, tokens = this.row("token", "tokens"), names = this.row("place", "places");
     this.tokens = task.slots.map((_, p) => this.place(tokens, p, h("div", { class: "cell token", role: "gridcell" })));
     task.slots.forEach((slot, p) => this.place(names, p, h("div", { class: "cell name", role: "columnheader", text: slot.name })));
     this.algorithmAt = this.element.children.length;

@@ -50,7 +50,7 @@ class TouchPanel {
     }
     const edit = store.editOf(name), looks = attention.words(name);
     const fills = Object.keys(FILLS).map((fill) =>
-      button(fill === "source" ? "Interchange" : `Ablate: ${fill}`, () => store.toggle(name, fill), { class: fill === "source" ? "fill swap" : "fill", "aria-pressed": String(edit?.fill === fill), title: FILL_HELP[fill], "data-key": `fill ${fill}` }));
+      button(fill === "source" ? "Interchange" : `Ablate: ${fill}`, () => store.toggle(name, fill), { class: fill === "source" ? "fill interchange" : "fill", "aria-pressed": String(edit?.fill === fill), title: FILL_HELP[fill], "data-key": `fill ${fill}` }));
     replaceKept(this.node,
       h("h3", {}, h("span", { class: "mono", text: name }), h("span", { class: "soft", text: ` ${page.saidNode(name)}` })),
       looks ? h("p", { class: "small", text: `Looks at ${looks}.` }) : null,
