@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from carrylens.benchmark.leaderboard import Leaderboard
     from carrylens.benchmark.method_interface import DiscoveryMethod, Found, Given
     from carrylens.model.transformer import Transformer
+    from carrylens.workflow.exploring import Explorer
 
-__all__ = ["CarryLensError", "__version__", "benchmark", "load"]
+__all__ = ["CarryLensError", "__version__", "benchmark", "explore", "load"]
 
 __version__ = "0.1.0"
 
@@ -48,3 +49,10 @@ def benchmark(
     return benchmarking.benchmark(
         benchmarking.BenchmarkChoice(methods, suites, split, quick=quick, n_seeds=seeds, out=kept)
     )
+
+
+def explore(model: str | Path | Transformer, *, half: bool = False) -> Explorer:
+    """One page that runs the model: a notebook shows it, `save` writes it to a file that any browser opens."""
+    from carrylens.workflow.exploring import explore as explore_model
+
+    return explore_model(model, half=half)

@@ -21,7 +21,7 @@ STUDY = (
     "arithmetic.family",
 )
 """Arithmetic, the first study: each room may import the instrument, and those of the study before it."""
-PEOPLE = ("report", "explore", "bench", "workflow", "terminal", "cli", "__main__")
+PEOPLE = ("report", "explorer", "bench", "workflow", "terminal", "cli", "__main__")
 """What people touch: each may import everything before it."""
 ROOMS = (*INSTRUMENT, *STUDY, *PEOPLE)
 
