@@ -101,7 +101,12 @@ class Bench:
         from carrylens.steps import finish
 
         token = {"place": "A5", "token": "+", "p": 0.5}
-        question = {"question": "12345+54321=", "given": "12345+54321", "answer": "+066666", "right": "+066666"}
+        question: dict[str, object] = {
+            "question": "12345+54321=",
+            "given": "12345+54321",
+            "answer": "+066666",
+            "right": "+066666",
+        }
         question |= {"tokens": [token], "swaps": []}
         test = json.loads((self.folder / "test.json").read_bytes())
         worked = {"model": NAME, "sha256": test["sha256"], "questions": [question]}
