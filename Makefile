@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
-.PHONY: demo test fast unit parity parity2 parity4 format lint types docs leaderboard clean
+.PHONY: demo test fast unit parity parity2 parity4 torture format lint types docs leaderboard clean
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
@@ -43,6 +43,10 @@ parity2: .venv-parity/ready
 
 parity4: .venv-parity4/ready
 	$(call whole,PYTHONPATH=src .venv-parity4/bin/python -m pytest -q tests/parity4)
+
+# Hundreds of damaged files of every kind, given to every command that reads them; the tests run a few.
+torture: .venv/ready
+	PYTHONPATH=tests $(BIN)/python -m torture.corruption --random 300 --crafted 100
 
 format: .venv/ready
 	$(BIN)/ruff format .

@@ -29,7 +29,7 @@ _NESTED = (dict, list)
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 """A number of things: up to where a float, too, tells one from the next."""
-Size = Annotated[int, msgspec.Meta(ge=1, le=1 << 53)]
+PositiveCount = Annotated[int, msgspec.Meta(ge=1, le=1 << 53)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 _Record = TypeVar("_Record")

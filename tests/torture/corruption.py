@@ -80,6 +80,10 @@ class Bench:
         self.planted = root / "planted_model"
         self._make()
         self.whole = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+        for reader in {reader for readers in READERS.values() for reader in readers if reader[0] != "import"}:
+            became, said = run_command(root, self.words(reader, root / "description.json"))
+            assert became == "done", f"{reader} does not work on whole files: {said}"
+            self.restore()
 
     def _make(self) -> None:
         from carrylens.arithmetic.zoo.sources import SHIPPED
@@ -97,7 +101,13 @@ class Bench:
         from carrylens.steps import finish
 
         token = {"place": "A5", "token": "+", "p": 0.5}
-        question = {"question": "1", "given": "1", "answer": "1", "right": "1", "tokens": [token], "swaps": []}
+        question: dict[str, object] = {
+            "question": "12345+54321=",
+            "given": "12345+54321",
+            "answer": "+066666",
+            "right": "+066666",
+        }
+        question |= {"tokens": [token], "swaps": []}
         test = json.loads((self.folder / "test.json").read_bytes())
         worked = {"model": NAME, "sha256": test["sha256"], "questions": [question]}
         finish(self.folder, "work", {"map": "0"}, {"worked.json": json.dumps(worked).encode()})

@@ -69,10 +69,9 @@ def test_threads_that_would_crash_are_refused() -> None:
 
 
 def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
-    for size in ({"d_model": 10**9}, {"n_layers": 10**9}, {"d_mlp": 10**14}):
-        sizes = {"n_layers": 1, "n_heads": 1, "d_model": 8, "d_head": 8, "d_mlp": 8, **size}
-        with pytest.raises(CarryLensError, match=f"{next(iter(size.values())):,}" if "d_mlp" not in size else "MiB"):
-            Transformer(ModelConfig(*sizes.values(), n_ctx=3, d_vocab=5, d_vocab_out=2, reads=range(2, 3)))
+    for layers, width, mlp in ((10**9, 8, 8), (1, 10**9, 8), (1, 8, 10**14)):
+        with pytest.raises(CarryLensError, match="MiB"):
+            Transformer(ModelConfig(layers, 1, width, 8, mlp, n_ctx=3, d_vocab=5, d_vocab_out=2, reads=range(2, 3)))
 
 
 def test_a_zip_bomb_is_refused_by_its_declared_size(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from carrylens.discovery.behaviours import Behaviour, PlaceUse
 from carrylens.discovery.map_checks import check_map
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
-from carrylens.json_records import Count, Schema, Share, Size, to_plain, to_text
+from carrylens.json_records import Count, PositiveCount, Schema, Share, to_plain, to_text
 from carrylens.nodes import Node
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.fingerprint import fingerprint
@@ -200,9 +200,9 @@ class MapRecord(Struct, frozen=True, kw_only=True):
     task: dict[str, Any] | UnsetType = UNSET
     causal: str | UnsetType = UNSET
     operation: str | UnsetType = UNSET
-    digits: Size | UnsetType = UNSET
-    n_layers: Size
-    n_heads: Size
+    digits: PositiveCount | UnsetType = UNSET
+    n_layers: PositiveCount
+    n_heads: PositiveCount
     nodes: tuple[Usefulness, ...]
     roles: tuple[Role, ...]
     stimuli: dict[str, Any] = {}

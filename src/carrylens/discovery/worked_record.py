@@ -42,7 +42,7 @@ class WorkedInterchange(Struct):
     null: Rate
 
 
-class WorkedQuestion(Struct):
+class WorkedQuestionRecord(Struct):
     """One question: as it is asked, as it was given, what was answered, what is right."""
 
     question: str
@@ -58,7 +58,7 @@ class WorkedRecord(Struct):
 
     model: str
     sha256: str | None
-    questions: list[WorkedQuestion]
+    questions: list[WorkedQuestionRecord]
 
 
 _SCHEMA = Schema(WorkedRecord, "record of worked questions", "Explain the model again.")

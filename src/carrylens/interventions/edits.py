@@ -25,7 +25,7 @@ from carrylens.json_records import Schema, to_text
 
 Sites = str | Iterable[str | Site]
 Vector = tuple[float, ...]
-Slot = Annotated[int, Meta(ge=0)]
+SlotNumber = Annotated[int, Meta(ge=0)]
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
@@ -267,8 +267,8 @@ class _ChangeText(Struct, tag_field="change"):
 class _ReplaceText(_ChangeText, tag="replace"):
     sites: list[str]
     fill: Fill
-    source: Slot = 0
-    seed: Slot = 0
+    source: SlotNumber = 0
+    seed: SlotNumber = 0
     share: float = 1.0
     basis: list[list[float]] = []
 
@@ -276,7 +276,7 @@ class _ReplaceText(_ChangeText, tag="replace"):
 class _KeepOnlyText(_ChangeText, tag="keep-only"):
     nodes: list[str]
     fill: Fill
-    seed: Slot = 0
+    seed: SlotNumber = 0
 
 
 class _AddText(_ChangeText, tag="add"):
@@ -287,14 +287,14 @@ class _AddText(_ChangeText, tag="add"):
 
 class _DifferencePatchText(_ChangeText, tag="shift"):
     sites: list[str]
-    source: Slot = 0
-    less: Slot = 1
+    source: SlotNumber = 0
+    less: SlotNumber = 1
 
 
 class _EdgeText(_ChangeText, tag="edge"):
     senders: list[str]
     receivers: list[str]
-    source: Slot = 0
+    source: SlotNumber = 0
     share: float = 1.0
     norm: Norm = Norm.RECOMPUTED
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from carrylens.errors import CarryLensError
-from carrylens.json_records import Count, Schema, Size, to_text
+from carrylens.json_records import Count, PositiveCount, Schema, to_text
 
 ACT_FNS = ("relu", "gelu", "gelu_new", "gelu_fast")
 """TransformerLens's names: GELU is exact, the other two are its tanh form."""
@@ -115,14 +115,14 @@ def check_memory(config: ModelConfig) -> None:
 class ConfigRecord(Struct, kw_only=True):
     """The whole of `config.json`: the shape, what follows from it for the reader's comfort, and the model's task."""
 
-    n_layers: Size
-    n_heads: Size
-    d_model: Size
-    d_head: Size
+    n_layers: PositiveCount
+    n_heads: PositiveCount
+    d_model: PositiveCount
+    d_head: PositiveCount
     d_mlp: Count
-    n_ctx: Size
-    d_vocab: Size
-    d_vocab_out: Size
+    n_ctx: PositiveCount
+    d_vocab: PositiveCount
+    d_vocab_out: PositiveCount
     reads: tuple[Count, Count]
     act_fn: str
     normalization: str
@@ -151,11 +151,11 @@ class FirstConfigRecord(Struct, kw_only=True):
     """A `config.json` of version one, which knew one layout only: all else follows from the number of digits."""
 
     digits: Annotated[int, Meta(ge=1, le=LONGEST)]
-    n_layers: Size
-    n_heads: Size
-    d_model: Size
-    d_head: Size
-    d_mlp: Size
+    n_layers: PositiveCount
+    n_heads: PositiveCount
+    d_model: PositiveCount
+    d_head: PositiveCount
+    d_mlp: PositiveCount
     seed: Count
     d_vocab: int | UnsetType = UNSET
     n_ctx: int | UnsetType = UNSET

@@ -13,11 +13,11 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType, convert
 
 from carrylens.errors import CarryLensError
-from carrylens.json_records import Schema, Share, Size, to_plain, to_text
+from carrylens.json_records import PositiveCount, Schema, Share, to_plain, to_text
 
 HISTORY = "training.jsonl"
 
-Note = dict[str, Any]
+HistoryNote = dict[str, Any]
 """A line of the history as plain data."""
 
 
@@ -27,14 +27,14 @@ class RunFields(Struct):
     name: str
     kind: str | UnsetType = UNSET
     stream: str | UnsetType = UNSET
-    batch: Size | UnsetType = UNSET
+    batch: PositiveCount | UnsetType = UNSET
     adam_rate: float | UnsetType = UNSET
     muon_rate: float | UnsetType = UNSET
     tail: Share | UnsetType = UNSET
     silent_start: bool | UnsetType = UNSET
     steady: Share | UnsetType = UNSET
     device: str | UnsetType = UNSET
-    threads: Size | UnsetType = UNSET
+    threads: PositiveCount | UnsetType = UNSET
     inserted_from: str | UnsetType = UNSET
     inserted_sha256: str | UnsetType = UNSET
     placement: str | UnsetType = UNSET
@@ -44,7 +44,7 @@ class HistoryLine(Struct, frozen=True, kw_only=True):
     """One line: what the run is, or a note of its losses."""
 
     run: dict[str, Any] | UnsetType = UNSET
-    step: Size | UnsetType = UNSET
+    step: PositiveCount | UnsetType = UNSET
     loss: float | UnsetType = UNSET
     token_losses: dict[str, list[float]] | UnsetType = UNSET
     hard: Share | UnsetType = UNSET
@@ -61,12 +61,12 @@ class HistoryLine(Struct, frozen=True, kw_only=True):
 _SCHEMA = Schema(HistoryLine, "line of a training history", "Restore it, or train again.")
 
 
-def history_text(run: Mapping[str, object], notes: Sequence[Note]) -> str:
+def history_text(run: Mapping[str, object], notes: Sequence[HistoryNote]) -> str:
     """The text of the file."""
     return "".join(to_text(line) + "\n" for line in ({"run": run}, *notes))
 
 
-def read_history(content: bytes, source: str) -> list[Note]:
+def read_history(content: bytes, source: str) -> list[HistoryNote]:
     """The lines of the file as plain data: what the run is, then its notes, in the order of their steps."""
     lines = _SCHEMA.decode_lines(content, source)
     with _SCHEMA.refusing(source):

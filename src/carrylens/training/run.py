@@ -37,7 +37,7 @@ from carrylens.training.averaging import TailAverage
 from carrylens.training.batches import Examples, draw_examples
 from carrylens.training.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint, save_checkpoint
 from carrylens.training.devices import machine_of
-from carrylens.training.history import HISTORY, Note, history_text, read_history
+from carrylens.training.history import HISTORY, HistoryNote, history_text, read_history
 from carrylens.training.insertion import RESET_STEPS, insert, put_back
 from carrylens.training.losses import answered_right, output_logits
 from carrylens.training.objectives import objective_of
@@ -75,7 +75,7 @@ class TrainingRun:
     machine: dict[str, object]
     step: int = 0
     seconds: float = 0.0
-    history: list[Note] = field(default_factory=list)
+    history: list[HistoryNote] = field(default_factory=list)
 
     @property
     def done(self) -> bool:
@@ -237,6 +237,6 @@ def _write_history(run: TrainingRun) -> None:
     write_whole(run.folder / HISTORY, history_text(run.identity(), run.history).encode())
 
 
-def _read_notes(folder: Path) -> list[Note]:
+def _read_notes(folder: Path) -> list[HistoryNote]:
     path = folder / HISTORY
     return read_history(read_whole(path), str(path))[1:] if path.exists() else []

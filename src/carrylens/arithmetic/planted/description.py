@@ -16,7 +16,7 @@ from msgspec import UNSET, Struct, UnsetType
 from carrylens.arithmetic.planted.hostile import Hostile
 from carrylens.arithmetic.questions import Operation, check_digits
 from carrylens.errors import CarryLensError
-from carrylens.json_records import Count, Schema, Size, to_plain, to_text
+from carrylens.json_records import Count, PositiveCount, Schema, to_plain, to_text
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.tasks.variables import Variable
 
@@ -130,16 +130,16 @@ class DescriptionRecord(Struct, frozen=True, kw_only=True):
     """A circuit description as files have it; layers and heads are as many as the roles need, if nothing is said."""
 
     operation: Operation
-    digits: Size
-    n_layers: Size | UnsetType = UNSET
-    n_heads: Size | UnsetType = UNSET
+    digits: PositiveCount
+    n_layers: PositiveCount | UnsetType = UNSET
+    n_heads: PositiveCount | UnsetType = UNSET
     roles: tuple[RoleText, ...]
     decoys: tuple[RoleText, ...] = ()
     method: Method = Method.LEFT_TO_RIGHT
     noise: Count = 0
     rotated: bool = False
     seed: Count = 0
-    width: Size | None = None
+    width: PositiveCount | None = None
     hostile: dict[str, Any] | UnsetType = UNSET
 
     @classmethod

@@ -19,7 +19,7 @@ from carrylens.errors import CarryLensError
 from carrylens.json_records import Schema
 from carrylens.model.hub import HUB
 from carrylens.steps import read_made
-from carrylens.training.history import HISTORY, Note, read_history
+from carrylens.training.history import HISTORY, HistoryNote, read_history
 
 CARD, TRUTH = "README.md", "truth.json"
 _PUBLISHED_PREFIX = "QuantaMaths_"
@@ -79,7 +79,7 @@ def _planted(folder: Path) -> str | None:
     return None if content is None else _TRUTH_SCHEMA.decode(content, str(folder / TRUTH)).model
 
 
-def history(folder: Path) -> list[Note]:
+def history(folder: Path) -> list[HistoryNote]:
     """The lines of the training history: how it was trained, then losses by step."""
     content = read_made(folder, HISTORY, "carrylens train")
     return [] if content is None else read_history(content, str(folder / HISTORY))

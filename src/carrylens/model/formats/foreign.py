@@ -15,7 +15,7 @@ from torch import Tensor
 
 from carrylens.errors import CarryLensError, quote
 from carrylens.files import read_whole
-from carrylens.json_records import Schema, Size
+from carrylens.json_records import PositiveCount, Schema
 from carrylens.model.config import ACT_FNS
 from carrylens.model.formats import bridge, gpt2, transformer_lens
 from carrylens.model.tensor_files import read_tensors
@@ -28,7 +28,7 @@ _IN_FOLDER = ("model.safetensors", "pytorch_model.bin", "model.pth")
 class _Gpt2Config(Struct):
     # What Hugging Face writes beside a GPT-2, as far as it matters here.
     model_type: str | None = None
-    n_head: Size | None = None
+    n_head: PositiveCount | None = None
     activation_function: str = "gelu_new"
     layer_norm_epsilon: float = 1e-5
     scale_attn_weights: bool = True
