@@ -55,6 +55,13 @@ def test_hostile_dials_go_with_kind_ones(name: str, operation: Operation) -> Non
     assert failures(plant(describe(operation, 3, KIND[name])).model, questions) == 0
 
 
+@pytest.mark.slow
+def test_superposed_directions_stay_exact_beside_noise_and_decoys() -> None:
+    (each,) = [each for each in hostile_descriptions(Operation.SUB, 3) if each.name == "kept_together"]
+    questions = Stream(StreamKind.ENRICHED, Operation.SUB, 3, seed=11).take(0, 1500)
+    assert failures(plant(each.description).model, questions) == 0
+
+
 def test_sums_of_four_columns_can_be_weighed() -> None:
     questions = Stream(StreamKind.ENRICHED, Operation.ADD, MOST_WEIGHED, seed=3).take(0, 1000)
     dials = Dials(rotated=True, hostile=Hostile(weighted=MOST_WEIGHED))

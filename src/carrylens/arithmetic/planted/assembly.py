@@ -96,7 +96,8 @@ def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
     config = _config(sketch, digits, finish, len(noise))
     names = dict.fromkeys([*_TOKEN, *map(pos, range(config.n_ctx)), *map(out, range(12)), *sketch.directions()])
     generator = torch.Generator().manual_seed(finish.seed)
-    rotation = _rotation(config.d_model, generator, _ANCHORS if sketch.fine else 0) if finish.rotated else None
+    n_kept = _ANCHORS if sketch.fine or finish.superposed else 0  # the constant vector's rounding would be read, too
+    rotation = _rotation(config.d_model, generator, n_kept) if finish.rotated else None
     mixing = _mixing(list(names), noise, generator) if finish.superposed else None
     basis = Basis([*names, *noise], config.d_model, rotation, sketch.anchor, mixing)
     state = {

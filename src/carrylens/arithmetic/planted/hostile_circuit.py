@@ -62,9 +62,7 @@ ODD_VOTE, NO_VOTE = 0.75, 0.25
 
 _MEASURE = 2.5  # the weights of all columns and the operator together; those of the columns come to at most 2.23
 _OUT = 16.0  # how much a weighing head dislikes what it does not weigh: little, because scores are as exact as small
-_ANCHORS = {
-    4: 150.0
-}  # of sums of so many columns: the finer they are compared, the shorter the constant vector must be
+_ANCHORS = {4: 150.0}  # for sums of so many columns: the finer, the shorter the constant vector must be
 _LOUD = 4.0  # how large the weighed sum is written, to stand out from rounding
 _SURE = 1.25  # how loudly a weighed carry is written: a little above 1, because it is the difference of large numbers
 _AMONG, _SIZE = 20.0 * SHARP, 9.0 * SHARP  # how much the key's heads prefer its columns, and a digit of 9 to one of 0
@@ -96,10 +94,8 @@ def _add_weighing(sketch: Sketch, wiring: Wiring) -> None:
     for letter, heads in summed:
         sketch.neurons[heads[0].layer] += _read_carry(heads, letter, wiring)
     if summed:
-        sketch.fine, sketch.anchor = (
-            True,
-            _ANCHORS.get(wiring.description.hostile.n_weighed(wiring.digits), sketch.anchor),
-        )
+        n_weighed = wiring.description.hostile.n_weighed(wiring.digits)
+        sketch.fine, sketch.anchor = True, _ANCHORS.get(n_weighed, sketch.anchor)
 
 
 def level_places(sketch: Sketch) -> None:
