@@ -39,8 +39,8 @@ from carrylens.tasks.pairs import Pairs, interchange_pairs
 from carrylens.tasks.variables import Variable
 
 _PAIRS = 64
-_STEPS, _QUICK_STEPS, _RATE = 30, 12, 0.03
-_MOST, _QUICK_MOST = 12, 6
+_STEPS, _QUICK_STEPS, _RATE = 40, 12, 0.03
+_MOST, _QUICK_MOST = 24, 6
 _AT_ONCE = 16  # nodes trained side by side
 
 

@@ -10,7 +10,8 @@ INTRODUCTION = """# Leaderboard of circuit-discovery methods
 Made by `{command}` on {n_models} models of {n_circuits} circuits whose truth is known. Every method gets
 the same models and the same seeds of questions, and nothing of the truth. How to add your own:
 [Score your method in 20 lines](benchmark.md). Every figure is the mean over circuits, with a 95% bootstrap interval
-over circuits in brackets; rotations of one circuit count as one. A dash stands where a method gives nothing to score.
+over circuits in brackets; rotations of one circuit count as one. With few circuits such intervals are too narrow, and
+with one there is none. A dash stands where a method gives nothing to score.
 
 ![Leaderboard]({picture})
 
