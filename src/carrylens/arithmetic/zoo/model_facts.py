@@ -25,6 +25,10 @@ CARD, TRUTH = "README.md", "truth.json"
 _PUBLISHED_PREFIX = "QuantaMaths_"
 
 
+class NamelessModelError(CarryLensError):
+    """Nothing in or about a folder says a model's name."""
+
+
 def model_name(source: str | Path) -> ModelName:
     """The name of the model in a folder or repository: of what was trained or planted there, or else the folder's.
 
@@ -32,7 +36,7 @@ def model_name(source: str | Path) -> ModelName:
     """
     said = _names_said(source)
     if not said:
-        raise CarryLensError(
+        raise NamelessModelError(
             f"{str(source)!r} does not say whether its model adds or subtracts. "
             "Call the folder as the model is called, such as add_d6_l2_h3_w96_t2K_s1."
         )

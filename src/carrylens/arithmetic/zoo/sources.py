@@ -18,7 +18,7 @@ from msgspec import UNSET
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task, find_task
-from carrylens.arithmetic.zoo.model_facts import model_name
+from carrylens.arithmetic.zoo.model_facts import NamelessModelError, model_name
 from carrylens.errors import CarryLensError, quote
 from carrylens.folders import CONFIG, WEIGHTS
 from carrylens.model.config import read_config
@@ -81,7 +81,7 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
     # What the model is called and what it is for: as its config says, or else as its name does.
     try:
         name = model_name(folder)
-    except CarryLensError:
+    except NamelessModelError:  # a damaged file or two names are errors all the same
         if "task" in said:
             return folder.resolve().name, find_task(said["task"])
         if any_name and "digits" in said:
