@@ -45,7 +45,7 @@ def outcomes() -> dict[str, Outcome]:
 def saved(folder: Path, circuit: CircuitDescription, *found: Outcome, sha256: str | None = None) -> str:
     plant(circuit).save(folder)
     if found:
-        about = {"model": folder.name, "sha256": sha256 or hash_of(load(str(folder)))}
+        about = {"model": folder.name, "version": "0.1.0", "sha256": sha256 or hash_of(load(str(folder)))}
         save_outcomes(folder, about, list(found))
     return str(folder)
 
@@ -91,12 +91,12 @@ def test_a_verdict_on_another_hypothesis_is_not_taken_for_the_models(tmp_path: P
     found = replace(left_to_right_map(Operation.ADD, 3), stimuli=stimuli)
     write_sealed(folder, {MAP: found.to_json().encode()}, also=check_sealed(folder))
     usual, rival = left_to_right(Operation.ADD, 3), one_layer_hypothesis(3)
-    (folder / CLAIMS).write_text(judge(found, rival).to_json())
+    write_sealed(folder, {CLAIMS: judge(found, rival).to_json().encode()}, also=check_sealed(folder))
     claims = read_members([str(folder)])[0].claims
     assert claims is not None
     assert (claims["hypothesis"], claims["skeleton"]) == (usual.name, "present")
     mine = {**judge(found, usual).record(), "skeleton": "unclear"}
-    (folder / CLAIMS).write_text(json.dumps(mine))
+    write_sealed(folder, {CLAIMS: json.dumps(mine).encode()}, also=check_sealed(folder))
     assert read_members([str(folder)])[0].claims == mine, "what was judged is read"
 
 

@@ -127,7 +127,9 @@ def test_outcomes_of_an_earlier_form_are_left_out_and_noted(tmp_path_factory: py
     old, reworded = replace(outcome, form=0), replace(outcome, card=replace(outcome.card, question="Another?"))
     name = ModelName.parse("add_d3_l2_h3_t1K_s1")
     for saved, left_out in ((old, True), (outcome, False), (reworded, False)):
-        save_outcomes(folder, {"sha256": "x"}, [saved, found("necessity", PLAIN)])
+        save_outcomes(
+            folder, {"model": str(name), "version": "0.1.0", "sha256": "x"}, [saved, found("necessity", PLAIN)]
+        )
         member = read_member("here", name, "x", [folder])
         assert [("patching" in note, "necessity" in note) for note in member.notes] == [(True, False)] * left_out
         assert ("patching" in member.missing) is left_out

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -43,4 +44,6 @@ def _trained(folder: Path) -> KnownModel:
         raise CarryLensError(f"{folder} holds no model of arithmetic. Remove it from the aligned models.")
     truth = truth_from_json((folder / TRUTH).read_bytes(), str(folder / TRUTH))
     judged = (hypotheses.usual_for(task), *hypotheses.rivals_for(task))
-    return KnownModel(source.load(), task, task.causal, truth, judged)
+    names = {each.name for each in judged}  # a truth says more: what every named algorithm deserves
+    asked = replace(truth, deserved={name: each for name, each in truth.deserved.items() if name in names})
+    return KnownModel(source.load(), task, task.causal, asked, judged)
