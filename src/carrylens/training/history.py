@@ -47,6 +47,7 @@ class HistoryLine(Struct, frozen=True, kw_only=True):
     step: PositiveCount | UnsetType = UNSET
     loss: float | UnsetType = UNSET
     token_losses: dict[str, list[float]] | UnsetType = UNSET
+    interchange: float | UnsetType = UNSET
     hard: Share | UnsetType = UNSET
     seconds: float | UnsetType = UNSET
 

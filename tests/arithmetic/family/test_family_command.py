@@ -118,15 +118,15 @@ def test_what_came_with_a_model_is_used_where_maps_has_nothing(
     folder = Path(saved(tmp_path / "shipped" / name, PLAIN))
     assert not read_members([name])[0].outcomes
     sha256 = hash_of(load(name))
-    save_outcomes(tmp_path / "made", {"model": name, "sha256": sha256}, [outcomes["plain"]])
+    save_outcomes(tmp_path / "made", {"model": name, "version": "0.1.0", "sha256": sha256}, [outcomes["plain"]])
     copied = {"battery.json": (tmp_path / "made" / "battery.json").read_bytes()}
     write_sealed(folder, copied, also=check_sealed(folder))
     (member,) = read_members([name])
     assert member.outcomes["make-carry"] == outcomes["plain"]
-    save_outcomes(Path("maps") / name, {"model": name, "sha256": sha256}, [outcomes["binary"]])
+    save_outcomes(Path("maps") / name, {"model": name, "version": "0.1.0", "sha256": sha256}, [outcomes["binary"]])
     assert read_members([name])[0].outcomes["make-carry"] == outcomes["binary"]
     assert read_members([name], shipped=True)[0].outcomes["make-carry"] == outcomes["plain"]
-    save_outcomes(Path("maps") / name, {"model": name, "sha256": "0" * 64}, [outcomes["binary"]])
+    save_outcomes(Path("maps") / name, {"model": name, "version": "0.1.0", "sha256": "0" * 64}, [outcomes["binary"]])
     (member,) = read_members([name])
     assert member.outcomes["make-carry"] == outcomes["plain"]
     assert "other weights" in member.notes[0]

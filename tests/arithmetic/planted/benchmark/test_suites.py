@@ -14,6 +14,7 @@ from carrylens.arithmetic.planted.planting import plant
 from carrylens.benchmark.known_models import DEV, SPLITS, TEST
 from carrylens.benchmark.known_truth import KnownTruth, RunVerdict, TrueGroup
 from carrylens.benchmark.saved_truth import truth_to_json
+from carrylens.folders import check_sealed, write_sealed
 from carrylens.interventions.keys import digest_of
 
 
@@ -65,7 +66,7 @@ def test_a_folder_with_a_truth_is_an_aligned_model(tmp_path: Path) -> None:
         folder = tmp_path / f"add_d2_l2_h1_w43_t1K_s{at}"
         planted.save(folder)
         truth = KnownTruth((TrueGroup.of("ST[1]", "P3L0H0 + P3L0MLP", as_whole=True),), deserved={"x": RunVerdict.RUNS})
-        (folder / "truth.json").write_bytes(truth_to_json(truth))
+        write_sealed(folder, {"truth.json": truth_to_json(truth)}, also=check_sealed(folder))
     models = list(aligned_models(tmp_path))
     assert {model.split for model in models} == set(SPLITS)
     assert len({model.counted_as for model in models}) == 8
