@@ -31,4 +31,5 @@ def test_importing_the_room_brings_in_nothing_but_numpy_and_the_standard_library
     assert {name for name in found if name.startswith("carrylens") and not name.startswith(own)} <= {
         "carrylens",
         "carrylens.errors",
+        "carrylens.text_values",
     }

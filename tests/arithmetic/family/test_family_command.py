@@ -23,7 +23,7 @@ from carrylens.arithmetic.zoo.shipped import load
 from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.cli import app
 from carrylens.discovery.node_map import MAP
-from carrylens.folders import check_sealed, write_sealed
+from carrylens.folders import add_sealed, check_sealed, write_sealed
 from carrylens.model.weights import hash_of
 from carrylens.workflow.reading import read_members
 from claims.maps import SEARCHED, left_to_right_map
@@ -91,12 +91,12 @@ def test_a_verdict_on_another_hypothesis_is_not_taken_for_the_models(tmp_path: P
     found = replace(left_to_right_map(Operation.ADD, 3), stimuli=stimuli)
     write_sealed(folder, {MAP: found.to_json().encode()}, also=check_sealed(folder))
     usual, rival = left_to_right(Operation.ADD, 3), one_layer_hypothesis(3)
-    (folder / CLAIMS).write_text(judge(found, rival).to_json())
+    add_sealed(folder, {CLAIMS: judge(found, rival).to_json().encode()})
     claims = read_members([str(folder)])[0].claims
     assert claims is not None
     assert (claims["hypothesis"], claims["skeleton"]) == (usual.name, "present")
     mine = {**judge(found, usual).record(), "skeleton": "unclear"}
-    (folder / CLAIMS).write_text(json.dumps(mine))
+    add_sealed(folder, {CLAIMS: json.dumps(mine).encode()})
     assert read_members([str(folder)])[0].claims == mine, "what was judged is read"
 
 
