@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
-.PHONY: demo test fast unit parity parity2 parity4 torture format lint types docs clean
+.PHONY: demo test fast unit parity parity2 parity4 torture format lint types docs leaderboard clean
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
@@ -63,11 +63,16 @@ docs: .venv/ready
 	$(BIN)/carrylens frequencies --questions 1000000 --markdown > docs/frequencies.md
 	$(BIN)/carrylens trace 555555555+444444448 --svg docs/trace.svg
 	$(BIN)/carrylens models --markdown > docs/models.md
+	$(BIN)/carrylens models --aligned --markdown > docs/aligned_models.md
 	$(BIN)/carrylens family --shipped --markdown --svg docs/family.svg > docs/family.md
 	$(BIN)/carrylens losses --svg docs/losses.svg
 	$(BIN)/carrylens losses mix_d6_l3_h4_w96_t4K_s1 --svg docs/losses_by_digit.svg
 	$(BIN)/python -c "from carrylens.report.api_page import api_page; print(api_page(), end='')" > docs/api.md
 	rm -rf out/planted && $(BIN)/carrylens plant mix --digits 3 --decoys 1 --out out/planted --svg docs/planted.svg
+
+# Every method on every suite: hours, and it goes on where it was stopped. `--quick` takes minutes.
+leaderboard: .venv/ready
+	$(BIN)/carrylens benchmark --out out/benchmark --leaderboard docs
 
 # The file `ready` is touched last, so an interrupted set-up starts again.
 .venv/ready: pyproject.toml constraints.txt

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from carrylens.benchmark.carrylens_map import as_report
+from carrylens.benchmark.carrylens_map import as_found
 from carrylens.benchmark.known_truth import KnownTruth, TrueGroup
-from carrylens.benchmark.scores import CircuitScore, score_report
+from carrylens.benchmark.scores import CircuitScore, score_roles
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.judgement import Judgement, judge
 from carrylens.discovery.node_map import NodeMap
@@ -191,7 +191,7 @@ def scored(task: Task, n: int, settings: MapSettings) -> CircuitScore:
     """How much of the wired circuit our map finds, and how much of what it finds is there."""
     model, truth = wired(task, n)
     found = map_model(model, "wired", task, settings).map
-    return score_report(truth, task.causal, as_report(found.roles, [group.nodes for group in found.groups]))
+    return score_roles(truth, task.causal, as_found(found.roles, [group.nodes for group in found.groups]))
 
 
 def main(folder: Path, small: bool = False) -> list[str]:

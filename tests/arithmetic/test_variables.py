@@ -9,6 +9,7 @@ DIGITS = tuple(range(10))
 DOMAINS = {
     **dict.fromkeys(("D", "D'", "SA", "MD", "ND", "A", "R"), DIGITS),
     **dict.fromkeys(("SC", "SV", "MC", "MV", "NC", "NV", "SGN", "OPR", "S9", "SU", "C", "B", "Z"), (0, 1)),
+    **dict.fromkeys(("WS", "WM", "WN"), (0, 1)),
     **dict.fromkeys(("ST", "MB", "NB"), (0, 1, U)),
 }
 

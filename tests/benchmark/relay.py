@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from carrylens.benchmark.known_models import KnownModel, ReadyCircuit
+from carrylens.benchmark.known_models import BenchmarkModel, KnownModel
 from carrylens.benchmark.known_truth import KnownTruth, TrueGroup
-from carrylens.benchmark.method_interface import MethodInput
+from carrylens.benchmark.method_interface import Given
 from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
@@ -75,11 +75,11 @@ def relay_truth() -> KnownTruth:
     return KnownTruth(groups, decoys={node: frozenset({N[2]}) for node in unread})
 
 
-def relay_circuit(name: str = "relay", seed: int = 0) -> ReadyCircuit:
+def relay_circuit(name: str = "relay", seed: int = 0) -> BenchmarkModel:
     task = relay_task()
-    return ReadyCircuit(name, KnownModel(relay_model(), task, task.causal, relay_truth()), seed)
+    return BenchmarkModel(name, lambda: KnownModel(relay_model(), task, task.causal, relay_truth()), seed=seed)
 
 
-def relay_input(quick: bool = True) -> MethodInput:
+def relay_input(quick: bool = True) -> Given:
     task = relay_task()
-    return MethodInput(relay_model(), task, task.causal, quick=quick)
+    return Given(relay_model(), task, task.causal, quick=quick)

@@ -14,15 +14,15 @@ from carrylens.benchmark.baselines.linear_probes import components, probe_gains,
 from carrylens.benchmark.baselines.published_search import PublishedSearch
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.candidates import candidate_variables, input_positions, is_useful_at, token_position
-from carrylens.benchmark.carrylens_map import as_report, map_by_interchange
+from carrylens.benchmark.carrylens_map import as_found, map_by_interchange
 from carrylens.benchmark.empty_models import empty_records, empty_summary, twin_of
 from carrylens.benchmark.false_roles import false_role_records, false_role_summary
 from carrylens.benchmark.known_models import permuted_twin
-from carrylens.benchmark.method_interface import MethodInput, NodeScores, ReportedCircuit
-from carrylens.benchmark.method_registry import GENERAL_METHODS, OURS, MethodRegistry
-from carrylens.benchmark.method_runs import score_methods
+from carrylens.benchmark.method_interface import DiscoveryMethod, Found, Given
+from carrylens.benchmark.method_registry import GENERAL_METHODS, OURS, chosen_methods
+from carrylens.benchmark.method_runs import method_records
 from carrylens.benchmark.saved_results import SavedResults
-from carrylens.benchmark.scores import CircuitScore, score_report
+from carrylens.benchmark.scores import CircuitScore, score_roles
 from carrylens.discovery.node_map import Role
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
@@ -32,8 +32,8 @@ from carrylens.tasks.variables import Variable
 FULL = {(node, variable) for variable, node in CARRIERS.items()}
 
 
-def scored(report: ReportedCircuit) -> CircuitScore:
-    return score_report(relay_truth(), relay_task().causal, report)
+def scored(report: Found) -> CircuitScore:
+    return score_roles(relay_truth(), relay_task().causal, report)
 
 
 def test_the_model_made_by_hand_answers_right() -> None:
@@ -59,21 +59,21 @@ def test_our_map_is_exact() -> None:
 
 
 def test_attention_takes_a_decoy_for_a_carrier() -> None:
-    scores = score_attention(relay_input()).scores
+    scores = score_attention(relay_input()).role_scores
     assert all(scores[each] > 0.99 for each in FULL)
     assert scores[Node(3, 0, 1), N[2]] > 0.99
-    assert scored(NodeScores(scores).above(0.9)).decoys.n_found > 0
+    assert scored(Found(role_scores=scores).above(0.9)).decoys.n_found > 0
 
 
 def test_a_probe_reads_what_no_component_reads() -> None:
-    scores = score_probes(relay_input()).scores
+    scores = score_probes(relay_input()).role_scores
     assert all(scores[each] > 0.95 for each in FULL)
     assert scores[Node(5, 0, 1), N[2]] > 0.95
     assert abs(scores[Node(5, 0, 1), N[0]]) < 0.3
 
 
 def test_attribution_finds_carriers_and_leaves_decoys() -> None:
-    scores = score_attribution(relay_input()).scores
+    scores = score_attribution(relay_input()).role_scores
     assert all(scores[each] > 0.5 for each in FULL)
     assert all(abs(score) < 0.01 for (node, _), score in scores.items() if node.head == 1)
 
@@ -81,13 +81,13 @@ def test_attribution_finds_carriers_and_leaves_decoys() -> None:
 def test_the_published_search_tests_the_families_it_is_given() -> None:
     own = scored(PublishedSearch(own_output=("N",), any_output=())(relay_input()))
     assert (own.wrong, own.missed) == ((), ())
-    assert PublishedSearch((), ())(relay_input()) == ReportedCircuit()
+    assert PublishedSearch((), ())(relay_input()) == Found()
 
 
 def test_a_role_of_a_set_is_every_members_role() -> None:
     nodes = (Node(3, 0, 0), Node(3, 0, 1))
-    found = as_report([Role(nodes, N[1], 1, Rate(9, 9), Rate(0, 9), 0.0)], [nodes])
-    assert found.by_node == {node: {N[1]} for node in nodes}
+    found = as_found([Role(nodes, N[1], 1, Rate(9, 9), Rate(0, 9), 0.0)], [nodes])
+    assert {(role.node, role.variable) for role in found.node_roles} == {(node, N[1]) for node in nodes}
     assert found.groups == {frozenset(nodes)}
 
 
@@ -107,31 +107,32 @@ def test_a_probe_reads_one_of_three_variables_that_are_written_beside_each_other
     assert float(gains[0]) > 0.95
 
 
-def knows_all(given: MethodInput) -> NodeScores:
-    return NodeScores({(node, variable): 0.7 if (node, variable) in FULL else 0.2 for node, variable in every(given)})
+def knows_all(given: Given) -> Found:
+    return Found(role_scores={each: 0.7 if each in FULL else 0.2 for each in every(given)})
 
 
-def every(given: MethodInput) -> list[tuple[Node, Variable]]:
+def every(given: Given) -> list[tuple[Node, Variable]]:
     return [(node, variable) for node in given.nodes for variable in candidate_variables(given.causal)]
 
 
 def test_a_method_of_ones_own_is_scored_like_any_other() -> None:
-    methods = MethodRegistry().with_mapping("silent", lambda _given: ReportedCircuit()).with_scoring("all", knows_all)
+    methods = [DiscoveryMethod("silent", lambda _given: Found()), DiscoveryMethod("all", knows_all)]
     run = BenchmarkRun([relay_circuit()], [relay_circuit("other")], methods, quick=True)
-    silent, told = score_methods(run)
+    silent, told = method_records(run)
     assert (silent["method"], silent["threshold"], silent["result"]["roles"]["n_found"]) == ("silent", None, 0)
     assert 0.2 < told["threshold"] < 0.7
     assert told["result"]["roles"] == {"n_true": 3, "n_found": 3, "n_both": 3}
 
 
 def test_methods_are_picked_by_name_and_names_are_taken_once() -> None:
-    assert GENERAL_METHODS.only([]).names == GENERAL_METHODS.names
-    assert GENERAL_METHODS.only(["probe", OURS]).names == (OURS, "probe")
+    assert chosen_methods([]) == GENERAL_METHODS
+    assert [method.name for method in chosen_methods(["probe", OURS])] == ["probe", OURS]
     with pytest.raises(CarryLensError) as refusal:
-        GENERAL_METHODS.only(["tea leaves"])
-    assert [each for each in ("'tea leaves'", *GENERAL_METHODS.names) if each not in str(refusal.value)] == []
+        chosen_methods(["tea leaves"])
+    names = [method.name for method in GENERAL_METHODS]
+    assert [each for each in ("'tea leaves'", *names) if each not in str(refusal.value)] == []
     with pytest.raises(CarryLensError, match="probe"):
-        GENERAL_METHODS.with_mapping("probe", map_by_interchange)
+        chosen_methods(["probe", "probe"])
 
 
 class _StoppedError(Exception):
@@ -141,30 +142,30 @@ class _StoppedError(Exception):
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     evaluated: list[int] = []
 
-    def method(given: MethodInput) -> ReportedCircuit:
+    def method(given: Given) -> Found:
         evaluated.append(len(given.nodes))
-        return ReportedCircuit()
+        return Found()
 
     def stop(what: str, _done: int, _total: int) -> None:
-        if what.startswith("second"):
+        if what.endswith("second"):
             raise _StoppedError(what)
 
-    circuits, methods = [relay_circuit("first"), relay_circuit("second")], MethodRegistry({OURS: method})
+    models, methods = [relay_circuit("first"), relay_circuit("second", seed=1)], [DiscoveryMethod(OURS, method)]
     results = SavedResults(tmp_path)
     with pytest.raises(_StoppedError):
-        list(score_methods(BenchmarkRun(circuits, methods=methods, results=results, progress=stop)))
+        list(method_records(BenchmarkRun(models, methods=methods, results=results, progress=stop)))
     assert len(evaluated) == 1
-    run = BenchmarkRun(circuits, methods=methods, results=results)
-    records = list(score_methods(run))
+    run = BenchmarkRun(models, methods=methods, results=results)
+    records = list(method_records(run))
     assert len(evaluated) == 2
-    assert records == list(score_methods(run))
-    assert [record["setting"] for record in records] == ["first", "second"]
+    assert records == list(method_records(run))
+    assert [record["model"] for record in records] == ["first", "second"]
     assert not list(tmp_path.rglob("*.sqlite*"))
 
 
 def test_a_twin_has_no_roles_and_the_circuit_has_no_false_ones() -> None:
     circuit = relay_circuit()
-    run = BenchmarkRun([circuit], empty_models=[twin_of(circuit, "twins")], quick=True)
+    run = BenchmarkRun(circuits=[circuit], empty_models=[twin_of(circuit, "twins")], quick=True)
     (empty,) = empty_records(run)
     (row,) = empty_summary([empty])
     assert (empty["confirmed"], row["models"]["hits"], row["models"]["n"]) == (0, 0, 1)

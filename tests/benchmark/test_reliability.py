@@ -7,7 +7,7 @@ import pytest
 
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.reliability import fit_confidence, reliability_table
-from carrylens.benchmark.sections import benchmark_records
+from carrylens.benchmark.sections import control_records
 from carrylens.benchmark.weak_evidence import RoleCase
 from carrylens.errors import CarryLensError
 from carrylens.evidence.confidence import Confidence, margin, shipped_confidence
@@ -56,7 +56,7 @@ def test_cases_of_twins_are_counted() -> None:
 
 
 def test_it_is_the_shipped_rule_that_is_tested_on_the_circuits() -> None:
-    rule, *_ = benchmark_records(BenchmarkRun(), ["reliability"])
+    rule = next(each for each in control_records(BenchmarkRun()) if each["part"] == "confidence")
     shipped = shipped_confidence()
     assert (rule["intercept"], rule["slope"], rule["most"]) == (shipped.intercept, shipped.slope, shipped.most)
 
@@ -89,5 +89,5 @@ def test_the_shipped_rule_says_how_it_was_made() -> None:
     assert Confidence.from_json(rule.to_json()) == rule
     assert rule.made["n_cases"] > rule.made["n_true"] > 0
     assert rule.slope > 0
-    with pytest.raises(CarryLensError, match="carrylens calibrate --fit"):
+    with pytest.raises(CarryLensError, match="carrylens benchmark --fit"):
         Confidence.from_json("{}")

@@ -32,8 +32,9 @@ def small(cls: type[MapSettings], seed: int = 0, *, quick: bool = False) -> MapS
 
 
 def whole_page(saved: Saved) -> str:
-    """The page with the questions behind its facts, drawn again."""
-    return page_of(saved, pair_texts(saved.map, saved.facts), evaluation_texts(saved.map, saved.facts))
+    """The page with the questions behind its facts, drawn again, and a link to the explorer beside it."""
+    questions = pair_texts(saved.map, saved.facts), evaluation_texts(saved.map, saved.facts)
+    return page_of(saved, *questions, explorer="explore.html")
 
 
 def explain_plant(folder: Path) -> str:

@@ -39,10 +39,13 @@ def explain(folder: Path, *more: str) -> str:
 def test_explain_ends_with_five_lines_and_the_page(explained: tuple[Path, str]) -> None:
     folder, printed = explained
     lines = printed.splitlines()
-    assert len(lines) == 6
+    assert len(lines) == 7
     assert "left-to-right add" in lines[0]
     assert lines[-1] == f"The page is {folder.resolve() / 'report.html'}"
-    assert {"test.json", "map.json", "claims.json", "worked.json", "report.html"} <= {p.name for p in folder.iterdir()}
+    assert lines[-2] == f"The page that runs the model is {folder.resolve() / 'explore.html'}"
+    made = {"test.json", "map.json", "claims.json", "worked.json", "explore.html", "report.html"}
+    assert made <= {path.name for path in folder.iterdir()}
+    assert 'href="explore.html"' in (folder / "report.html").read_text()
     assert load_model(folder), "the model is still sealed"
 
 
@@ -55,7 +58,7 @@ def test_what_is_there_is_not_done_again(folder: Path, monkeypatch: pytest.Monke
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("name", ["claims.json", "worked.json", "report.html"])
+@pytest.mark.parametrize("name", ["claims.json", "worked.json", "explore.html", "report.html"])
 def test_what_was_changed_or_lost_is_made_again(folder: Path, name: str) -> None:
     whole = (folder / name).read_bytes()
     (folder / name).write_bytes(whole + b" ")

@@ -20,7 +20,7 @@ from carrylens.arithmetic.training_plans import plan_for
 from carrylens.errors import CarryLensError
 from carrylens.model import load_model
 from carrylens.model.weights import hash_of
-from carrylens.training import run as runs
+from carrylens.training import objectives
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.history import HISTORY
 from carrylens.training.losses import token_losses
@@ -182,7 +182,7 @@ def test_a_loss_that_is_not_a_number_stops_the_run_and_spares_the_checkpoint(
     plan = plan_for(ModelName.parse(TINY))
     train(start(plan, tmp_path, CPU), Quiet(5), checkpoint_seconds=1e9)
     before = (tmp_path / CHECKPOINT).read_bytes()
-    monkeypatch.setattr(runs, "token_losses", lambda *given: token_losses(*given) * float("nan"))
+    monkeypatch.setattr(objectives, "token_losses", lambda *given: token_losses(*given) * float("nan"))
     with pytest.raises(CarryLensError, match=f"step 5.*{re.escape(str(tmp_path))}.*{SEED_2}"):
         train(resume(plan, tmp_path, CPU), Quiet(), checkpoint_seconds=0.0)
     assert (tmp_path / CHECKPOINT).read_bytes() == before

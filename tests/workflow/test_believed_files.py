@@ -39,8 +39,8 @@ def judged(name: str) -> None:
 @pytest.mark.parametrize("name", [ERRS, ONE, "sub_d6_l2_h3_w96_t5K_s1"])
 def test_a_shipped_model_is_judged_and_then_reported(here: Path, name: str) -> None:
     judged(name)
-    _, saved = read_source(find_source(name), None)
-    assert b"</html>" in page_of_saved(saved)
+    folder, saved = read_source(find_source(name), None)
+    assert b"</html>" in page_of_saved(saved, folder)
 
 
 @pytest.mark.slow

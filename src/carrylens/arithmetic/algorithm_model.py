@@ -81,6 +81,24 @@ def state_algorithm(
     )
 
 
+def restate(model: Algorithm, name: str, mechanisms: Iterable[Mechanism], families: Iterable[Family] = ()) -> Algorithm:
+    """Another algorithm for the same questions, with these mechanisms.
+
+    `families` are those of new variables that carrylens does not have; those of the model are known.
+    """
+    some = tuple(mechanisms)
+    named = {each.variable.name for each in some}
+    known = {family.name: family for family in (*model.families, *families)}
+    own = [family for family in known.values() if family.name in named and family.name not in FAMILIES]
+    return state_algorithm(name, model.operation, model.digits, some, own)
+
+
+def pruned(model: Algorithm) -> Algorithm:
+    """The same algorithm without the variables that no answer needs."""
+    needed = set(model.outputs).union(*(model.ancestors(output) for output in model.outputs))
+    return restate(model, model.name, [each for each in model.mechanisms if each.variable in needed])
+
+
 def answer_outputs(digits: int) -> tuple[Variable, ...]:
     """The sign and the answer's digits, in the order they are written."""
     return (SGN, *(A[k] for k in range(digits, -1, -1)))

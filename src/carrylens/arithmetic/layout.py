@@ -45,3 +45,12 @@ def position_of(variable: Variable, digits: int) -> int:
             f"{variable} is no token of a question with {digits} digits. Write an operand's digit, OPR, SGN or A."
         )
     return last - variable.index
+
+
+def predicting_place(token: Variable, digits: int) -> int:
+    """The position at which a token of the answer is predicted: the one before it stands.
+
+    >>> predicting_place(Variable("A", 3), 6)
+    17
+    """
+    return position_of(token, digits) - 1

@@ -8,6 +8,9 @@ Never  judges which is right.
   must pass through a column that sums to 9; with `sum_nine` it looks through one such column, and is wrong at two.
 - `ripple`: the schoolbook way, from the units up. A negative difference is first written modulo 10**digits and then
   negated, again from the units up. Always right, but it cannot give an answer's first digit before its last.
+- `weighted_sum`: every carry is read off one sum of all columns up to it, weighted by powers of ten. Always right; no
+  column says anything about its carry by itself, so there is nothing to pass on and no third value.
+Mixtures of two algorithms are in `mixtures.py`.
 """
 
 from collections.abc import Iterator
@@ -16,7 +19,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithm_model import Algorithm, state_algorithm
+from carrylens.arithmetic.algorithm_model import Algorithm, pruned, restate, state_algorithm
+from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation, check_digits, check_operation
 from carrylens.arithmetic.subtasks import (
     base_add,
@@ -29,9 +33,11 @@ from carrylens.arithmetic.subtasks import (
     sums_to_nine,
     zero,
 )
-from carrylens.arithmetic.variables import D_PRIME, OPR, S9, SA, SC, SGN, SU, A, B, C, D, R, Z
+from carrylens.arithmetic.variables import D_PRIME, OPR, S9, SA, SC, SGN, SU, WM, WN, WS, A, B, C, D, R, Z
+from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Column
-from carrylens.tasks.causal import Mechanism
+from carrylens.tasks.causal import Mechanism, Rule
+from carrylens.tasks.variables import Family
 
 
 @cache
@@ -58,6 +64,46 @@ def ripple(operation: Operation, digits: int) -> Algorithm:
     check_digits(digits)
     check_operation(operation)
     return state_algorithm(f"ripple {operation.value}", operation, digits, _ripple(operation, digits))
+
+
+@cache
+def weighted_sum(operation: Operation, digits: int, n_carries: int | None = None) -> Algorithm:
+    """The left-to-right algorithm with its lowest `n_carries` carries read off weighted sums; all of them by default.
+
+    >>> from carrylens.arithmetic.questions import Questions
+    >>> weighted_sum(Operation.ADD, 3).answers(Questions.parse(["555+448"]), do={"WS[1]": 0}).text()
+    ['+1903']
+    """
+    check_digits(digits)
+    check_operation(operation)
+    n_weighed = digits if n_carries is None else n_carries
+    if not 1 <= n_weighed <= digits:
+        raise CarryLensError(f"{n_weighed} carries cannot be weighed in {digits} digits. Give 1 to {digits}.")
+    some = "" if n_weighed == digits else f", {n_weighed} of {digits} carries"
+    return pruned(weigh_carries(algorithm(operation, digits), n_weighed, f"weighted-sum {operation.value}{some}"))
+
+
+def weigh_carries(model: Algorithm, n_carries: int, name: str) -> Algorithm:
+    """The same algorithm, but that what reads one of its lowest resolved carries reads a weighted sum's instead."""
+    read = {
+        parent
+        for output in model.outputs
+        for parent in model.by_variable[output].parents
+        if parent.name in WEIGHED and (parent.index or 0) < n_carries
+    }
+    weighed = [_weighed(*WEIGHED[each.name], each.index or 0) for each in sorted(read)]
+    swap = {each: WEIGHED[each.name][0][each.index or 0] for each in read}
+    rest = [
+        Mechanism(each.variable, tuple(swap.get(parent, parent) for parent in each.parents), each.rule)
+        if each.variable in model.outputs
+        else each
+        for each in model.mechanisms
+    ]
+    return restate(model, name, (*weighed, *rest))
+
+
+def _weighed(family: Family, rule: Rule, k: int) -> Mechanism:
+    return Mechanism(family[k], tuple(side[j] for side in (D, D_PRIME) for j in range(k, -1, -1)), rule)
 
 
 def _one_layer(digits: int, sum_nine: bool) -> Iterator[Mechanism]:
@@ -107,6 +153,40 @@ def _ripple(operation: Operation, digits: int) -> Iterator[Mechanism]:
         else:
             rule = either_digit if k else either_units
             yield Mechanism(A[k], (OPR, *sum_parents, *difference_parents), rule)
+
+
+def as_numbers(*digits: Column) -> NDArray[np.int64]:
+    """Both operands' digits, from the highest down, as two numbers: axes [operand, question].
+
+    >>> as_numbers(*np.array([[5, 1], [4, 2], [0, 9], [7, 9]], dtype=np.int8))
+    array([[54, 12],
+           [ 7, 99]])
+    """
+    half = len(digits) // 2
+    weights = 10 ** np.arange(half - 1, -1, -1, dtype=np.int64)
+    first, second = (np.stack(side).astype(np.int64) for side in (digits[:half], digits[half:]))
+    return np.stack([weights @ first, weights @ second])
+
+
+def weighed_carry(*digits: Column) -> NDArray[np.bool_]:
+    """WS: does the sum of both numbers have a digit more than they do?"""
+    return as_numbers(*digits).sum(0) >= 10 ** (len(digits) // 2)
+
+
+def weighed_borrow(*digits: Column) -> NDArray[np.bool_]:
+    """WM: is the first number less than the second?"""
+    first, second = as_numbers(*digits)
+    return first < second
+
+
+def weighed_return(*digits: Column) -> NDArray[np.bool_]:
+    """WN: is the second number less than the first?"""
+    first, second = as_numbers(*digits)
+    return second < first
+
+
+WEIGHED = {"SV": (WS, weighed_carry), "MV": (WM, weighed_borrow), "NV": (WN, weighed_return)}
+"""For each resolved carry the family and the rule of its weighted sum."""
 
 
 def carry_through_one_nine(carry: Column, nine: Column, carry_below: Column | int = 0) -> NDArray[np.bool_]:

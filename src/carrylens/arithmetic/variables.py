@@ -72,6 +72,9 @@ C = _resolved("C", meaning="rival: the carry out, rippled up from the units")
 B = _resolved("B", meaning="rival: the borrow out of D-D', rippled up from the units")
 R = _digit("R", meaning="rival: digit of D-D' modulo 10 to the number of digits")
 Z = _binary("Z", meaning="rival: 1 if this digit of R or a lower one is not 0")
+WS = _resolved("WS", meaning="rival: the carry out, read off one weighted sum of this column and all below it")
+WM = _resolved("WM", meaning="rival: the borrow out of D-D', read off one weighted sum of all columns up to here")
+WN = _resolved("WN", meaning="rival: the borrow out of D'-D, read off one weighted sum of all columns up to here")
 
 _SIGN = _choice("SGN", meaning="sign of the answer: 0 is +, 1 is -", title="sign")
 _OPERATOR = _choice("OPR", meaning="operator of the question: 0 is +, 1 is -", title="operator")
@@ -80,7 +83,7 @@ FAMILIES = {
     family.name: family
     for family in (
         *(D, D_PRIME, _OPERATOR, SA, SC, ST, SV, MD, MC, MB, MV, ND, NC, NB, NV, _SIGN, A),
-        *(S9, SU, C, B, R, Z),
+        *(S9, SU, C, B, R, Z, WS, WM, WN),
     )
 }
 """Every family by name: the inputs, the paper's sub-tasks, the answer, then what only rivals compute."""

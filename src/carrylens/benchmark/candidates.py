@@ -7,13 +7,12 @@ Never  looks at the model.
 Two sorts of variable have a place of their own to be looked at:
 1. A token by itself: an input without an index (a switch), and an output that is fed back and has no index or is read
    by later outputs.
-2. The inputs of one index, for a variable whose rule reads just those, in the order in which they stand. A rule that
-   reads them in another order has none: so it was when the published figures were made.
+2. The inputs of one index, for a variable whose rule reads just those, in whatever order.
 """
 
 from __future__ import annotations
 
-from carrylens.benchmark.method_interface import MethodInput
+from carrylens.benchmark.method_interface import Given
 from carrylens.nodes import Node
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.timeline import first_computable
@@ -27,12 +26,12 @@ def candidate_variables(causal: CausalModel) -> list[Variable]:
     return [variable for variable in (*switches, *causal.by_variable) if variable in needed]
 
 
-def can_know(given: MethodInput, node: Node, variable: Variable) -> bool:
+def can_know(given: Given, node: Node, variable: Variable) -> bool:
     """Whether the node stands where the variable's last input has been read."""
     return node.position >= first_computable(given.causal, given.task.layout, variable)
 
 
-def token_position(given: MethodInput, variable: Variable) -> int | None:
+def token_position(given: Given, variable: Variable) -> int | None:
     """Where a variable stands that is a token by itself; None for all others."""
     causal, layout = given.causal, given.task.layout
     if variable.index is not None and variable not in causal.steering:
@@ -42,7 +41,7 @@ def token_position(given: MethodInput, variable: Variable) -> int | None:
     return layout.arrival_of(variable) if variable in causal.inputs else None
 
 
-def input_positions(given: MethodInput, variable: Variable) -> list[int]:
+def input_positions(given: Given, variable: Variable) -> list[int]:
     """Where a head must look that brings what the variable is made from; nowhere for variables of other sorts."""
     causal, own = given.causal, token_position(given, variable)
     if own is not None:
@@ -50,11 +49,11 @@ def input_positions(given: MethodInput, variable: Variable) -> list[int]:
     if variable in causal.outputs or variable.index is None:
         return []
     inputs = tuple(each for each in causal.inputs if each.index == variable.index)
-    reads = causal.by_variable[variable].parents == inputs
+    reads = set(causal.by_variable[variable].parents) == set(inputs)
     return [given.task.layout.arrival_of(each) for each in inputs] if reads else []
 
 
-def is_useful_at(given: MethodInput, node: Node, variable: Variable) -> bool:
+def is_useful_at(given: Given, node: Node, variable: Variable) -> bool:
     """Whether the node could know the variable, and an output that needs it is predicted there or later."""
     causal, layout = given.causal, given.task.layout
     own = token_position(given, variable)

@@ -1,30 +1,47 @@
-"""Our own method: the node map of this package, in the form in which methods are scored.
+"""Our own method: the node map of this package and its verdicts, in the form in which methods are scored.
 
 Takes  what a method is given.
-Gives  the roles and groups of the map, without groups that only bring an input: a known truth does not list those.
-Never  adds anything to what `discovery/` found.
+Gives  the roles and groups of the map, without groups that only bring an input, which a known truth does not list; and
+       the verdict on every hypothesis, if the algorithm it was told is the task's own.
+Never  adds anything to what `discovery/` found and `claims/` judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from carrylens.benchmark.method_interface import MethodInput, NodeRole, ReportedCircuit
+from carrylens.benchmark.known_truth import RunVerdict
+from carrylens.benchmark.method_interface import Found, FoundRole, Given
+from carrylens.claims.judgement import judge
+from carrylens.claims.verdicts import ModelVerdict
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.node_search import MapSettings, map_model
+from carrylens.evidence.confidence import stated_confidence
+from carrylens.tasks.fingerprint import fingerprint
+
+_VERDICTS: Mapping[ModelVerdict, RunVerdict] = {
+    ModelVerdict.RUNS: RunVerdict.RUNS,
+    ModelVerdict.DOES_NOT_RUN: RunVerdict.DOES_NOT_RUN,
+    ModelVerdict.NOT_SETTLED: RunVerdict.NOT_SETTLED,
+}
 
 
-def map_by_interchange(given: MethodInput) -> ReportedCircuit:
-    """What the map says: roles of nodes and of sets of nodes, and groups."""
+def map_by_interchange(given: Given) -> Found:
+    """What the map says: roles of nodes and of sets of nodes, groups, verdicts."""
     settings, causal = MapSettings.chosen(given.seed, quick=given.quick), given.causal
     mapped = map_model(
         given.model, "benchmark", given.task, settings, store=given.store, watch=given.progress, causal=causal
     )
     groups = [group.nodes for group in mapped.map.groups if group.variable in causal.by_variable]
-    return as_report(mapped.map.roles, groups)
+    is_tasks_own = fingerprint(causal) == given.task.fingerprint
+    judged = given.hypotheses if is_tasks_own else ()
+    verdicts = {each.name: _VERDICTS[judge(mapped.map, each).verdict] for each in judged}
+    return as_found(mapped.map.roles, groups, verdicts)
 
 
-def as_report(roles: Iterable[Role], groups: Iterable[Nodes]) -> ReportedCircuit:
-    """Roles by node: every member of a set has the set's role. A set is a group if it was searched for as one."""
-    found = {NodeRole(node, role.variable, role.token) for role in roles for node in role.nodes}
-    return ReportedCircuit(frozenset(found), frozenset(map(frozenset, groups)))
+def as_found(roles: Iterable[Role], groups: Iterable[Nodes], verdicts: Mapping[str, RunVerdict] | None = None) -> Found:
+    """Roles with their stated confidence. A set is a group if it was searched for as one."""
+    found = (
+        FoundRole.of(role.nodes, role.variable, role.token, stated_confidence(role.hit, role.null)) for role in roles
+    )
+    return Found(tuple(found), frozenset(map(frozenset, groups)), verdicts=verdicts or {})

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from carrylens.benchmark.benchmark_run import BenchmarkRun
+from carrylens.benchmark.benchmark_run import BenchmarkRun, NamedProgress
 from carrylens.benchmark.known_models import BenchmarkCircuit, EmptyModel, permuted_twin
-from carrylens.benchmark.method_interface import MethodInput
+from carrylens.benchmark.method_interface import Given
 from carrylens.benchmark.role_counts import N_TEST_FAMILIES, count_roles, plain_rate, role_text
 from carrylens.benchmark.saved_results import Plain
 from carrylens.evidence.rates import Rate
@@ -63,7 +63,7 @@ def empty_summary(records: Sequence[Plain]) -> list[Plain]:
 
 def _tested(run: BenchmarkRun, empty: EmptyModel) -> Plain:
     model, task = empty.build()
-    given = MethodInput(model, task, task.causal, empty.seed, run.quick, progress=run.progress_of(empty.name))
+    given = Given(model, task, task.causal, (), empty.seed, run.quick, progress=NamedProgress(run.progress, empty.name))
     counts = count_roles(given)
     found = sorted(map(role_text, counts.roles))
     n_sets = sum(len(nodes) > 1 for nodes, _, _ in counts.tested)

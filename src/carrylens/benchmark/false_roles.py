@@ -22,8 +22,8 @@ from carrylens.benchmark.known_models import BenchmarkCircuit, KnownModel
 from carrylens.benchmark.method_interface import NodeRole
 from carrylens.benchmark.role_counts import N_TEST_FAMILIES, TestedRole, count_roles, plain_rate, role_text
 from carrylens.benchmark.saved_results import Plain
-from carrylens.benchmark.scores import settled_role
-from carrylens.benchmark.weak_evidence import case_of, is_single_input, is_true
+from carrylens.benchmark.scores import is_single_input, is_true_role, settled_role
+from carrylens.benchmark.weak_evidence import case_of, found_role
 from carrylens.evidence.rates import Rate
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.variables import Variable
@@ -98,8 +98,8 @@ def _share_inputs(causal: CausalModel, one: Variable, other: Variable) -> bool:
 
 def _counted(run: BenchmarkRun, circuit: BenchmarkCircuit) -> Plain:
     known = circuit.build()
-    counts = count_roles(run.method_input(known, circuit, circuit.name))
-    run.drop_store(circuit)
+    counts = count_roles(run.given(known, circuit))
+    run.drop_store(circuit.name)
     kinds: dict[str, Plain] = {kind.value: {**dict.fromkeys(_COUNTED, 0), "found": []} for kind in HeldInstead}
     for tested in counts.tested:
         if kind := held_instead(known, tested):
@@ -110,8 +110,9 @@ def _counted(run: BenchmarkRun, circuit: BenchmarkCircuit) -> Plain:
         if kind := held_instead(known, (role.nodes, role.variable, role.token)):
             kinds[kind.value]["confirmed"] += 1
             kinds[kind.value]["found"].append(role_text(role))
-    roles = [role for role in counts.roles if not is_single_input(known, role)]
-    cases = [case_of(circuit.name, role, is_true(known, role)) for role in roles]
+    roles = [role for role in counts.roles if not is_single_input(known.truth, found_role(role))]
+    true = [is_true_role(known.truth, known.causal, found_role(role)) for role in roles]
+    cases = [case_of(circuit.name, role, holds) for role, holds in zip(roles, true, strict=True)]
     found = {"right": plain_rate(counts.right), "level": counts.level, "kinds": kinds}
     return {**found, "cases": msgspec.to_builtins(cases)}
 

@@ -1,8 +1,8 @@
 """Known models: models of known truth, built when they are needed.
 
-Takes  a model, its task, the algorithm that it runs, and the truth about it.
-Gives  `KnownModel` and `EmptyModel`, what a benchmark is made of, and a twin of any model in which no circuit is left.
-Never  shows the truth to a method: see `MethodInput`.
+Takes  a model, its task, the algorithm that a method is told, and the truth about it.
+Gives  `KnownModel`; `BenchmarkModel`, one model of a suite; a twin of any model in which no circuit is left.
+Never  shows the truth to a method: see `Given`.
 """
 
 from __future__ import annotations
@@ -14,20 +14,29 @@ from typing import Protocol
 import torch
 
 from carrylens.benchmark.known_truth import KnownTruth
+from carrylens.claims.hypothesis import Hypothesis
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import model_from_weights
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import Task
 
+DEV, TEST = "dev", "test"
+SPLITS = (DEV, TEST)
+"""On `dev` thresholds are chosen and methods are tried out; `test` is what counts."""
+
 
 @dataclass(frozen=True, eq=False)
 class KnownModel:
-    """A model, the algorithm it runs, and what is true of it."""
+    """A model, its task, the algorithm that a method is told, what is true of the model, and what it is judged under.
+
+    A method may name the variables of `causal` and no others, so truth about other variables is not asked of it.
+    """
 
     model: Transformer
     task: Task
     causal: CausalModel
     truth: KnownTruth
+    hypotheses: tuple[Hypothesis, ...] = ()
 
 
 class BenchmarkCircuit(Protocol):
@@ -57,17 +66,28 @@ class BenchmarkCircuit(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ReadyCircuit:
-    """A known model that is there already, as a circuit of a benchmark."""
+class BenchmarkModel:
+    """One model of a suite. Models of one `circuit`, such as its rotations, count as one; so a split never parts them.
+
+    `make` builds the model and its truth, the same each time.
+    """
 
     name: str
-    known: KnownModel
+    make: Callable[[], KnownModel]
+    suite: str = "own"
+    split: str = TEST
+    circuit: str = ""
     seed: int = 0
     labels: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def counted_as(self) -> str:
+        """The circuit that the model is one of; itself, if it names none."""
+        return self.circuit or self.name
+
     def build(self) -> KnownModel:
         """The model and its truth."""
-        return self.known
+        return self.make()
 
 
 @dataclass(frozen=True, eq=False)

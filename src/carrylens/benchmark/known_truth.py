@@ -1,46 +1,82 @@
 """Known truth: what every node of a model is for, where that is known for certain.
 
-Takes  groups of nodes that make a variable, edges, and decoys.
-Gives  `KnownTruth`: the record that every method is scored against, whatever the task.
-Never  looks at a weight: whoever made the model states it.
+Takes  groups of nodes that make a variable, edges, decoys, idle nodes, and the verdict that each hypothesis deserves.
+Gives  `KnownTruth`: the record that every method is scored against, whatever the task; read from and written to JSON by
+       `saved_truth.py`.
+Never  looks at a weight, and never imports torch: whoever made the model states it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 
+from carrylens.errors import CarryLensError
 from carrylens.nodes import Node, parse_nodes
 from carrylens.tasks.variables import Variable
 
 HeldVariable = tuple[Node, Variable]
 """A node and a variable that it carries."""
 
+Directions = tuple[tuple[float, ...], ...]
+"""Orthonormal directions in what a node writes: one row each."""
+
+
+class RunVerdict(Enum):
+    """What can be said of whether a model runs an algorithm; also what a model deserves to be called."""
+
+    RUNS = "runs"
+    IN_PART = "runs in part"
+    DOES_NOT_RUN = "does not run"
+    NOT_SETTLED = "not settled"
+
 
 @dataclass(frozen=True)
 class TrueGroup:
     """One step in the making of one variable. Each copy suffices; the nodes of one copy do so only together.
 
-    `outputs` are the outputs that depend on it. `brings_inputs`: its nodes bring inputs of the variable to where it is
-    made, so that they hold those inputs and not yet the variable.
+    | field | meaning |
+    |---|---|
+    | `outputs` | the outputs that depend on it |
+    | `brings_inputs` | its nodes bring inputs of the variable to where it is made, so that they hold those and not yet the variable |
+    | `share` | the share of questions in which the model takes the variable from here; less than 1 behind a gate |
+    | `as_whole` | each copy is known to carry the variable as a whole, and which of its nodes do is not known: so it is in models trained under an alignment |
+    | `basis` | for nodes that hold the variable in a subspace of what they write, the directions of that subspace |
 
     >>> sorted(map(str, TrueGroup.of("ST[1]", "P3L0H0 + P3L0H1", "P4L0H0").nodes))
     ['P3L0H0', 'P3L0H1', 'P4L0H0']
-    """
+    """  # noqa: E501
 
     variable: Variable
     copies: tuple[tuple[Node, ...], ...]
     outputs: tuple[Variable, ...] = ()
     brings_inputs: bool = False
+    share: float = 1.0
+    as_whole: bool = False
+    basis: Mapping[Node, Directions] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.share <= 1.0:
+            raise CarryLensError(f"{self.variable} has a share of {self.share}. Give one above 0 and at most 1.")
 
     @classmethod
     def of(
-        cls, variable: Variable | str, *copies: str, outputs: Sequence[Variable | str] = (), brings_inputs: bool = False
+        cls,
+        variable: Variable | str,
+        *copies: str,
+        outputs: Sequence[Variable | str] = (),
+        brings_inputs: bool = False,
+        as_whole: bool = False,
+        share: float = 1.0,
     ) -> TrueGroup:
         """The group of the copies that the texts name, such as `P3L0H0 + P3L0MLP`."""
-        named = tuple(tuple(sorted(parse_nodes(copy))) for copy in copies)
-        return cls(Variable.of(variable), named, tuple(map(Variable.of, outputs)), brings_inputs)
+        named, for_outputs = (
+            tuple(tuple(sorted(parse_nodes(copy))) for copy in copies),
+            tuple(map(Variable.of, outputs)),
+        )
+        return cls(Variable.of(variable), named, for_outputs, brings_inputs, share, as_whole)
 
     @cached_property
     def nodes(self) -> frozenset[Node]:
@@ -65,16 +101,20 @@ class KnownTruth:
     `decoys` are nodes that hold a right value which no later component reads, with the variables they hold.
     `single_inputs` are nodes that bring one of a variable's inputs while a partner brings the others, with that input:
     that such a node carries the input is true, though `groups` list the node under what the input is brought for.
+    `idle` are nodes that hold nothing a later component reads; None says that all are idle that no group names.
+    `deserved` has, for each hypothesis by its name, what the model deserves to be called under it.
     """
 
     groups: tuple[TrueGroup, ...]
     edges: tuple[TrueEdge, ...] = ()
     decoys: Mapping[Node, frozenset[Variable]] = field(default_factory=dict)
     single_inputs: frozenset[HeldVariable] = frozenset()
+    idle: frozenset[Node] | None = None
+    deserved: Mapping[str, RunVerdict] = field(default_factory=dict)
 
     @cached_property
     def roles(self) -> Mapping[Node, frozenset[Variable]]:
-        """For every node that matters, the variables it carries."""
+        """For every node that matters, the variables it carries; a site known as a whole counts for all its nodes."""
         found: dict[Node, set[Variable]] = {}
         for group in self.groups:
             for node in group.nodes:

@@ -1,40 +1,58 @@
-"""The interface of methods: what a method of circuit discovery is given, and what it says.
+"""The interface of methods: what a method of circuit discovery is given, and what it may find.
 
-Takes  a model, its task, and the algorithm it is supposed to run.
-Gives  `MethodInput`, what a method may know, and two forms of answer: `ReportedCircuit`, or `NodeScores`, which need a
-       threshold to become one.
+Takes  a model, its task, the algorithm it is supposed to run, hypotheses to be judged.
+Gives  `Given`, all that a method may know; `Found`, what it says: any of roles, groups, scores, edges, verdicts;
+       `DiscoveryMethod`, a callable from one to the other with its name.
 Never  knows the truth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import hashlib
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from carrylens.benchmark.component_edges import ComponentEdge, edges_between
+from carrylens.benchmark.known_truth import HeldVariable, RunVerdict
+from carrylens.claims.hypothesis import Hypothesis
 from carrylens.discovery.node_search import nodes_of
+from carrylens.errors import CarryLensError
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.progress import Progress, silent
+from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.samplers import population_of
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
 
 @dataclass(frozen=True, eq=False)
-class MethodInput:
-    """A model, its task, the algorithm it is supposed to run, and how much work a method may do.
+class Given:
+    """All that a method may know.
 
-    `quick` asks for less evidence. `store` is a file in which a method may keep unfinished work; `progress` is
-    told how far it is.
+    | field | meaning |
+    |---|---|
+    | `model`, `task` | the network, and what it is for: questions, tokens, samplers |
+    | `causal` | the algorithm that it is supposed to run; whether it does is not said |
+    | `hypotheses` | what it is to be judged under: a method may give a verdict on each |
+    | `seed` | the seed of whatever a method draws |
+    | `quick` | less evidence is asked for |
+    | `store` | a file in which a method may keep unfinished work |
+    | `progress` | called with how far the method is |
     """
 
     model: Transformer
     task: Task
     causal: CausalModel
+    hypotheses: tuple[Hypothesis, ...] = ()
     seed: int = 0
     quick: bool = False
     store: Path | None = None
@@ -44,6 +62,16 @@ class MethodInput:
     def nodes(self) -> list[Node]:
         """Every node of the model whose write some output can depend on."""
         return nodes_of(self.model)
+
+    def draw(self, n: int, start: int = 0) -> Batch:
+        """`n` questions of the algorithm's own population, of the method's seed; others with another `start`."""
+        return population_of(self.causal).draw(self.seed, start, n)
+
+    @property
+    def edges(self) -> list[ComponentEdge]:
+        """Every edge from a node to a later component."""
+        config = self.model.config
+        return edges_between(self.nodes, config.n_layers, config.n_heads, config.has_mlp, config.reads)
 
 
 @dataclass(frozen=True)
@@ -55,64 +83,193 @@ class NodeRole:
     output: int | None = None
 
 
-class _SavedRole(msgspec.Struct, array_like=True):
-    node: str
-    variable: str
-    output: int | None
+@dataclass(frozen=True)
+class FoundRole:
+    """Nodes carry a variable, one of them or several together, for one output or any; how sure a method is of it.
 
+    >>> print(FoundRole.of("P3L0H0", "SA[1]", confidence=0.9))
+    P3L0H0 SA[1]
+    """
 
-class _SavedReport(msgspec.Struct):
-    tags: list[_SavedRole]
-    groups: list[str]
+    nodes: frozenset[Node]
+    variable: Variable
+    output: int | None = None
+    confidence: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        nodes: str | Node | Iterable[Node],
+        variable: Variable | str,
+        output: int | None = None,
+        confidence: float | None = None,
+    ) -> FoundRole:
+        """The role of the nodes that are given or named."""
+        if isinstance(nodes, str):
+            nodes = parse_nodes(nodes)
+        found = frozenset([nodes]) if isinstance(nodes, Node) else frozenset(nodes)
+        return cls(found, Variable.of(variable), output, confidence)
+
+    def __str__(self) -> str:
+        return f"{print_nodes(self.nodes)} {self.variable}"
 
 
 @dataclass(frozen=True)
-class ReportedCircuit:
-    """What a method says of a model: roles of single nodes, and the sets of nodes that it says belong together."""
+class Found:
+    """What a method says of a model; every field may be left out, and is then not scored.
 
-    roles: frozenset[NodeRole] = frozenset()
+    | field | meaning |
+    |---|---|
+    | `roles` | which nodes carry which variable |
+    | `groups` | sets of nodes that belong together: copies of one another, or partners |
+    | `node_scores` | how much each node matters, whatever it carries |
+    | `role_scores` | how much each node looks like a carrier of each variable; a threshold chosen on `dev` makes roles of it |
+    | `edge_scores` | how much each edge matters |
+    | `verdicts` | for a hypothesis by its name: runs, runs in part, does not run, not settled |
+
+    Nodes, variables, edges and verdicts may be given by name:
+
+    >>> Found(roles=[("P3L0H0", "SA[1]")], verdicts={"ripple add": "does not run"}).roles[0].variable
+    Variable(name='SA', index=1)
+    """  # noqa: E501
+
+    roles: Sequence[FoundRole] = ()
     groups: frozenset[frozenset[Node]] = frozenset()
+    node_scores: Mapping[Node, float] = field(default_factory=dict)
+    role_scores: Mapping[HeldVariable, float] = field(default_factory=dict)
+    edge_scores: Mapping[ComponentEdge, float] = field(default_factory=dict)
+    verdicts: Mapping[str, RunVerdict] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        roles = tuple(each if isinstance(each, FoundRole) else FoundRole.of(*each) for each in self.roles)
+        groups = frozenset(parse_nodes(each) if isinstance(each, str) else frozenset(each) for each in self.groups)
+        by_node = {_node(node): float(score) for node, score in self.node_scores.items()}
+        by_role = {(_node(n), Variable.of(v)): float(score) for (n, v), score in self.role_scores.items()}
+        by_edge = {_edge(edge): float(score) for edge, score in self.edge_scores.items()}
+        verdicts = {str(name): _verdict(given) for name, given in self.verdicts.items()}
+        whole = {"roles": roles, "groups": groups, "node_scores": by_node, "role_scores": by_role}
+        for name, value in (whole | {"edge_scores": by_edge, "verdicts": verdicts}).items():
+            object.__setattr__(self, name, value)
 
     @property
-    def by_node(self) -> dict[Node, set[Variable]]:
-        """The variables of every node, whatever the output."""
-        return variables_by_node(self.roles)
+    def node_roles(self) -> frozenset[NodeRole]:
+        """The roles node by node: every member of a set has the set's role."""
+        return frozenset(NodeRole(node, role.variable, role.output) for role in self.roles for node in role.nodes)
+
+    def above(self, threshold: float) -> Found:
+        """With the scores that reach the threshold as roles, besides those there are."""
+        reached = (FoundRole.of(*key) for key, score in self.role_scores.items() if score >= threshold)
+        return replace(self, roles=(*self.roles, *reached))
+
+    def check(self, given: Given, method: str) -> None:
+        """Raise one clear error if something is named that is not there, or a score is no number."""
+        nodes, n_outputs = set(given.nodes), len(given.causal.outputs)
+        known = {hypothesis.name for hypothesis in given.hypotheses}
+        named = {node for role in self.roles for node in role.nodes} | {node for group in self.groups for node in group}
+        named |= set(self.node_scores) | {node for node, _ in self.role_scores}
+        variables = {role.variable for role in self.roles} | {variable for _, variable in self.role_scores}
+        scores = (*self.node_scores.values(), *self.role_scores.values(), *self.edge_scores.values())
+        outputs = {role.output for role in self.roles if role.output is not None}
+        sure = [role.confidence for role in self.roles if role.confidence is not None]
+        for wrong, words in (
+            (sorted(named - nodes), "names a node that the model does not have"),
+            (sorted(variables - set(given.causal.variables)), "names a variable that the algorithm does not have"),
+            (sorted(set(self.verdicts) - known), "judges a hypothesis that was not given"),
+            ([score for score in scores if not math.isfinite(score)], "gives a score that is no number"),
+            ([at for at in outputs if not 0 <= at < n_outputs], f"names an output that is not 0 to {n_outputs - 1}"),
+            ([p for p in sure if not 0.0 <= p <= 1.0], "states a confidence that is not between 0 and 1"),
+        ):
+            if wrong:
+                raise CarryLensError(f"The method {method!r} {words}: {wrong[0]}. Mend what it returns.")
 
     def plain(self) -> dict[str, Any]:
         """As a file of results has it."""
-        ordered = sorted(self.roles, key=lambda each: (each.node, str(each.variable), each.output or 0))
-        roles = [_SavedRole(str(each.node), str(each.variable), each.output) for each in ordered]
-        return msgspec.to_builtins(_SavedReport(roles, sorted(map(print_nodes, self.groups))))
+        roles = [_SavedRole(print_nodes(r.nodes), str(r.variable), r.output, r.confidence) for r in self.roles]
+        saved = _SavedFound(
+            sorted(roles, key=lambda each: (each.nodes, each.variable, each.output or 0)),
+            sorted(map(print_nodes, self.groups)),
+            {str(node): score for node, score in self.node_scores.items()},
+            [(str(node), str(variable), score) for (node, variable), score in self.role_scores.items()],
+            {str(edge): score for edge, score in self.edge_scores.items()},
+            dict(self.verdicts),
+        )
+        plain: dict[str, Any] = msgspec.to_builtins(saved)
+        return plain
 
     @classmethod
-    def from_plain(cls, given: Mapping[str, Any]) -> ReportedCircuit:
+    def from_plain(cls, given: Mapping[str, Any]) -> Found:
         """What `plain` gave."""
-        saved = msgspec.convert(given, _SavedReport)
-        roles = (NodeRole(Node.parse(each.node), Variable.parse(each.variable), each.output) for each in saved.tags)
-        return cls(frozenset(roles), frozenset(map(parse_nodes, saved.groups)))
+        saved = msgspec.convert(given, _SavedFound)
+        return cls(
+            tuple(FoundRole.of(each.nodes, each.variable, each.output, each.confidence) for each in saved.roles),
+            frozenset(map(parse_nodes, saved.groups)),
+            {Node.parse(node): score for node, score in saved.node_scores.items()},
+            {(Node.parse(node), Variable.parse(variable)): score for node, variable, score in saved.role_scores},
+            {ComponentEdge.parse(edge): score for edge, score in saved.edge_scores.items()},
+            saved.verdicts,
+        )
+
+
+class _SavedRole(msgspec.Struct, array_like=True):
+    nodes: str
+    variable: str
+    output: int | None
+    confidence: float | None
+
+
+class _SavedFound(msgspec.Struct, omit_defaults=True):
+    roles: list[_SavedRole] = []
+    groups: list[str] = []
+    node_scores: dict[str, float] = {}
+    role_scores: list[tuple[str, str, float]] = []
+    edge_scores: dict[str, float] = {}
+    verdicts: dict[str, RunVerdict] = {}
+
+
+Finder = Callable[[Given], Found]
+"""What a method is: a function of what it is given."""
 
 
 @dataclass(frozen=True)
-class NodeScores:
-    """A score for every node and variable; what reaches a threshold is a role."""
+class DiscoveryMethod:
+    """A method of circuit discovery. `told` says whether it uses the algorithm that it is given; None: not stated.
 
-    scores: Mapping[tuple[Node, Variable], float] = field(default_factory=dict)
+    `about` is one sentence for the leaderboard; `source` a hash of the file that it is in, if it is known.
+    """
 
-    def above(self, threshold: float) -> ReportedCircuit:
-        """The roles that reach the threshold. A method of single nodes has no groups."""
-        return ReportedCircuit(frozenset(NodeRole(*key) for key, score in self.scores.items() if score >= threshold))
+    name: str
+    find: Finder
+    told: bool | None = None
+    about: str = ""
+    source: str = ""
+
+    @cached_property
+    def code(self) -> str:
+        """A hash of the code by which results are kept: of its file, and of the function itself."""
+        if self.source:
+            return self.source
+        module = sys.modules.get(getattr(self.find, "__module__", None) or "")
+        file, code = getattr(module, "__file__", None), getattr(self.find, "__code__", None)
+        content = Path(file).read_bytes() if file and Path(file).is_file() else b""
+        own = (
+            b""
+            if code is None
+            else code.co_code + repr([c for c in code.co_consts if isinstance(c, str | int | float)]).encode()
+        )
+        return hashlib.sha256(content + own).hexdigest()
 
 
-MappingMethod = Callable[[MethodInput], ReportedCircuit]
-"""A method that says which nodes carry what."""
-
-ScoringMethod = Callable[[MethodInput], NodeScores]
-"""A method that scores every node and variable, and needs a threshold."""
+def _node(given: Node | str) -> Node:
+    return Node.parse(given) if isinstance(given, str) else given
 
 
-def variables_by_node(roles: Iterable[NodeRole]) -> dict[Node, set[Variable]]:
-    """The variables of every node that has any."""
-    found: dict[Node, set[Variable]] = {}
-    for role in roles:
-        found.setdefault(role.node, set()).add(role.variable)
-    return found
+def _edge(given: ComponentEdge | str) -> ComponentEdge:
+    return ComponentEdge.parse(given) if isinstance(given, str) else given
+
+
+def _verdict(given: RunVerdict | str) -> RunVerdict:
+    try:
+        return RunVerdict(given)
+    except ValueError:
+        words = ", ".join(each.value for each in RunVerdict)
+        raise CarryLensError(f"{given!r} is no verdict. Write one of: {words}.") from None

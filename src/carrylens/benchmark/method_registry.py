@@ -1,69 +1,135 @@
 """The registry of methods: all that are compared, by name, and open to more.
 
-Takes  names and callables.
-Gives  `MethodRegistry`, and the one of the methods that work for any task.
+Takes  names, files, entry points.
+Gives  `DiscoveryMethod` values: those that work for any task, and a user's own.
 Never  runs one.
+
+A method of one's own is a Python file with a function `find(given) -> Found`. It may also have `NAME`, `TOLD` (whether
+it uses the algorithm) and `ABOUT` (one sentence). An installed package offers one as an entry point of the group
+`carrylens.methods` that names such a function, or a `DiscoveryMethod`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+import hashlib
+import importlib.util
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
 
+from carrylens.benchmark.baselines.acdc import find_by_acdc
+from carrylens.benchmark.baselines.activation_patching import find_by_patching
+from carrylens.benchmark.baselines.alignment_search import find_by_alignment_search
 from carrylens.benchmark.baselines.attention import score_attention
 from carrylens.benchmark.baselines.attribution import score_attribution
+from carrylens.benchmark.baselines.edge_attribution import find_by_edge_attribution, find_by_integrated_gradients
+from carrylens.benchmark.baselines.exhaustive_interchange import score_interchange
 from carrylens.benchmark.baselines.linear_probes import score_probes
 from carrylens.benchmark.carrylens_map import map_by_interchange
-from carrylens.benchmark.method_interface import MappingMethod, ScoringMethod
+from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
 from carrylens.errors import CarryLensError, quote
 
 OURS = "ours"
 """The name of this package's own method."""
+GROUP = "carrylens.methods"
+"""The group of entry points by which packages offer methods."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
 
-
-@dataclass(frozen=True)
-class MethodRegistry:
-    """Methods by name: those that report a circuit, and those whose scores need a threshold first.
-
-    >>> MethodRegistry().with_mapping("guess", lambda given: ...).names
-    ('guess',)
-    """
-
-    mapping: Mapping[str, MappingMethod] = field(default_factory=dict)
-    scoring: Mapping[str, ScoringMethod] = field(default_factory=dict)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names, in the order in which results are shown."""
-        return (*self.mapping, *self.scoring)
-
-    def with_mapping(self, name: str, method: MappingMethod) -> MethodRegistry:
-        """The registry with one more method that reports a circuit."""
-        self._check_new(name)
-        return replace(self, mapping={**self.mapping, name: method})
-
-    def with_scoring(self, name: str, method: ScoringMethod) -> MethodRegistry:
-        """The registry with one more method that scores nodes."""
-        self._check_new(name)
-        return replace(self, scoring={**self.scoring, name: method})
-
-    def only(self, names: Collection[str]) -> MethodRegistry:
-        """The methods of these names, in the registry's order; all of them if no name is given."""
-        if unknown := [name for name in names if name not in self.names]:
-            raise CarryLensError(f"There is no method {unknown[0]!r}. Write one of {', '.join(self.names)}.")
-        kept = names or self.names
-        return MethodRegistry(
-            {name: method for name, method in self.mapping.items() if name in kept},
-            {name: method for name, method in self.scoring.items() if name in kept},
-        )
-
-    def _check_new(self, name: str) -> None:
-        if name in self.names:
-            raise CarryLensError(f"{quote(name)} names a method that is there already. Choose another name.")
-
-
-GENERAL_METHODS = MethodRegistry(
-    {OURS: map_by_interchange},
-    {"attention": score_attention, "probe": score_probes, "attribution": score_attribution},
+GENERAL_METHODS = (
+    DiscoveryMethod(OURS, map_by_interchange, True, "the node map of this package, and its verdicts"),
+    DiscoveryMethod(
+        "interchange", score_interchange, True, "exhaustive interchange: every node, every variable, matched pairs"
+    ),
+    DiscoveryMethod(
+        "das", find_by_alignment_search, True, "distributed alignment search: a trained subspace of every node"
+    ),
+    DiscoveryMethod("attention", score_attention, True, "where heads look; nothing about MLPs"),
+    DiscoveryMethod("probe", score_probes, True, "linear probes on what each node writes"),
+    DiscoveryMethod(
+        "attribution", score_attribution, True, "attribution patching with integrated gradients, by variable"
+    ),
+    DiscoveryMethod("patching", find_by_patching, False, "exhaustive activation patching of single nodes"),
+    DiscoveryMethod("eap", find_by_edge_attribution, False, "edge attribution patching"),
+    DiscoveryMethod(
+        "eap-ig", find_by_integrated_gradients, False, "edge attribution patching with integrated gradients"
+    ),
+    DiscoveryMethod("acdc", find_by_acdc, False, "automatic circuit discovery: edges removed one after another"),
 )
 """The methods that work for any task."""
+
+
+def chosen_methods(
+    names: Sequence[str], known: Sequence[DiscoveryMethod] = GENERAL_METHODS
+) -> tuple[DiscoveryMethod, ...]:
+    """The methods of these names, files of one's own, or entry points, in the order given; all known ones for none."""
+    if not names:
+        return tuple(known)
+    found = tuple(_chosen(name, known) for name in names)
+    if len({method.name for method in found}) < len(found):
+        raise CarryLensError(f"Two methods are called {_twice(found)!r}. Give each a NAME of its own.")
+    return found
+
+
+def method_from_file(path: Path, taken: Iterable[str] = ()) -> DiscoveryMethod:
+    """The method that a Python file holds."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CarryLensError(
+            f"{path} cannot be read ({error.strerror}). Give a Python file with find(given)."
+        ) from error
+    spec = importlib.util.spec_from_file_location(f"carrylens_method_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise CarryLensError(f"{path} is no Python: {error.msg}, line {error.lineno}. Mend it.") from error
+    found = _method_of(module, path)
+    if found.name in taken:
+        raise CarryLensError(f"{quote(found.name)} names a method that is there already. Set another NAME in {path}.")
+    return replace(found, source=hashlib.sha256(content).hexdigest())
+
+
+def own_method(
+    find: Finder | DiscoveryMethod | str | Path, known: Sequence[DiscoveryMethod] = GENERAL_METHODS
+) -> DiscoveryMethod:
+    """A method as Python gives it: a function, a `DiscoveryMethod`, a name or a file."""
+    if isinstance(find, DiscoveryMethod):
+        return find
+    if isinstance(find, str | Path):
+        return _chosen(str(find), known)
+    return DiscoveryMethod(getattr(find, "__name__", "mine"), find)
+
+
+def _chosen(name: str, known: Sequence[DiscoveryMethod]) -> DiscoveryMethod:
+    if name.endswith(".py"):
+        return method_from_file(Path(name), [method.name for method in known])
+    for method in known:
+        if method.name == name:
+            return method
+    offered = {point.name: point for point in entry_points(group=GROUP)}
+    if name in offered:
+        loaded = offered[name].load()
+        return loaded if isinstance(loaded, DiscoveryMethod) else DiscoveryMethod(name, loaded)
+    names = ", ".join([*(method.name for method in known), *offered])
+    raise CarryLensError(f"There is no method {quote(name)}. Write one of {names}, or a Python file: mine.py.")
+
+
+def _method_of(module: ModuleType, path: Path) -> DiscoveryMethod:
+    find = getattr(module, "find", None)
+    if not callable(find):
+        raise CarryLensError(f"{path} has no function find(given). Write one that returns a Found.")
+    name = str(getattr(module, "NAME", path.stem))
+    if not _NAME.fullmatch(name):
+        raise CarryLensError(f"{path} calls its method {quote(name)}. Use letters, digits, points and dashes.")
+    return DiscoveryMethod(name, find, getattr(module, "TOLD", None), str(getattr(module, "ABOUT", "")))
+
+
+def _twice(methods: Sequence[DiscoveryMethod]) -> str:
+    names = [method.name for method in methods]
+    return next(name for name in names if names.count(name) > 1)

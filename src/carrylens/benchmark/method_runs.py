@@ -1,73 +1,189 @@
-"""Method runs: every method on every circuit, one after the other.
+"""DiscoveryMethod runs: every method on every model, one after the other.
 
 Takes  a `BenchmarkRun`.
-Gives  a record for each circuit and method, as soon as it is there.
-Never  does again what is among the saved results.
+Gives  a record for each model and method, as soon as it is there; how much is found again with other questions.
+Never  does again what is among the saved results, and never scores a method on what its threshold was chosen on.
 
-1. For each method that needs one, choose a threshold on the training circuits.
-2. Build each circuit's model, and let each method map it.
-3. Score what it reports against the truth.
+1. Let each method work on a copy of each model that counts rows. What it finds is kept under a key made of the model's
+   hash, the method's name and code, the questions' seed and the version, so it is found again whatever the suite.
+2. For each method that gives role scores, choose a threshold for each suite on its models of `dev`.
+3. Score what it found against the truth, each time anew.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import combinations
 
 from carrylens.benchmark.benchmark_run import BenchmarkRun
-from carrylens.benchmark.known_models import BenchmarkCircuit, KnownModel
-from carrylens.benchmark.method_interface import MethodInput, ReportedCircuit
+from carrylens.benchmark.forward_rows import metered_copy
+from carrylens.benchmark.known_models import BenchmarkModel, KnownModel
+from carrylens.benchmark.known_truth import KnownTruth
+from carrylens.benchmark.method_interface import DiscoveryMethod, Found, Given
 from carrylens.benchmark.saved_results import Plain
-from carrylens.benchmark.scores import score_report
-from carrylens.benchmark.thresholds import Threshold, TrainingScores, choose_threshold
+from carrylens.benchmark.scores import node_scores_of, score_found, stated_roles
+from carrylens.benchmark.thresholds import DevScores, Threshold, choose_threshold
+from carrylens.errors import CarryLensError
+from carrylens.interventions.keys import digest_of
+from carrylens.tasks.fingerprint import fingerprint
 
 
-def score_methods(run: BenchmarkRun) -> Iterator[Plain]:
-    """A record for each circuit and method."""
-    names = run.methods.names
-    thresholds = {name: threshold_of(run, name) for name in run.methods.scoring}
-    for at, circuit in enumerate(run.circuits):
-        known = circuit.build()
-        for order, method in enumerate(names):
-            run.progress(f"{circuit.name} {method}", at * len(names) + order, len(run.circuits) * len(names))
-            yield _record(run, circuit, known, method, thresholds.get(method))
+@dataclass(frozen=True, eq=False)
+class BuiltModel:
+    """A model of a suite, built, with its hash."""
+
+    entry: BenchmarkModel
+    known: KnownModel
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of shape and weights."""
+        return digest_of(self.known.model).hex()
 
 
-def threshold_of(run: BenchmarkRun, method: str) -> Threshold:
-    """The method's threshold, chosen on the training circuits."""
-    names = [circuit.name for circuit in run.training]
+@dataclass(frozen=True)
+class FoundAtCost:
+    """What a method found, and what that took."""
+
+    found: Found
+    rows: int
+    seconds: float
+
+
+def method_records(run: BenchmarkRun) -> Iterator[Plain]:
+    """A record for each model and method; then one for each method and model that was run with several seeds."""
+    thresholds: dict[tuple[str, str], Threshold] = {}
+    total = len(run.models) * len(run.methods)
+    for at, entry in enumerate(run.models):
+        built = BuiltModel(entry, entry.build())
+        for order, method in enumerate(run.methods):
+            run.progress(f"{method.name} on {entry.name}", at * len(run.methods) + order, total)
+            done = find_once(run, built, method, entry.seed)
+            key = method.name, entry.suite
+            if done.found.role_scores and key not in thresholds:
+                thresholds[key] = threshold_of(run, method, entry.suite)
+            yield _record(built, method, done, thresholds.get(key))
+    for entry in run.repeated if run.n_seeds > 1 else ():
+        built = BuiltModel(entry, entry.build())
+        for method in run.methods:
+            yield _stability(run, built, method, thresholds.get((method.name, entry.suite)))
+
+
+def find_once(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, seed: int) -> FoundAtCost:
+    """What the method finds in the model with questions of this seed, or what was saved of it."""
+    known, entry = built.known, built.entry
+    about = run.about(model=built.sha256, method=method.name, source=method.code, seed=seed)
+    about["algorithm"] = fingerprint(known.causal)
+    about["hypotheses"] = [each.name for each in known.hypotheses]
+    key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:24]
 
     def compute() -> Plain:
-        training = []
-        for at, circuit in enumerate(run.training):
-            run.progress(f"choosing the threshold of {method}", at, len(run.training))
-            known = circuit.build()
-            given = MethodInput(known.model, known.task, known.causal, circuit.seed, run.quick)
-            training.append(TrainingScores(run.methods.scoring[method](given), known.truth, known.causal))
-        found = choose_threshold(training)
-        return {"value": found.value, "balance": found.balance}
-
-    return Threshold(**run.results.once(f"thresholds/{method}", run.about(training=names), compute))
-
-
-def _record(
-    run: BenchmarkRun, circuit: BenchmarkCircuit, known: KnownModel, method: str, threshold: Threshold | None
-) -> Plain:
-    # What was reported is saved; it is scored each time.
-    value = None if threshold is None else threshold.value
-
-    def compute() -> Plain:
+        twin, meter = metered_copy(known.model)
+        given = replace(run.given(known, entry, key, method.name), model=twin, seed=seed)
         started = time.monotonic()
-        given = run.method_input(known, circuit, f"{circuit.name} {method}")
-        if threshold is None:
-            report = run.methods.mapping[method](given)
-        else:
-            report = run.methods.scoring[method](given).above(threshold.value)
-        run.drop_store(circuit)
-        return {"found": report.plain(), "seconds": round(time.monotonic() - started, 1)}
+        found = _checked(method, given)
+        run.drop_store(key)
+        seconds = round(time.monotonic() - started, 2)
+        return {"found": found.plain(), "rows": meter.rows, "seconds": seconds}
 
-    about = run.about(setting=circuit.name, method=method, threshold=value)
-    saved = run.results.once(f"{circuit.name}/{method}", about, compute)
-    result = score_report(known.truth, known.causal, ReportedCircuit.from_plain(saved["found"]))
-    named = {"part": "scores", "setting": circuit.name, **circuit.labels, "method": method, "threshold": value}
-    return {**named, **saved, "result": result.plain()}
+    saved = run.results.once(f"found/{method.name}/{key}", about, compute)
+    return FoundAtCost(Found.from_plain(saved["found"]), saved["rows"], saved["seconds"])
+
+
+def threshold_of(run: BenchmarkRun, method: DiscoveryMethod, suite: str) -> Threshold:
+    """The method's threshold, chosen on the suite's own models of `dev`; on all of them if those have no roles."""
+    built = [BuiltModel(entry, entry.build()) for entry in run.dev]
+    with_roles = [each for each in built if each.known.truth.groups]
+    chosen = [each for each in with_roles if each.entry.suite == suite] or with_roles
+    dev = []
+    for at, each in enumerate(chosen):
+        run.progress(f"choosing the threshold of {method.name}", at, len(chosen))
+        found = find_once(run, each, method, each.entry.seed).found
+        dev.append(DevScores(found, each.known.truth, each.known.causal))
+    if not dev:
+        raise CarryLensError(
+            f"The method {method.name!r} gives role scores, and there is no model to choose a threshold on. "
+            "Give some with the dev split, or return roles."
+        )
+    return choose_threshold(dev)
+
+
+def _checked(method: DiscoveryMethod, given: Given) -> Found:
+    found = method.find(given)
+    if not isinstance(found, Found):
+        raise CarryLensError(f"The method {method.name!r} returned {type(found).__name__}. Return a Found.")
+    found.check(given, method.name)
+    return found
+
+
+def _record(built: BuiltModel, method: DiscoveryMethod, done: FoundAtCost, threshold: Threshold | None) -> Plain:
+    known, entry, found = built.known, built.entry, _with_roles(done.found, threshold)
+    given = Given(known.model, known.task, known.causal)
+    deserved = known.truth.deserved
+    return {
+        "part": "scores",
+        "model": entry.name,
+        "suite": entry.suite,
+        "split": entry.split,
+        "circuit": entry.counted_as,
+        "sha256": built.sha256,
+        **entry.labels,
+        "method": method.name,
+        "told": method.told,
+        "seed": entry.seed,
+        "threshold": None if threshold is None else threshold.value,
+        "gives": what_is_given(done.found),
+        "result": score_found(known.truth, given, found).plain(),
+        "verdicts": {
+            name: [deserved[name].value, said.value] for name, said in found.verdicts.items() if name in deserved
+        },
+        "stated": [asdict(each) for each in stated_roles(known.truth, known.causal, found)],
+        "rows": done.rows,
+        "seconds": done.seconds,
+    }
+
+
+def what_is_given(found: Found) -> list[str]:
+    """The fields that a method filled in."""
+    names = ("roles", "groups", "role_scores", "node_scores", "edge_scores", "verdicts")
+    return [name for name in names if getattr(found, name)]
+
+
+def _with_roles(found: Found, threshold: Threshold | None) -> Found:
+    return found if threshold is None else found.above(threshold.value)
+
+
+def _stability(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, threshold: Threshold | None) -> Plain:
+    sets = []
+    for seed in range(run.n_seeds):
+        run.progress(f"{method.name} on {built.entry.name}, questions of seed {seed}", seed, run.n_seeds)
+        found = _with_roles(find_once(run, built, method, seed).found, threshold)
+        sets.append(_names(found, built.known.truth))
+    between = [jaccard(one, other) for one, other in combinations(sets, 2)]
+    shares = [each for each in between if each is not None]
+    record: Plain = {"part": "stability", "model": built.entry.name, "suite": built.entry.suite, "method": method.name}
+    record |= {"circuit": built.entry.counted_as, "n_seeds": run.n_seeds, "sha256": built.sha256}
+    lowest, mean = (min(shares), sum(shares) / len(shares)) if shares else (None, None)
+    return {**record, "jaccard": mean, "lowest": lowest}
+
+
+def jaccard(one: set[str], other: set[str]) -> float | None:
+    """The share of what is in either that is in both; None of nothing.
+
+    >>> jaccard({"a", "b"}, {"b", "c", "d"})
+    0.25
+    """
+    return len(one & other) / len(one | other) if one | other else None
+
+
+def _names(found: Found, truth: KnownTruth) -> set[str]:
+    # Roles where a method has them; else as many of the highest nodes as the circuit has.
+    if found.roles:
+        return {f"{role} {role.output}" for role in found.roles}
+    scores = node_scores_of(found)
+    return {str(node) for node in sorted(scores, key=lambda node: (-scores[node], node))[: len(truth.roles)]}

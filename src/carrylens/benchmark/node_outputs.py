@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from carrylens.benchmark.method_interface import MethodInput
+from carrylens.benchmark.method_interface import Given
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch
 
 
-def model_ids(given: MethodInput, questions: Batch) -> Tensor:
+def model_ids(given: Given, questions: Batch) -> Tensor:
     """The questions with their right outputs as token ids, on the model's device."""
     return torch.from_numpy(given.task.token_ids(questions)).to(given.model.unembed.W_U.device)
 
@@ -34,7 +34,7 @@ def output_of(node: Node, activation: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def node_outputs(given: MethodInput, questions: Batch, nodes: Sequence[Node]) -> dict[Node, Tensor]:
+def node_outputs(given: Given, questions: Batch, nodes: Sequence[Node]) -> dict[Node, Tensor]:
     """What each node writes."""
     points = sorted({hook_point_of(node) for node in nodes})
     _, cache = given.model.run_with_cache(model_ids(given, questions), points)

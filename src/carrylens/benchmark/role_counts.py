@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from carrylens.benchmark.method_interface import MethodInput
+from carrylens.benchmark.method_interface import Given
 from carrylens.benchmark.saved_results import Plain
 from carrylens.discovery.near_misses import subject_of
 from carrylens.discovery.node_map import Nodes, Role
@@ -51,7 +51,7 @@ class RoleCounts:
     level: float
 
 
-def count_roles(given: MethodInput) -> RoleCounts:
+def count_roles(given: Given) -> RoleCounts:
     """The roles of nodes and of sets that are tested in a model, and those that are confirmed."""
     facts: list[Fact] = []
     settings = MapSettings.chosen(given.seed, quick=given.quick)

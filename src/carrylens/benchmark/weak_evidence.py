@@ -21,11 +21,11 @@ import msgspec
 import numpy as np
 
 from carrylens.benchmark.benchmark_run import BenchmarkRun
-from carrylens.benchmark.known_models import BenchmarkCircuit, KnownModel, permuted_twin
-from carrylens.benchmark.method_interface import MethodInput, NodeRole
+from carrylens.benchmark.known_models import BenchmarkCircuit, permuted_twin
+from carrylens.benchmark.method_interface import FoundRole, Given
 from carrylens.benchmark.role_counts import role_text
 from carrylens.benchmark.saved_results import Plain
-from carrylens.benchmark.scores import settled_role
+from carrylens.benchmark.scores import is_single_input, is_true_role
 from carrylens.discovery.node_map import Role
 from carrylens.discovery.node_search import MapSettings
 from carrylens.discovery.roles import find_roles
@@ -81,7 +81,7 @@ def cases_from(given: Sequence[Plain]) -> list[RoleCase]:
     return msgspec.convert(given, list[RoleCase])
 
 
-def weak_roles(given: MethodInput, n_pairs: int | None = None, nodes: Sequence[Node] | None = None) -> list[Role]:
+def weak_roles(given: Given, n_pairs: int | None = None, nodes: Sequence[Node] | None = None) -> list[Role]:
     """The roles of single nodes on next to no evidence, of the usual number of pairs or of `n_pairs`.
 
     Every set that hits at all has its null measured.
@@ -96,23 +96,16 @@ def weak_roles(given: MethodInput, n_pairs: int | None = None, nodes: Sequence[N
     return find_roles(search, sets)
 
 
-def chance_roles(given: MethodInput, n_pairs: int | None) -> list[Role]:
+def chance_roles(given: Given, n_pairs: int | None) -> list[Role]:
     """Of some nodes of a model that holds nothing, the weak roles that hit most often."""
     chosen = np.random.default_rng(given.seed).permutation(len(given.nodes))[:_NODES]
     roles = weak_roles(given, n_pairs, [given.nodes[at] for at in sorted(chosen)])
     return sorted(roles, key=lambda role: -role.hit.value)[:_LARGEST]
 
 
-def is_true(known: KnownModel, role: Role) -> bool:
-    """Whether every node of a role's set carries its variable, or one that no question tells from it."""
-    truth, stated = known.truth, (NodeRole(node, role.variable, role.token) for node in role.nodes)
-    settled = (settled_role(truth, known.causal, each) for each in stated)
-    return all(each.variable in truth.roles.get(each.node, frozenset()) for each in settled)
-
-
-def is_single_input(known: KnownModel, role: Role) -> bool:
-    """Whether a node brings one input for a partner to complete, and the variable is that input: true, not counted."""
-    return any((node, role.variable) in known.truth.single_inputs for node in role.nodes)
+def found_role(role: Role) -> FoundRole:
+    """A role of a map as methods report one."""
+    return FoundRole.of(role.nodes, role.variable, role.token)
 
 
 def case_of(name: str, role: Role, true: bool, n_pairs: int | None = None) -> RoleCase:
@@ -123,10 +116,11 @@ def case_of(name: str, role: Role, true: bool, n_pairs: int | None = None) -> Ro
 
 def _cases(run: BenchmarkRun, circuit: BenchmarkCircuit) -> Plain:
     known, cases = circuit.build(), list[RoleCase]()
-    given = run.method_input(known, circuit, circuit.name)
+    given = run.given(known, circuit)
     twin = replace(given, model=permuted_twin(known.model, circuit.seed))
     for n in (None, *FEW):
-        roles = [role for role in weak_roles(given, n) if not is_single_input(known, role)]
-        cases += [case_of(circuit.name, role, is_true(known, role), n) for role in roles]
+        roles = [role for role in weak_roles(given, n) if not is_single_input(known.truth, found_role(role))]
+        true = [is_true_role(known.truth, known.causal, found_role(role)) for role in roles]
+        cases += [case_of(circuit.name, role, holds, n) for role, holds in zip(roles, true, strict=True)]
         cases += [case_of(f"{_TWIN}{circuit.name}", role, False, n) for role in chance_roles(twin, n)]
     return {"cases": msgspec.to_builtins(cases)}

@@ -18,8 +18,9 @@ from carrylens import __version__
 from carrylens.cli.arithmetic import add_commands as add_arithmetic_commands
 from carrylens.cli.battery import add_commands as add_battery_commands
 from carrylens.cli.bench import bench_commands
-from carrylens.cli.benchmark import add_commands as add_calibration_commands
+from carrylens.cli.benchmark import add_commands as add_benchmark_commands
 from carrylens.cli.discovery import add_commands as add_discovery_commands
+from carrylens.cli.explore import add_commands as add_explore_commands
 from carrylens.cli.family import add_commands as add_family_commands
 from carrylens.cli.importing import add_commands as add_import_commands
 from carrylens.cli.judge import add_commands as add_judge_commands
@@ -48,8 +49,9 @@ add_planted_commands(app)
 add_import_commands(app)
 add_discovery_commands(app)
 add_judge_commands(app)
-add_calibration_commands(app)
+add_benchmark_commands(app)
 add_report_commands(app)
+add_explore_commands(app)
 add_battery_commands(app)
 add_family_commands(app)
 app.add_typer(bench_commands(), name="bench")

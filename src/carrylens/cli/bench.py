@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from carrylens.cli.options import LARGEST_SEED, JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
 from carrylens.terminal import print_line, print_note, print_record
 
@@ -177,6 +178,33 @@ def bench_growth_command(
         print_note(f"Drew {svg}")
 
 
+def bench_explore_command(
+    models: Annotated[
+        list[str] | None, typer.Argument(metavar="MODEL...", help="Models. [default: of 6, 10 and 20 digits]")
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How many rounds; the best one counts.")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Time the explorer: loading, a forward pass, every single-node ablation of one question.
+
+    In node and in chromium, where they are installed. Exit status 1 if golden answers were not found again.
+    """
+    from carrylens.bench.explorer import bench_explorer, explorer_lines
+
+    usual = ["add_d6_l2_h3_w96_t2K_s1", "add_d10_l2_h3_w96_t6K_s1", "add_d20_l2_h3_w96_t12K_s1"]
+    agree, count = True, 0
+    for measured in bench_explorer(models or usual, rounds):
+        agree, count = agree and measured.agrees, count + 1
+        if as_json:
+            print_record(asdict(measured))
+        else:
+            print_line(explorer_lines(measured))
+    if not count:
+        raise CarryLensError("Neither node nor chromium is installed. Write apt-get install nodejs chromium.")
+    if not agree:
+        raise typer.Exit(1)
+
+
 def _bench() -> None:
     """Measure how fast carrylens is."""
 
@@ -190,4 +218,5 @@ def bench_commands() -> typer.Typer:
     bench.command("test")(bench_test_command)
     bench.command("interventions")(bench_interventions_command)
     bench.command("growth")(bench_growth_command)
+    bench.command("explore")(bench_explore_command)
     return bench

@@ -1,14 +1,14 @@
-"""The command that measures how right the map is: calibrate.
+"""The command that measures how right circuit discovery is: benchmark.
 
-Takes  which planted circuits and methods, and a folder for results.
-Gives  tables, records, or the page of the documentation.
+Takes  which methods, suites and split, and a folder for results.
+Gives  tables, records, the leaderboard.
 Never  imports PyTorch before the command is run.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,84 +17,134 @@ from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
 from carrylens.terminal import Stopped, print_line, print_note, print_record
 
-Dial = Annotated[list[str] | None, typer.Option("--dial", help="Only this dial, such as decoys. May be repeated.")]
-OnlyOperation = Annotated[list[str] | None, typer.Option("--operation", help="Only add, sub or mix. May be repeated.")]
-OnlyDigits = Annotated[list[int] | None, typer.Option("--digits", help="Only so many digits. May be repeated.")]
-OnlyMethod = Annotated[
-    list[str] | None, typer.Option("--method", help="Only this method, such as ours. May be repeated.")
+if TYPE_CHECKING:
+    from carrylens.workflow.benchmarking import BenchmarkChoice
+
+MethodOption = Annotated[
+    list[str] | None,
+    typer.Option("--method", help="A method by name, or a Python file with find(given): mine.py. May be repeated."),
 ]
-Part = Annotated[list[str] | None, typer.Option("--part", help="Only scores, nothing, accounts or reliability.")]
+SuiteOption = Annotated[
+    list[str] | None, typer.Option("--suite", help="Only kind, hostile, aligned or empty. May be repeated.")
+]
 ResultsFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Keep results there, and go on from those there.")
 ]
+BoardFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Write leaderboard.json, leaderboard.md and leaderboard.svg there."),
+]
 
 
-def calibrate_command(
-    quick: Annotated[bool, typer.Option("--quick", help="A few two-digit circuits, on less evidence.")] = False,
-    dial: Dial = None,
-    operation: OnlyOperation = None,
-    digits: OnlyDigits = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds of noise, rotation and questions.")] = 2,
-    method: OnlyMethod = None,
-    part: Part = None,
+def benchmark_command(
+    method: MethodOption = None,
+    suite: SuiteOption = None,
+    split: Annotated[str, typer.Option(help="dev, to try methods out, or test, which counts.")] = "test",
+    quick: Annotated[bool, typer.Option("--quick", help="A few small models, on less evidence.")] = False,
     light: Annotated[bool, typer.Option("--light", help="Less evidence for each map, as map --quick.")] = False,
-    fit: Annotated[bool, typer.Option("--fit", help="Fit the confidence rule on the training circuits.")] = False,
+    seeds: Annotated[int, typer.Option(help="Seeds of questions, to see how much is found again; 0: none.")] = 10,
     out: ResultsFolder = None,
+    leaderboard: BoardFolder = None,
+    controls: Annotated[bool, typer.Option("--controls", help="What our map finds where nothing is, instead.")] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit the confidence rule on planted circuits, instead.")] = False,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the page of the documentation.")] = False,
     svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also draw recall, precision and confidence to this file.")
+        Path | None, typer.Option(metavar="FILE", help="With --controls: draw stated confidence to this file.")
     ] = None,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="With --controls: print the page of the documentation.")
+    ] = False,
 ) -> None:
-    """Measure how right circuit discovery is, on planted circuits whose truth is known, beside other methods.
+    """Score methods of circuit discovery, your own too, on models whose circuits are known.
 
     Ctrl-C loses nothing that is finished if --out is given: the same command goes on.
     """
-    from carrylens.report.terminal.benchmark import calibration_page, calibration_text
-    from carrylens.workflow.benchmarking import benchmark_run, fit_rule, run_benchmark
+    from carrylens.workflow.benchmarking import BenchmarkChoice
 
-    _check(as_json, as_markdown, svg, not fit and (not part or not {"scores", "reliability"}.isdisjoint(part)))
-    with Watch(1, "calibrate") as watch:
+    _check(as_json, as_markdown, svg, controls, fit, leaderboard)
+    chosen = BenchmarkChoice(method or (), suite or (), split, quick, light, seeds, out)
+    if fit:
+        _fit(chosen, threads)
+    elif controls:
+        _controls(chosen, threads, as_json, as_markdown, svg)
+    else:
+        _benchmark(chosen, threads, as_json, leaderboard)
 
-        def say(what: str, done: int, total: int) -> None:
-            watch.stage(what, done, total)
-            if watch.stop_wanted():
-                raise Stopped(f"Stopped at {what}. " + ("The same command goes on." if out else "Nothing was kept."))
 
-        chosen = {"dials": dial or (), "operations": operation or (), "digits": digits or (), "n_seeds": seeds}
-        run = benchmark_run(chosen, method or (), out, say, quick=quick, light=light, threads=threads)
-        if fit:
-            path, rule = fit_rule(run, out)
-            print_note(f"Wrote {path}: {rule.made}")
-            return
+def _benchmark(chosen: BenchmarkChoice, threads: int, as_json: bool, folder: Path | None) -> None:
+    from carrylens.report.terminal.leaderboard import leaderboard_text
+    from carrylens.workflow.benchmarking import benchmark_run, run_leaderboard, run_methods, write_leaderboard
+
+    with Watch(1, "benchmark") as watch:
+        run = benchmark_run(chosen, _Say(watch, chosen.out), threads)
         records = []
-        for record in run_benchmark(run, part or ()):
+        for record in run_methods(run):
+            records.append(record)
+            if as_json:
+                print_record(record)
+    board = run_leaderboard(run, records, _command())
+    if not as_json:
+        print_line(leaderboard_text(board).rstrip("\n"))
+    for path in write_leaderboard(board, run.methods, folder) if folder is not None else ():
+        print_note(f"Wrote {path}")
+
+
+def _controls(chosen: BenchmarkChoice, threads: int, as_json: bool, as_markdown: bool, svg: Path | None) -> None:
+    from carrylens.files import write_whole
+    from carrylens.report.figures.benchmark import control_svg
+    from carrylens.report.terminal.benchmark import control_page, control_text
+    from carrylens.workflow.benchmarking import controls_run, run_controls
+
+    with Watch(1, "benchmark") as watch:
+        run = controls_run(chosen, _Say(watch, chosen.out), threads)
+        records: list[dict[str, Any]] = []
+        for record in run_controls(run):
             records.append(record)
             if as_json:
                 print_record(record)
     if as_markdown:
-        training = [each.name for each in run.training]
-        print_line(calibration_page(records, _command(), training, svg).rstrip("\n"))
+        print_line(control_page(records, _command(), [each.name for each in run.training], svg).rstrip("\n"))
     elif not as_json:
-        print_line(calibration_text(records).rstrip("\n"))
-    _draw(svg, records)  # last, so that a full disk takes no table away
+        print_line(control_text(records).rstrip("\n"))
+    if svg is not None:  # last, so that a full disk takes no table away
+        write_whole(svg, control_svg(records).encode())
+        print_note(f"Drew {svg}")
 
 
-def _check(as_json: bool, as_markdown: bool, svg: Path | None, drawn: bool) -> None:
+def _fit(chosen: BenchmarkChoice, threads: int) -> None:
+    from carrylens.workflow.benchmarking import controls_run, fit_rule
+
+    with Watch(1, "benchmark") as watch:
+        path, rule = fit_rule(controls_run(chosen, _Say(watch, chosen.out), threads), chosen.out)
+    print_note(f"Wrote {path}: {rule.made}")
+
+
+class _Say:
+    """Progress on a terminal, and the place where Ctrl-C takes effect."""
+
+    def __init__(self, watch: Watch, out: Path | None) -> None:
+        self._watch, self._out = watch, out
+
+    def __call__(self, what: str, done: int, total: int, /) -> None:
+        """Show it, or stop."""
+        self._watch.stage(what, done, total)
+        if self._watch.stop_wanted():
+            kept = "The same command goes on." if self._out else "Nothing was kept."
+            raise Stopped(f"Stopped at {what}. {kept}")
+
+
+def _check(
+    as_json: bool, as_markdown: bool, svg: Path | None, controls: bool, fit: bool, leaderboard: Path | None
+) -> None:
     if as_json and as_markdown:
         raise CarryLensError("--json and --markdown were given. Choose one.")
-    if svg is not None and not drawn:
-        raise CarryLensError("--svg draws scores and reliability, and neither is among the parts. Write --part scores.")
-
-
-def _draw(path: Path | None, records: list[dict[str, Any]]) -> None:
-    from carrylens.files import write_whole
-    from carrylens.report.figures.benchmark import calibration_svg
-
-    if path is not None:
-        write_whole(path, calibration_svg(records).encode())
-        print_note(f"Drew {path}")
+    if controls and fit:
+        raise CarryLensError("--controls and --fit were given. Choose one.")
+    if (svg is not None or as_markdown) and not controls:
+        raise CarryLensError("--svg and --markdown are of the controls. Add --controls, or write --leaderboard FOLDER.")
+    if leaderboard is not None and (controls or fit):
+        raise CarryLensError("--leaderboard is of methods on suites. Leave out --controls and --fit.")
 
 
 def _command() -> str:
@@ -103,10 +153,10 @@ def _command() -> str:
     import sys
 
     given = iter(sys.argv[1:])
-    kept = [word for word in given if word not in ("--out", "--threads") or not next(given, True)]
+    kept = [word for word in given if word not in ("--out", "--threads", "--leaderboard") or not next(given, True)]
     return shlex.join(["carrylens", *kept])
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add this command to the command line."""
-    app.command("calibrate")(calibrate_command)
+    app.command("benchmark")(benchmark_command)

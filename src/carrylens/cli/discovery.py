@@ -1,7 +1,7 @@
-"""Commands that look inside models: map.
+"""Commands that look inside models: map, align.
 
 Takes  a model.
-Gives  its node map as a table, as JSON and as files.
+Gives  its node map, or its alignment with an algorithm, as a table, as JSON and as files.
 Never  imports PyTorch before the command is run.
 """
 
@@ -14,7 +14,7 @@ import typer
 
 from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
 from carrylens.cli.watch import Watch
-from carrylens.terminal import Stopped, print_note, print_record, print_text
+from carrylens.terminal import Stopped, print_line, print_note, print_record, print_text
 
 
 def map_command(
@@ -76,6 +76,52 @@ def map_command(
     print_note(f"The map is in {folder}")
 
 
+def align_command(
+    model: ModelArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to put it, if not the model's folder, or maps/NAME."),
+    ] = None,
+    algorithm: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Another algorithm, such as 'weighted-sum add'.")
+    ] = None,
+    hypothesis: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A Python file that states a hypothesis of your own.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Test on a quarter of the questions.")] = False,
+    seed: SeedOption = 0,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Find one site for each variable of an algorithm, and test all of them jointly on other questions.
+
+    A site is a set of nodes. Sites are chosen so that the algorithm says what the model answers when several variables
+    take other questions' values at once, while all other nodes do, too. Writes alignment.json.
+    """
+    from carrylens.arithmetic.zoo.sources import find_source
+    from carrylens.report.terminal.alignment import alignment_lines, alignment_record
+    from carrylens.workflow.aligning import align_source
+    from carrylens.workflow.analysis import Analysis
+
+    with Watch(1, model) as watch:
+
+        def say(what: str, done: int, total: int) -> None:
+            watch.stage(what, done, total)
+            if watch.stop_wanted():
+                raise Stopped(f"Stopped while {what}. Nothing was written.")
+
+        analysis = Analysis(find_source(model), out, device, threads, say, quick, seed, hypothesis_file=hypothesis)
+        path, found = align_source(analysis, algorithm)
+    if as_json:
+        print_record({"file": str(path), **alignment_record(found)})
+        return
+    for line in alignment_lines(found):
+        print_line(line)
+    print_note(f"The alignment is in {path}")
+
+
 def add_commands(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("map")(map_command)
+    app.command("align")(align_command)

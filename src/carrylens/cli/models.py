@@ -30,6 +30,7 @@ from carrylens.terminal import Stopped, print_error, print_line, print_note, pri
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.zoo.exams import Exam
+    from carrylens.training.plan import TrainingPlan
 
 _KEEP_SECONDS = 30.0
 
@@ -44,6 +45,10 @@ def train_command(
         str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
     ] = None,
     placement: Annotated[str, typer.Option(help="early: into the first layers and heads; late: the last.")] = "early",
+    aligned: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it came out."),
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
     checkpoint_seconds: Annotated[float, typer.Option(min=0, help="How often to write a checkpoint.")] = 30.0,
@@ -55,22 +60,44 @@ def train_command(
     the CPU, with the same --threads, it comes to exactly the same model as a run that never stopped; on CUDA and MPS
     that is not promised.
     """
+    from carrylens.workflow.acceptance import is_unaccepted
     from carrylens.workflow.training import train_model, training_plan
 
-    plan = training_plan(name, recipe, insert, placement)
+    plan = training_plan(name, recipe, insert, placement, aligned)
     folder = out or Path("models") / name
+    if plan.interchange is not None and resume and is_unaccepted(folder):
+        _accept(plan, folder, as_json=as_json)
+        return
     with Watch(plan.n_steps, name) as watch:
         run = train_model(plan, folder, device, threads, watch, checkpoint_seconds, resume=resume, restart=restart)
     if not run.done:
         raise Stopped(f"Stopped after step {run.step} of {plan.n_steps}. Add --resume to go on.")
     last = run.history[-1]
-    if as_json:
+    if plan.interchange is not None:
+        _accept(plan, folder, as_json=as_json)
+    elif as_json:
         print_record({"name": name, "folder": str(folder), **last})
     else:
         print_line(
             f"{folder}: {run.step} steps in {run.seconds:.0f} s, loss {last['loss']:.2g}, "
             f"hard questions right {last['hard']:.1%}. Test it with: carrylens test {folder}"
         )
+
+
+def _accept(plan: TrainingPlan, folder: Path, *, as_json: bool) -> None:
+    from carrylens.report.aligned_card import acceptance_lines, acceptance_rows
+    from carrylens.workflow.acceptance import accept_model
+
+    print_note("Asking it on held-out questions whether the alignment holds ...")
+    found = accept_model(plan, folder)
+    if as_json:
+        rates = {what: [share.right, share.rows] for what, share in acceptance_rows(found)}
+        print_record({"name": plan.name, "folder": str(folder), "accepted": found.accepted, "rates": rates})
+    else:
+        for line in acceptance_lines(found, str(folder)):
+            print_line(line)
+    if not found.accepted:
+        raise typer.Exit(1)
 
 
 def exam_command(
@@ -185,12 +212,19 @@ def models_command(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print a page with intervals, training and what was tried.")
     ] = False,
+    aligned: Annotated[
+        bool,
+        typer.Option("--aligned", help="Those that were trained under an alignment, so that their truth is known."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the models that come with carrylens.
 
     Failures per million questions stand beside those of the paper's models of the same shape.
     """
+    if aligned:
+        _list_aligned(markdown=markdown, as_json=as_json)
+        return
     from carrylens.arithmetic.zoo.failure_table import shipped_figures, tried_figures
     from carrylens.report.terminal.models import model_lines, models_page
 
@@ -203,6 +237,21 @@ def models_command(
     else:
         for line in model_lines(records):
             print_line(line)
+
+
+def _list_aligned(*, markdown: bool, as_json: bool) -> None:
+    from msgspec import to_builtins
+
+    from carrylens.arithmetic.aligned.shipped import aligned_figures
+    from carrylens.report.terminal.aligned_models import aligned_lines, aligned_page
+
+    figures = aligned_figures()
+    if as_json:
+        for each in figures:
+            print_record(to_builtins(each))
+        return
+    for line in [aligned_page(figures)] if markdown else aligned_lines(figures):
+        print_line(line)
 
 
 def losses_command(

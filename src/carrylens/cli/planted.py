@@ -33,6 +33,14 @@ Noise = Annotated[int, typer.Option(help="How many heads of each layer are rando
 Delay = Annotated[int, typer.Option(help="How many places after D'k its tri-state value is made.")]
 TimingOption = Annotated[str, typer.Option(help="Carries resolved at the answer (lazy) or at = (tail).")]
 CarryOption = Annotated[str, typer.Option(help="tri-state or binary.")]
+GateOption = Annotated[float, typer.Option(help="Hostile: this share of questions gets its carries elsewhere.")]
+Weighted = Annotated[int, typer.Option(help="Hostile: so many carries come from weighted sums.")]
+SplitOption = Annotated[bool, typer.Option("--split", help="Hostile: one head for even sums, one for odd ones.")]
+Backup = Annotated[bool, typer.Option("--backup", help="Hostile: heads that act only when others are gone.")]
+Cancel = Annotated[bool, typer.Option("--cancel", help="Hostile: heads that write the negative of a carry.")]
+Spread = Annotated[bool, typer.Option("--spread", help="Hostile: tri-states are made at three places.")]
+Superposed = Annotated[bool, typer.Option("--superposed", help="Hostile: directions are not orthogonal.")]
+MemorisedOption = Annotated[str, typer.Option(help="Hostile: nothing, table or backdoor.")]
 Rotated = Annotated[bool, typer.Option("--rotated", help="Turn the residual stream's basis.")]
 Seed = Annotated[int, typer.Option(min=0, help="Which rotation and noise.")]
 Description = Annotated[Path | None, typer.Option(metavar="FILE", help="Plant this circuit description instead.")]
@@ -55,6 +63,14 @@ def plant_command(
     delay: Delay = 0,
     timing: TimingOption = "lazy",
     carry: CarryOption = "tri-state",
+    gate: GateOption = 0.0,
+    weighted: Weighted = 0,
+    split: SplitOption = False,
+    backup: Backup = False,
+    cancel: Cancel = False,
+    spread: Spread = False,
+    superposed: Superposed = False,
+    memorised: MemorisedOption = "nothing",
     rotated: Rotated = False,
     seed: Seed = 0,
     description: Description = None,
@@ -74,8 +90,10 @@ def plant_command(
     dials: dict[str, object] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
     dials |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing}
     dials |= {"carry": carry, "rotated": rotated, "seed": seed}
+    hostile: dict[str, object] = {"gate": gate, "weighted": weighted, "split": split, "backup": backup}
+    hostile |= {"cancel": cancel, "spread": spread, "superposed": superposed, "memorised": memorised}
     if description is None:
-        wanted = describe_plant(operation, digits, method, dials)
+        wanted = describe_plant(operation, digits, method, dials, hostile)
     else:
         text = read_whole(description, "Give a description's file.")
         wanted = CircuitDescription.from_json(text, source=str(description))

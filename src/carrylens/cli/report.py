@@ -59,7 +59,8 @@ def report_command(
     from carrylens.workflow.reading import PAGE, page_of_saved, read_source
 
     where, saved = read_source(find_source(model), folder, hypothesis)
-    page, path = page_of_saved(saved), out or where / PAGE
+    path = out or where / PAGE
+    page = page_of_saved(saved, path.parent)
     write_whole(path, page)
     written = [*_draw(model, saved, figures), *_tabulate([saved], tables)]
     if as_json:
@@ -120,13 +121,13 @@ def explain_command(
     """Test, map and judge a model, work a question through it, and make its page.
 
     What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
-    goes on. Ends with where the page is, and the verdict in five lines.
+    goes on. Ends with the verdict in five lines, and where the page and the explorer are.
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.report.page.headline import verdict_lines
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.explaining import explain_source
-    from carrylens.workflow.reading import PAGE
+    from carrylens.workflow.reading import EXPLORER, PAGE
 
     with Watch(1, model) as watch:
 
@@ -136,13 +137,15 @@ def explain_command(
                 raise Stopped(f"Stopped while {what}. The same command goes on from there.")
 
         folder, saved = explain_source(Analysis(find_source(model), out, device, threads, say, quick, seed))
-    page = folder / PAGE
+    page, explorer = folder / PAGE, folder / EXPLORER
     if as_json:
         claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
         print_record({"page": str(page), "model": saved.map.model, **claims})
         return
     for line in verdict_lines(saved):
         print_line(line)
+    if explorer.is_file():
+        print_line(f"The page that runs the model is {explorer}")
     print_line(f"The page is {page}")
 
 

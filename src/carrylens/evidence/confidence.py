@@ -1,6 +1,6 @@
 """Confidence: how probable it is that a role is true, from how often its interchange hit and how often its null moved.
 
-Takes  the rates of a role, and coefficients that `carrylens calibrate --fit` found on planted circuits.
+Takes  the rates of a role, and coefficients that `carrylens benchmark --fit` found on planted circuits.
 Gives  a probability.
 Never  has a coefficient typed by hand: they are read from `confidence.json`, which says how it was made.
 
@@ -53,13 +53,13 @@ class Confidence:
         return _SCHEMA.decode(text, "This")
 
 
-_SCHEMA = Schema(Confidence, "confidence rule", "Write carrylens calibrate --fit to make one.")
+_SCHEMA = Schema(Confidence, "confidence rule", "Write carrylens benchmark --fit to make one.")
 
 
 @cache
 def shipped_confidence() -> Confidence:
     """The rule that comes with the package."""
-    return Confidence.from_json(read_whole(FILE, "Write carrylens calibrate --fit."))
+    return Confidence.from_json(read_whole(FILE, "Write carrylens benchmark --fit."))
 
 
 def stated_confidence(hit: Rate, null: Rate) -> float:

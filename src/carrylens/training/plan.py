@@ -18,6 +18,7 @@ from carrylens.tasks.samplers import Sampler
 from carrylens.tasks.task import Task
 from carrylens.training.batches import draw_examples
 from carrylens.training.insertion import Insertion
+from carrylens.training.interchange import Interchange, nodes_of
 from carrylens.training.recipe import TrainingRecipe
 
 _FINGERPRINTED = 256  # questions of the population that stand for all of it
@@ -30,7 +31,7 @@ class TrainingPlan:
     Questions come from `population`, drawn with `seed`; the weights are drawn with the config's own. `hard` are
     populations on which it is noted now and then how many questions are right. `insertion` is a trained model to start
     from. `next_name` is what this plan is called with the next seed, where names say the seed. `recorded` is what files
-    say of the run beside its name; all of the plan, if it is None.
+    say of the run beside its name; all of the plan, if it is None. `interchange` is an alignment to train under.
     """
 
     name: str
@@ -42,6 +43,7 @@ class TrainingPlan:
     seed: int = 0
     hard: tuple[Sampler, ...] = ()
     insertion: Insertion | None = None
+    interchange: Interchange | None = None
     next_name: str | None = None
     recorded: Mapping[str, object] | None = field(default=None, hash=False)
 
@@ -55,6 +57,8 @@ class TrainingPlan:
                 f"and is read at {config.reads}. The task {self.task.name!r} needs {layout.n_positions}, "
                 f"{len(layout.vocabulary)} and {n_outputs}, and {layout.reads}. Give a config for it."
             )
+        if self.interchange is not None:
+            self.interchange.alignment.check(self.interchange.causal, nodes_of(config))
         if self.n_steps < 1 or self.seed < 0:
             raise CarryLensError(
                 f"{self.name} cannot be trained for {self.n_steps} steps with seed {self.seed}. "
@@ -64,7 +68,8 @@ class TrainingPlan:
     def identity(self) -> dict[str, object]:
         """What must be the same for a run to be resumed."""
         said = self._described() if self.recorded is None else self.recorded
-        return {"name": self.name, **said, **(self.insertion.identity if self.insertion else {})}
+        inserted = self.insertion.identity if self.insertion else {}
+        return {"name": self.name, **said, **inserted, **(self.interchange.identity() if self.interchange else {})}
 
     def _described(self) -> dict[str, object]:
         # Some questions tell populations and layouts apart, their right outputs tasks. All are drawn with one seed: the

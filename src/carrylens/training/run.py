@@ -34,12 +34,13 @@ from carrylens.model.transformer import Transformer
 from carrylens.model.weights import check_weights
 from carrylens.tasks.layout import Layout
 from carrylens.training.averaging import TailAverage
-from carrylens.training.batches import Examples, TrainingBatches, draw_examples
+from carrylens.training.batches import Examples, draw_examples
 from carrylens.training.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint, save_checkpoint
 from carrylens.training.devices import machine_of
 from carrylens.training.history import HISTORY, HistoryNote, history_text, read_history
 from carrylens.training.insertion import RESET_STEPS, insert, put_back
-from carrylens.training.losses import answered_right, output_logits, token_losses
+from carrylens.training.losses import answered_right, output_logits
+from carrylens.training.objectives import objective_of
 from carrylens.training.optimiser import Optimiser
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.tally import LossTally
@@ -180,17 +181,15 @@ def prepare_folder(folder: Path, *, resume: bool, restart: bool) -> None:
 def _steps(run: TrainingRun) -> Iterator[dict[str, object] | None]:
     # One step at a time; a note after every LOG_STEPS steps.
     plan, recipe, layout = run.plan, run.plan.recipe, run.plan.task.layout
-    batches = TrainingBatches(plan.task, plan.population, plan.seed, recipe.batch, run.device)
+    objective = objective_of(plan, run.device)
     hard = [draw_examples(plan.task, each, _HARD_SEED, 0, _HARD_QUESTIONS).to(run.device) for each in plan.hard]
     tally = _tally(plan)
     while not run.done:
-        examples = batches.at(run.step)
-        losses = token_losses(output_logits(answer_logits(run.model, examples.tokens), layout), examples.wanted)
-        loss = losses.mean()
-        loss.backward()  # type: ignore[no-untyped-call]
+        losses = objective.losses(run.model, run.step)
+        losses.total.backward()  # type: ignore[no-untyped-call]
         length = run.optimiser.step(recipe.rate_at(run.step, plan.n_steps))
-        tally.add(losses.detach(), examples.condition)
-        if not (math.isfinite(length) and math.isfinite(float(loss.detach()))):
+        tally.add(losses.outputs.detach(), losses.condition, losses.also)
+        if not (math.isfinite(length) and math.isfinite(float(losses.total.detach()))):
             raise CarryLensError(_not_a_number(run))
         run.step += 1
         if run.step % RESET_STEPS == 0:

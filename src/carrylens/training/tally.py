@@ -7,7 +7,8 @@ Never  keeps a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import torch
 from jaxtyping import Float, Int
@@ -23,9 +24,17 @@ class LossTally:
         self._places: dict[str | None, int] = {name: place for place, name in enumerate(conditions)}
         self._places[None] = NO_CONDITION
         self._batches: dict[str | None, list[Tensor]] = {name: [] for name in self._places}
+        self._also: dict[str, list[Tensor]] = {}
 
-    def add(self, losses: Float[Tensor, "batch output"], condition: Int[Tensor, " batch"]) -> None:
-        """Count one batch."""
+    def add(
+        self,
+        losses: Float[Tensor, "batch output"],
+        condition: Int[Tensor, " batch"],
+        also: Mapping[str, Tensor] = MappingProxyType({}),
+    ) -> None:
+        """Count one batch; `also` are other losses, by name."""
+        for what, some in also.items():
+            self._also.setdefault(what, []).append(some.mean())
         for name, place in self._places.items():
             rows = condition == place
             if bool(rows.any()):
@@ -39,4 +48,9 @@ class LossTally:
             for name, batches in self._batches.items()
             if batches and name is not None
         }
-        return {"loss": float(f"{float(every.mean()):.4g}"), "token_losses": by_condition}
+        also = {name: _rounded(torch.stack(some).mean()) for name, some in self._also.items()}
+        return {"loss": _rounded(every.mean()), "token_losses": by_condition, **also}
+
+
+def _rounded(loss: Tensor) -> float:
+    return float(f"{float(loss):.4g}")

@@ -1,65 +1,148 @@
-"""Benchmarking: methods of circuit discovery on circuits of known truth, as the calibrate command describes it.
+"""Benchmarking: methods of circuit discovery on models of known truth, and the controls of our own map.
 
-Takes  which circuits, methods and parts.
-Gives  the benchmark's run, its records, and the confidence rule fitted anew.
+Takes  which methods, suites and split.
+Gives  the benchmark's run, its records, the leaderboard, the confidence rule fitted anew.
 Never  scores anything itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from carrylens.arithmetic.planted.benchmark.circuits import quick_circuits, scored_circuits, training_circuits
 from carrylens.arithmetic.planted.benchmark.controls import with_controls
 from carrylens.arithmetic.planted.benchmark.methods import ARITHMETIC_METHODS
+from carrylens.arithmetic.planted.benchmark.suites import suite_models
 from carrylens.benchmark.benchmark_run import BenchmarkRun
+from carrylens.benchmark.known_models import DEV, TEST
+from carrylens.benchmark.leaderboard import Leaderboard, leaderboard_of, signature_of
+from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
+from carrylens.benchmark.method_registry import chosen_methods, own_method
+from carrylens.benchmark.method_runs import method_records
 from carrylens.benchmark.saved_results import SavedResults
-from carrylens.benchmark.sections import benchmark_records, chosen_sections, confidence_rule
+from carrylens.benchmark.sections import confidence_rule, control_records
 from carrylens.errors import CarryLensError
 from carrylens.evidence.confidence import FILE, Confidence
 from carrylens.files import write_whole
-from carrylens.progress import Progress
+from carrylens.progress import Progress, silent
 from carrylens.training.devices import device_called
 
+LEADERBOARD = "leaderboard"
+N_SEEDS = 10
 
-def benchmark_run(
-    chosen: Mapping[str, Any],
-    methods: Sequence[str],
-    out: Path | None,
-    progress: Progress,
-    *,
-    quick: bool,
-    light: bool,
-    threads: int,
-) -> BenchmarkRun:
-    """The benchmark that the command describes."""
-    if quick and any(chosen[name] for name in ("dials", "operations", "digits")):
-        raise CarryLensError("--quick has circuits of its own. Leave out --quick, or --dial, --operation and --digits.")
+
+@dataclass(frozen=True)
+class BenchmarkChoice:
+    """What a benchmark is made of.
+
+    | field | meaning |
+    |---|---|
+    | `methods` | names, Python files, functions or `DiscoveryMethod` values; all known methods if there is none |
+    | `suites`, `split` | which models; all suites if none is named |
+    | `quick` | a few small models, on less evidence |
+    | `light` | less evidence for each map |
+    | `n_seeds` | seeds of questions, to see how much is found again; 0 for not at all |
+    | `out` | where results are kept, and found again |
+    """
+
+    methods: Sequence[str | Path | Finder | DiscoveryMethod] = ()
+    suites: Sequence[str] = ()
+    split: str = TEST
+    quick: bool = False
+    light: bool = False
+    n_seeds: int = N_SEEDS
+    out: Path | None = None
+
+
+def benchmark_run(chosen: BenchmarkChoice, progress: Progress = silent, threads: int = 0) -> BenchmarkRun:
+    """The run of methods on suites."""
+    if chosen.n_seeds < 0 or chosen.n_seeds == 1:
+        raise CarryLensError(f"{chosen.n_seeds} seeds show no stability. Give at least 2, or 0 to leave it out.")
+    if all(isinstance(each, str) for each in chosen.methods):
+        methods = chosen_methods([str(each) for each in chosen.methods], ARITHMETIC_METHODS)
+    else:
+        methods = tuple(own_method(each, ARITHMETIC_METHODS) for each in chosen.methods)
+    models = suite_models(chosen.suites, chosen.split, quick=chosen.quick)
+    if not models:
+        raise CarryLensError("There is no model of these suites yet. Choose others: kind, hostile, empty.")
     device_called("cpu", threads)
-    table = scored_circuits(**chosen)
+    return BenchmarkRun(
+        models,
+        suite_models({*chosen.suites, "kind"} if chosen.suites else (), DEV, quick=chosen.quick),
+        methods,
+        repeated=[model for model in models if model.labels.get("repeated")][: 1 if chosen.quick else None],
+        n_seeds=chosen.n_seeds,
+        quick=chosen.quick or chosen.light,
+        small=chosen.quick,
+        results=SavedResults(chosen.out),
+        progress=progress,
+    )
+
+
+def run_methods(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
+    """The records of every method on every model, one after another."""
+    return method_records(run)
+
+
+def run_leaderboard(run: BenchmarkRun, records: Sequence[dict[str, Any]], command: str) -> Leaderboard:
+    """The leaderboard that the records make."""
+    seeds = [*(model.seed for model in run.models), *range(run.n_seeds if run.repeated else 0)]
+    dev = [model.name for model in run.dev]
+    return leaderboard_of(records, run.methods, signature_of(command, run.quick, seeds, dev, run.methods))
+
+
+def benchmark(chosen: BenchmarkChoice) -> Leaderboard:
+    """Everything in one call: the run and its leaderboard."""
+    run = benchmark_run(chosen)
+    return run_leaderboard(run, list(run_methods(run)), "carrylens.benchmark")
+
+
+def write_leaderboard(board: Leaderboard, methods: Sequence[DiscoveryMethod], folder: Path) -> list[Path]:
+    """`leaderboard.json`, `leaderboard.md` and `leaderboard.svg` in the folder."""
+    from carrylens.report.figures.leaderboard import leaderboard_svg
+    from carrylens.report.terminal.leaderboard import leaderboard_page
+
+    page = leaderboard_page(board, methods, f"{LEADERBOARD}.svg")
+    contents = {"json": board.to_json(), "md": page.encode(), "svg": leaderboard_svg(board).encode()}
+    paths = []
+    for ending, content in contents.items():
+        paths.append(folder / f"{LEADERBOARD}.{ending}")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(paths[-1], content)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CarryLensError(f"{paths[-1]} cannot be written ({reason}). Give another folder.") from error
+    return paths
+
+
+def controls_run(chosen: BenchmarkChoice, progress: Progress = silent, threads: int = 0) -> BenchmarkRun:
+    """The run of our own map's controls: two-digit circuits, and models that hold nothing."""
+    device_called("cpu", threads)
+    circuits = scored_circuits(operations=("add", "mix"), digits=(2,))
     return with_controls(
         BenchmarkRun(
-            quick_circuits() if quick else table,
-            list(training_circuits(quick=quick)),
-            ARITHMETIC_METHODS.only(methods),
-            quick=quick or light,
-            small=quick,
-            results=SavedResults(out),
+            circuits=quick_circuits() if chosen.quick else circuits,
+            training=list(training_circuits(quick=chosen.quick)),
+            quick=chosen.quick or chosen.light,
+            small=chosen.quick,
+            results=SavedResults(chosen.out),
             progress=progress,
         )
     )
 
 
-def run_benchmark(run: BenchmarkRun, parts: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The records of a benchmark, one after another."""
-    return benchmark_records(run, chosen_sections(parts))
+def run_controls(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
+    """The records of the controls, one after another."""
+    return control_records(run)
 
 
 def fit_rule(run: BenchmarkRun, out: Path | None) -> tuple[Path, Confidence]:
     """The confidence rule, fitted anew and written: into `out`, or where the package reads it."""
-    command = f"carrylens calibrate{' --quick' if run.small else ' --light' if run.quick else ''} --fit"
+    command = f"carrylens benchmark --fit{' --quick' if run.small else ' --light' if run.quick else ''}"
     rule, path = confidence_rule(run, command), FILE if out is None else out / FILE.name
     write_whole(path, rule.to_json().encode())
     return path, rule

@@ -24,6 +24,7 @@ from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.worked_examples import work_questions
 from carrylens.discovery.worked_record import WORKED
 from carrylens.errors import CarryLensError
+from carrylens.explorer.model_record import fits_a_page
 from carrylens.folders import add_sealed
 from carrylens.json_records import to_text
 from carrylens.report.page.saved import Saved
@@ -32,9 +33,10 @@ from carrylens.tasks.batches import Batch
 from carrylens.tasks.samplers import population_of
 from carrylens.workflow.analysis import Analysis
 from carrylens.workflow.battery import run_battery
+from carrylens.workflow.exploring import explore_source
 from carrylens.workflow.judging import judge_usual
 from carrylens.workflow.mapping import map_source, sufficient_map
-from carrylens.workflow.reading import PAGE, page_of_saved, read_source
+from carrylens.workflow.reading import EXPLORER, PAGE, page_of_saved, read_source
 from carrylens.workflow.testing import start_exam
 
 _EXAMPLES = 2  # questions worked through a model whose task has no examples of its own
@@ -57,9 +59,14 @@ def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
         finish(folder, "work", made_from, {WORKED: _worked(analysis, found)})
     _, saved = read_source(source, folder)
     files = {**saved.hashes, "version": __version__}
+    if not is_done(folder, "explore", files) and fits_a_page(analysis.model):
+        analysis.progress("writing the explorer", 0, 1)
+        own = [] if source.folder is None else [source.folder]
+        made = explore_source(source, [folder, *own], has_report=True)
+        finish(folder, "explore", files, {EXPLORER: made.page.encode()}, sealed=False)
     if not is_done(folder, "report", files):
         analysis.progress("writing the page", 0, 1)
-        finish(folder, "report", files, {PAGE: page_of_saved(saved)}, sealed=False)
+        finish(folder, "report", files, {PAGE: page_of_saved(saved, folder)}, sealed=False)
     return folder, saved
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.planted import description
 from carrylens.arithmetic.planted import dials as dial
+from carrylens.arithmetic.planted.hostile import Hostile, Memorised
 from carrylens.arithmetic.planted.planting import Planted
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
@@ -23,10 +24,12 @@ from carrylens.workflow.choices import choice
 
 
 def describe_plant(
-    operation: str, digits: int, method: str, dials: Mapping[str, Any]
+    operation: str, digits: int, method: str, dials: Mapping[str, Any], hostile: Mapping[str, Any]
 ) -> description.CircuitDescription:
     """The circuit description that the command line's dials ask for."""
     chosen = dict(dials)
+    looked_up = choice(Memorised, hostile["memorised"], "--memorised")
+    chosen["hostile"] = Hostile(**dict(hostile) | {"memorised": looked_up})
     for name, kind in (("copies", dial.Copies), ("timing", dial.Timing), ("carry", dial.Carry)):
         chosen[name] = choice(kind, chosen[name], f"--{name}")
     wanted, how = choice(Operation, operation, "OPERATION"), choice(description.Method, method, "--method")

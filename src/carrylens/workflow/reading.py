@@ -35,7 +35,7 @@ from carrylens.report.page.render import page_of
 from carrylens.report.page.saved import Saved, read_saved
 from carrylens.tasks.variables import Variable
 
-PAGE = "report.html"
+PAGE, EXPLORER = "report.html", "explore.html"
 _MOST_CLOUDS = 6
 
 
@@ -79,9 +79,11 @@ def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Membe
     return members
 
 
-def page_of_saved(saved: Saved) -> bytes:
-    """The page about a model, with the questions behind its facts drawn again."""
-    return page_of(saved, pair_texts(saved.map, saved.facts), evaluation_texts(saved.map, saved.facts)).encode()
+def page_of_saved(saved: Saved, folder: Path) -> bytes:
+    """The page about a model, to stand in `folder`, with the questions behind its facts drawn again."""
+    explorer = EXPLORER if (folder / EXPLORER).is_file() else ""
+    questions = pair_texts(saved.map, saved.facts), evaluation_texts(saved.map, saved.facts)
+    return page_of(saved, *questions, explorer=explorer).encode()
 
 
 def draw_figures(source: ModelSource, saved: Saved) -> Drawn:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from carrylens.arithmetic.aligned.plans import aligned_plan
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.recipes import RecipeKind
@@ -24,9 +25,15 @@ from carrylens.training.run import TrainingMonitor, TrainingRun
 from carrylens.workflow.choices import choice
 
 
-def training_plan(name: str, recipe: str, insert: str | None, placement: str) -> TrainingPlan:
-    """What the train command was asked to train."""
+def training_plan(
+    name: str, recipe: str, insert: str | None, placement: str, aligned: Path | None = None
+) -> TrainingPlan:
+    """What the train command was asked to train; `aligned` is a file that states an alignment to train under."""
     parsed = ModelName.parse(name)
+    if aligned is not None:
+        if insert is not None or recipe != RecipeKind.COMPACT.value:
+            raise CarryLensError("--aligned has a recipe of its own and inserts no model. Leave the other options out.")
+        return aligned_plan(parsed, aligned)
     if parsed.planted:
         raise CarryLensError(f"{name} is planted, so nothing is trained. Write carrylens plant.")
     kind, where = choice(RecipeKind, recipe, "--recipe"), choice(Placement, placement, "--placement")

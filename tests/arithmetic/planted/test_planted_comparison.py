@@ -9,7 +9,7 @@ from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import SA, ST
-from carrylens.benchmark.comparison import MatchCounts
+from carrylens.benchmark.match_counts import MatchCounts
 from carrylens.nodes import Node, parse_nodes
 
 
@@ -52,5 +52,5 @@ def test_a_decoy_that_was_taken_for_a_role_is_named() -> None:
     truth = truth_of(Dials(decoys=1))
     decoy = next(iter(truth.decoys))
     found = compare(truth, {decoy: truth.decoys[decoy]})
-    assert found.decoys_found == (decoy,)
+    assert found.decoys.n_found == 1
     assert found.roles.precision == 0.0

@@ -1,4 +1,4 @@
-"""What a planted model computes, as a causal model: the paper's, or the same with binary carries.
+"""What a planted model computes, as a causal model: the paper's, the same with binary carries, or a hostile one.
 
 Takes  an operation and a number of digits, or a description.
 Gives  the causal model whose counterfactuals the planted nodes must show.
@@ -19,6 +19,8 @@ from carrylens.arithmetic import rivals
 from carrylens.arithmetic.algorithm_model import Algorithm, state_algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.planted.description import CircuitDescription, Method
+from carrylens.arithmetic.planted.hostile import Hostile
+from carrylens.arithmetic.planted.hostile_algorithm import hostile_algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.subtasks import same, sums_to_nine
 from carrylens.arithmetic.variables import D_PRIME, MC, MV, NC, NV, S9, SC, SV, D
@@ -33,12 +35,12 @@ DIGITS, RESOLVED = ("SA", "MD", "ND"), ("SV", "MV", "NV")
 
 
 @cache
-def causal_model(operation: Operation, digits: int, binary: bool = False) -> Algorithm:
-    """The left-to-right algorithm, with tri-state or with binary carries."""
+def causal_model(operation: Operation, digits: int, binary: bool = False, hostile: Hostile | None = None) -> Algorithm:
+    """The left-to-right algorithm, with tri-state or with binary carries, and with what hostile dials make of it."""
     model = algorithm(operation, digits)
-    if not binary:
-        return model
-    return state_algorithm(f"{model.name} with binary carries", operation, digits, _binary(model))
+    if binary:
+        model = state_algorithm(f"{model.name} with binary carries", operation, digits, _binary(model))
+    return hostile_algorithm(model, hostile) if hostile else model
 
 
 def model_of(description: CircuitDescription) -> Algorithm:
@@ -48,7 +50,7 @@ def model_of(description: CircuitDescription) -> Algorithm:
     if description.method is Method.RIGHT_TO_LEFT:
         return rivals.ripple(description.operation, description.digits)
     binary = any(role.variable.name in BINARY for role in description.roles)
-    return causal_model(description.operation, description.digits, binary)
+    return causal_model(description.operation, description.digits, binary, description.hostile)
 
 
 def uses_binary_carry(model: Algorithm) -> bool:

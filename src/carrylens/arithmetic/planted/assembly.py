@@ -31,17 +31,23 @@ CONFIDENCE = 20.0
 EVEN = "even"
 _TOKEN = (DIGIT, MINUS, EVEN)
 _USUAL = 6.0  # the squared length of what a token and a position write besides the constant vector
-_SPARE = 3  # the constant vector's two coordinates and the balancing one
+_ANCHORS = 2  # the constant vector's coordinates
+_SPARE = _ANCHORS + 1  # and the balancing one
+_LEAN = 0.7  # how long what a superposed direction shares with others is, beside its own 1
 _NOISE_DIRECTIONS = 6
 _EPS = ModelConfig.eps
 
 
 @dataclass(frozen=True)
 class Finish:
-    """How the weights are finished: which heads only make noise, whether the basis is turned, and the seed of both."""
+    """How the weights are finished: which heads only make noise, whether the basis is turned, and the seed of both.
+
+    `superposed` directions are not orthogonal to one another; each is read by what is orthogonal to all the others.
+    """
 
     noise_heads: tuple[int, ...] = ()
     rotated: bool = False
+    superposed: bool = False
     seed: int = 0
     width: int | None = None
 
@@ -49,10 +55,14 @@ class Finish:
 class Basis:
     """Coordinates for directions: how each is written into the residual stream and read from it."""
 
-    def __init__(self, names: list[str], width: int, rotation: Tensor | None, anchor: float) -> None:
+    def __init__(
+        self, names: list[str], width: int, rotation: Tensor | None, anchor: float, mixing: Tensor | None = None
+    ) -> None:
         self.width, self.anchor = width, anchor
         self._index = {name: place for place, name in enumerate(names)}
         self._rotation = rotation
+        self._written = torch.eye(len(names), dtype=torch.float64) if mixing is None else mixing
+        self._read = torch.linalg.inv(self._written).T
 
     def write(self, reading: Reading) -> Tensor:
         """The vector that writes these directions."""
@@ -62,8 +72,9 @@ class Basis:
                 vector[-1] += self.anchor * weight
                 vector[-2] -= self.anchor * weight
             else:
-                vector[self._index[name]] += weight
-                vector[-3] -= weight
+                own = weight * self._written[:, self._index[name]]
+                vector[: len(own)] += own
+                vector[-3] -= own.sum()
         return vector if self._rotation is None else self._rotation @ vector
 
     def read(self, reading: Reading) -> Tensor:
@@ -73,7 +84,7 @@ class Basis:
             if name == ONE:
                 vector[-1] += weight / self.anchor
             else:
-                vector[self._index[name]] += weight
+                vector[: len(self._index)] += weight * self._read[:, self._index[name]]
         vector -= vector.mean()  # the stream has mean 0 but for rounding, which this does not read
         turned = vector if self._rotation is None else self._rotation @ vector
         return turned * ((2.0 * self.anchor**2 + _USUAL) / self.width + _EPS) ** 0.5
@@ -85,8 +96,10 @@ def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
     config = _config(sketch, digits, finish, len(noise))
     names = dict.fromkeys([*_TOKEN, *map(pos, range(config.n_ctx)), *map(out, range(12)), *sketch.directions()])
     generator = torch.Generator().manual_seed(finish.seed)
-    rotation = _rotation(config.d_model, generator) if finish.rotated else None
-    basis = Basis([*names, *noise], config.d_model, rotation, sketch.anchor)
+    n_kept = _ANCHORS if sketch.fine or finish.superposed else 0  # the constant vector's rounding would be read, too
+    rotation = _rotation(config.d_model, generator, n_kept) if finish.rotated else None
+    mixing = _mixing(list(names), noise, generator) if finish.superposed else None
+    basis = Basis([*names, *noise], config.d_model, rotation, sketch.anchor, mixing)
     state = {
         name: torch.zeros_like(value, dtype=torch.float64) for name, value in Transformer(config).state_dict().items()
     }
@@ -101,7 +114,7 @@ def assemble(sketch: Sketch, digits: int, finish: Finish) -> Transformer:
     for token in range(12):
         state["unembed.W_U"][:, token] = CONFIDENCE * basis.read({out(token): 1.0})
     if noise:
-        _add_noise(state, basis, noise, finish, [len(layer) for layer in sketch.neurons], generator)
+        _add_noise(state, basis, noise, finish, sketch, generator)
     float32 = {name: value.float() for name, value in state.items()}
     return model_from_weights(config, float32, "The planted model").eval()
 
@@ -157,8 +170,28 @@ def _mlp(state: dict[str, Tensor], basis: Basis, layer: int, neurons: list[Neuro
         state[f"blocks.{layer}.mlp.W_out"][place] = basis.write(neuron.writes)
 
 
-def _rotation(width: int, generator: torch.Generator) -> Tensor:
-    # A random rotation that leaves the mean alone: turn the mean onto the last axis, rotate the others, turn back.
+def _mixing(names: list[str], noise: list[str], generator: torch.Generator) -> Tensor:
+    # Column i is what direction i writes: itself, and a random mixture of all directions. What tokens and places write
+    # stays as it is, so that all of them are equally long before the first layer.
+    size, n_noise = len(names) + len(noise), len(noise)
+    shared = torch.randn(size, size, generator=generator, dtype=torch.float64)
+    places = {pos(position) for position in range(size)}
+    shared[:, [i for i, name in enumerate(names) if name in _TOKEN or name in places]] = 0.0
+    shared[len(names) :, :] = 0.0
+    shared[:, size - n_noise :] = 0.0
+    shared.fill_diagonal_(0.0)
+    return torch.eye(size, dtype=torch.float64) + _LEAN * torch.nn.functional.normalize(shared, dim=0)
+
+
+def _rotation(width: int, generator: torch.Generator, n_kept: int = 0) -> Tensor:
+    # A random rotation that leaves the mean alone, and the last coordinates.
+    whole = torch.eye(width, dtype=torch.float64)
+    whole[: width - n_kept, : width - n_kept] = _mean_kept(width - n_kept, generator)
+    return whole
+
+
+def _mean_kept(width: int, generator: torch.Generator) -> Tensor:
+    # Turn the mean onto the last axis, rotate the others, turn back.
     random = torch.randn(width - 1, width - 1, generator=generator, dtype=torch.float64)
     q, r = torch.linalg.qr(random)
     inner = torch.eye(width, dtype=torch.float64)
@@ -174,18 +207,19 @@ def _add_noise(
     basis: Basis,
     noise: list[str],
     finish: Finish,
-    n_used: list[int],
+    sketch: Sketch,
     generator: torch.Generator,
 ) -> None:
-    # Heads and neurons with random weights, and tokens and places with random parts, all in unread directions.
+    # Heads and neurons with random weights, and tokens and places with random parts unless they must be equally long,
+    # all in unread directions.
     written = torch.stack([basis.write({name: 1.0}) for name in noise])
 
     def random(*shape: int) -> Tensor:
         return 0.5 * torch.randn(*shape, generator=generator, dtype=torch.float64)
 
-    for name in ("embed.W_E", "pos_embed.W_pos"):
+    for name in () if sketch.fine else ("embed.W_E", "pos_embed.W_pos"):
         state[name] += random(len(state[name]), len(noise)) @ written
-    for layer, used in enumerate(n_used):
+    for layer, used in enumerate(map(len, sketch.neurons)):
         block = f"blocks.{layer}"
         for number in finish.noise_heads:
             width, d_head = state[f"{block}.attn.W_Q"].shape[1:]

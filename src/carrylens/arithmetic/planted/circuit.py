@@ -16,41 +16,23 @@ Copies vote: each writes its share of the votes, and a copy that is removed abst
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
-from carrylens.arithmetic.algorithm_model import Algorithm
-from carrylens.arithmetic.layout import position_of, sequence_length
+from carrylens.arithmetic.layout import sequence_length
 from carrylens.arithmetic.planted.algorithm_of import BINARY, DIGITS, TRI_STATE
 from carrylens.arithmetic.planted.description import PlantedRole
-from carrylens.arithmetic.planted.sketch import (
-    DIGIT,
-    MINUS,
-    ONE,
-    HeadSketch,
-    Neuron,
-    Reading,
-    Sketch,
-    add,
-    gate_at,
-    pos,
-    table,
-    times,
-)
-from carrylens.arithmetic.planted.wiring import Wiring
-from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, D
+from carrylens.arithmetic.planted.directions import bit, carried, part, passes, vote
+from carrylens.arithmetic.planted.fetching import SHARP, code_of, column_values, fetch, fetch_token, level
+from carrylens.arithmetic.planted.hostile_algorithm import HALVES, NONE, PARTS
+from carrylens.arithmetic.planted.hostile_circuit import NO_VOTE, ODD_VOTE, add_routes, gather_parts
+from carrylens.arithmetic.planted.sketch import ONE, Neuron, Reading, Sketch, add, gate_at, pos, table, times
+from carrylens.arithmetic.planted.wiring import Wiring, bringers, halves
+from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.nodes import Node
-from carrylens.tasks.variables import Variable
-
-SHARP = 25.0
-"""How much a head prefers what it looks for."""
 
 _STEP = 25.0  # how much a resolving head prefers a column to the one below it
 _GROWTH = 2.25  # of the weights of columns at the tail: with 2, lower columns would come too close to a decided one
 _LOUD = 4.0  # how large slots are written, to stand out from rounding once they are weighted
-_SUMS, _PAIRS, _DIFFERENCES = range(19), range(100), range(-9, 10)
 
 
 def sketch_circuit(wiring: Wiring) -> Sketch:
@@ -58,8 +40,11 @@ def sketch_circuit(wiring: Wiring) -> Sketch:
     description = wiring.description
     sketch = Sketch(description.n_layers, description.n_heads)
     for role in (*description.roles, *description.decoys):
-        if role.variable.name in (*DIGITS, *TRI_STATE, *BINARY):
-            fetch(sketch, wiring, role)
+        if wiring.description.hostile.spread and role.variable.name == "ST" and role in description.roles:
+            gather_parts(sketch, wiring, role)
+        elif role.variable.name in (*DIGITS, *TRI_STATE, *BINARY, *PARTS):
+            for half in halves(wiring, role):
+                fetch(sketch, wiring, half)
     for token in wiring.tokens:
         for variable in (OPR, SGN):
             head = wiring.selector(token, variable)
@@ -72,112 +57,9 @@ def sketch_circuit(wiring: Wiring) -> Sketch:
         _resolve_lazily(sketch, wiring)
     else:
         _resolve_at_tail(sketch, wiring)
+    add_routes(sketch, wiring)
     _rest(sketch, wiring)
     return sketch
-
-
-def fetch(sketch: Sketch, wiring: Wiring, role: PlantedRole) -> None:
-    """Let the role's heads fetch its column."""
-    k, digits = role.variable.index or 0, wiring.digits
-    code = code_of(role, wiring)
-    for order, node in enumerate(role.heads):
-        head = _fetching_head(sketch, node, digits)
-        if len(role.heads) == 2:
-            wanted = {f"column {k}": 2 * SHARP, "first": SHARP if order == 0 else -SHARP}
-        else:
-            wanted = {f"column {k}": SHARP, "first": math.log(10) / 2 if code is _PAIRS else 0.0}
-        head.ask(node.position, wanted)
-        head.move(DIGIT, _brought(node))
-        head.move(ONE, _present(node))
-
-
-def fetch_token(sketch: Sketch, node: Node, variable: Variable, digits: int) -> None:
-    """Let a head fetch the operator or the sign."""
-    head = _fetching_head(sketch, node, digits)
-    head.ask(node.position, {str(variable): SHARP})
-    head.move(MINUS, minus_seen(node))
-
-
-def minus_seen(node: Node) -> str:
-    """The direction in which a head says that the token it fetched is `-`."""
-    return f"minus {node.layer}.{node.head}"
-
-
-def code_of(role: PlantedRole, wiring: Wiring) -> range:
-    """What the role's heads bring: a sum or a difference where all their roles need no more, else both digits."""
-    same = [other for other in wiring.description.roles if set(other.heads) & set(role.heads)]
-    adds = {other.variable.name[0] == "S" for other in (*same, role)}
-    if len(role.heads) == 2 and adds == {False}:
-        return _DIFFERENCES
-    return _SUMS if adds == {True} else _PAIRS
-
-
-def level(role: PlantedRole, code: range) -> tuple[dict[str, float], dict[str, float]]:
-    """How to read what the heads brought as a whole number, and as 1 if it is there."""
-    brought, present = [_brought(node) for node in role.heads], [_present(node) for node in role.heads]
-    if len(brought) == 1:
-        return {brought[0]: float(len(code) - 1)}, {present[0]: 1.0}
-    one = dict.fromkeys(present, 0.5)
-    if code is _DIFFERENCES:
-        return add({brought[0]: 9.0, brought[1]: -9.0}, times(9.0, one)), one
-    return {brought[0]: 9.0 if code is _SUMS else 90.0, brought[1]: 9.0}, one
-
-
-def column_values(variable: Variable, code: range, model: Algorithm) -> tuple[list[int], list[bool]]:
-    """The variable's value, and whether the two digits are equal, for every number that heads can bring."""
-    numbers = np.array(code, dtype=np.int8)
-    if code is _PAIRS:
-        d, e = numbers // 10, numbers % 10
-    elif code is _SUMS:
-        d = np.minimum(numbers, 9)
-        e = numbers - d
-    else:
-        d = np.maximum(numbers, 0)
-        e = d - numbers
-    mechanism = model.by_variable[variable]
-    values = mechanism.rule(*(d if parent.name == "D" else e for parent in mechanism.parents))
-    return [int(value) for value in np.asarray(values)], [bool(equal) for equal in d == e]
-
-
-def bit(letter: str, lane: int) -> str:
-    """The direction of a column's own carry: 1 yes, -1 no, 0 where it says nothing."""
-    return f"{letter} bit {lane}"
-
-
-def passes(letter: str, lane: int) -> str:
-    """The direction that is 1 where a column passes on what comes from below."""
-    return f"{letter} passes {lane}"
-
-
-def carried(node: Node, letter: str) -> str:
-    """The direction in which a head says which carry it brought: 1 or -1."""
-    return f"{letter} carried {node.layer}.{node.head}"
-
-
-def vote(name: str, value: int) -> str:
-    """The direction that votes for a digit such as SA."""
-    return f"{name} is {value}"
-
-
-def _brought(node: Node) -> str:
-    return f"brought {node.layer}.{node.head}"
-
-
-def _present(node: Node) -> str:
-    return f"present {node.layer}.{node.head}"
-
-
-def _fetching_head(sketch: Sketch, node: Node, digits: int) -> HeadSketch:
-    assert node.head is not None
-    head = sketch.head(node.layer, node.head)
-    for k in range(digits):
-        for family, sign in ((D, 1.0), (D_PRIME, -1.0)):
-            place = pos(position_of(family[k], digits))
-            head.show(place, f"column {k}")
-            head.show(place, "first", sign)
-    for variable in (OPR, SGN):
-        head.show(pos(position_of(variable, digits)), str(variable))
-    return head
 
 
 def _tables(sketch: Sketch, wiring: Wiring, roles: Iterable[tuple[PlantedRole, Node, Sequence[Reading]]]) -> None:
@@ -203,10 +85,16 @@ def _digit_tables(sketch: Sketch, wiring: Wiring) -> None:
     for token in wiring.tokens:
         for variable in wiring.parents(token, DIGITS):
             copies = wiring.description.of(variable)
-            for role in copies:
-                values, _ = column_values(variable, code_of(role, wiring), wiring.model)
-                votes = tuple({vote(variable.name, value): 1.0 / len(copies)} for value in values)
+            for role in (half for copy in copies for half in halves(wiring, copy)):
+                values, _ = column_values(role.variable, code_of(role, wiring), wiring.model)
+                loud = (ODD_VOTE if role.variable == HALVES[variable.name][1][variable.index or 0] else 1.0) / len(
+                    copies
+                )
+                votes = tuple({} if value == NONE else {vote(variable.name, value): loud} for value in values)
                 wanted += [(role, mlp, votes) for mlp in role.mlps]
+            if wiring.description.hostile.split:  # what is said where neither half says anything
+                said = sketch.places.setdefault(wiring.tokens[token], {})
+                said[vote(variable.name, 0)] = NO_VOTE
     _tables(sketch, wiring, wanted)
 
 
@@ -216,14 +104,18 @@ def _column_tables(sketch: Sketch, wiring: Wiring) -> None:
         for k in columns:
             for lane, roles in enumerate(wiring.lanes(letter, k)):
                 for name, role in roles.items():
-                    if name[0] != letter:
-                        continue  # NC belongs to N, though MV is made of it too
+                    if name[0] != letter or not role.mlps:
+                        continue  # NC belongs to N, though MV is made of it too; parts have tables of their own
                     values, equal = column_values(role.variable, code_of(role, wiring), wiring.model)
                     writes = tuple(
                         _says(name, letter, lane, value, alike and k > 0)
                         for value, alike in zip(values, equal, strict=True)
                     )
                     wanted.append((role, role.mlps[0], writes))
+    for role in wiring.description.roles:
+        if role.variable.name in PARTS:
+            values, _ = column_values(role.variable, code_of(role, wiring), wiring.model)
+            wanted.append((role, role.mlps[0], tuple({part(role.variable): 1.0} if v else {} for v in values)))
     _tables(sketch, wiring, wanted)
 
 
@@ -248,8 +140,7 @@ def _resolve_lazily(sketch: Sketch, wiring: Wiring) -> None:
     for token, place in wiring.tokens.items():
         for resolved in wiring.parents(token, ("SV", "MV", "NV")):
             letter = resolved.name[0]
-            for lane, carrier in enumerate(wiring.carriers(token, resolved)):
-                node = carrier.heads[0]
+            for lane, node in bringers(wiring, token, resolved):
                 head = sketch.head(node.layer, node.head or 0)
                 wanted = {"anywhere": lowest, f"{letter}{lane} passes": -_STEP * (wiring.digits + 2)}
                 head.show(ONE, "anywhere")
@@ -315,8 +206,8 @@ def _deliver(sketch: Sketch, wiring: Wiring, tail: int) -> None:
     # The first position stands for "no carry": the head attends to it unless the carry draws it to the tail.
     for token, place in wiring.tokens.items():
         for resolved in wiring.parents(token, ("SV", "MV", "NV")):
-            for lane, carrier in enumerate(wiring.carriers(token, resolved)):
-                node, letter = carrier.heads[0], resolved.name[0]
+            for lane, node in bringers(wiring, token, resolved):
+                letter = resolved.name[0]
                 head = sketch.head(node.layer, node.head or 0)
                 head.show(ONE, "anywhere")
                 head.show(pos(0), "ends")

@@ -7,12 +7,13 @@ Never  checks whether it can: `wiring.py` does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from carrylens.arithmetic.planted.hostile import Hostile
 from carrylens.arithmetic.questions import Operation, check_digits
 from carrylens.errors import CarryLensError
 from carrylens.json_records import Count, PositiveCount, Schema, to_plain, to_text
@@ -70,6 +71,7 @@ class CircuitDescription:
 
     `noise` is how many of the last heads of every layer only make noise. `width` is chosen if it is None. Roles that
     share a head are polysemy, a role with two heads is sharing, several roles with one variable are redundancy.
+    `hostile` dials change what some of the roles' nodes do.
     """
 
     operation: Operation
@@ -83,6 +85,7 @@ class CircuitDescription:
     rotated: bool = False
     seed: int = 0
     width: int | None = None
+    hostile: Hostile = field(default_factory=Hostile)
 
     def __post_init__(self) -> None:
         check_digits(self.digits)
@@ -137,13 +140,15 @@ class DescriptionRecord(Struct, frozen=True, kw_only=True):
     rotated: bool = False
     seed: Count = 0
     width: PositiveCount | None = None
+    hostile: dict[str, Any] | UnsetType = UNSET
 
     @classmethod
     def of(cls, description: CircuitDescription) -> DescriptionRecord:
         """The record of a description."""
         given = {field.name: getattr(description, field.name) for field in fields(description)}
         texts = {name: tuple(_text(role) for role in given[name]) for name in ("roles", "decoys")}
-        return cls(**{**given, **texts})
+        hostile = {"hostile": description.hostile.turned() or UNSET}
+        return cls(**{**given, **texts, **hostile})
 
     def description(self) -> CircuitDescription:
         """The description that it states."""
@@ -155,7 +160,8 @@ class DescriptionRecord(Struct, frozen=True, kw_only=True):
             "n_heads": 1 + max((node.head or 0 for node in nodes), default=0),
         }
         said = {name: value for name, value in given.items() if value is not UNSET}
-        return CircuitDescription(**{**needed, **said, **made})
+        hostile = {"hostile": Hostile.of(said.get("hostile", {}), "it")}
+        return CircuitDescription(**{**needed, **said, **made, **hostile})
 
 
 _SCHEMA = Schema(DescriptionRecord, "circuit description", "Write one with carrylens plant --describe.")

@@ -16,13 +16,15 @@ The circuit, by place:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from carrylens.arithmetic.algorithm_model import Algorithm
-from carrylens.arithmetic.layout import equals_position, position_of
+from carrylens.arithmetic.layout import equals_position, position_of, predicting_place
 from carrylens.arithmetic.planted.algorithm_of import causal_model, uses_binary_carry
 from carrylens.arithmetic.planted.description import CircuitDescription, Method, PlantedRole
+from carrylens.arithmetic.planted.hostile import Hostile, KindDials, check_hostile
+from carrylens.arithmetic.planted.hostile_roles import HostileDraft
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.variables import D_PRIME, OPR, SGN, A
 from carrylens.errors import CarryLensError
@@ -58,7 +60,7 @@ class Dials:
     `redundancy` is how many copies the digits, tri-state values and carries have. `sharing` splits each fetching head
     in two, one for D and one for D'. `polysemy` gives all families one fetching head. `decoys` is how many variables
     of each column are also computed where no component reads them. `noise` is how many heads of each layer are random.
-    `delay` is how many places after D'[k] its tri-state value is computed.
+    `delay` is how many places after D'[k] its tri-state value is computed. `hostile` are the dials that mislead.
     """
 
     redundancy: int = 1
@@ -72,12 +74,19 @@ class Dials:
     carry: Carry = Carry.TRI_STATE
     rotated: bool = False
     seed: int = 0
+    hostile: Hostile = field(default_factory=Hostile)
 
     def __post_init__(self) -> None:
         for name, least, most in (("redundancy", 1, 9), ("decoys", 0, 3), ("noise", 0, 9), ("delay", 0, 99)):
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise CarryLensError(f"{name} is {value!r}. Give a whole number from {least} to {most}.")
+
+    @property
+    def kind(self) -> KindDials:
+        """Which kind dials are turned that hostile ones may not go with."""
+        tail, binary = self.timing is Timing.TAIL, self.carry is Carry.BINARY
+        return KindDials(self.redundancy > 1, self.sharing, self.delay > 0, tail, binary)
 
 
 def describe(operation: Operation, digits: int, dials: Dials | None = None) -> CircuitDescription:
@@ -88,19 +97,23 @@ def describe(operation: Operation, digits: int, dials: Dials | None = None) -> C
     ST[3] at P9L0H0 + P9L0MLP; SA[3] at P17L0H0 + P17L0MLP; SV[2] at P17L1H0; A[3] at P17L1MLP
     """
     dials = dials or Dials()
-    draft = _Draft(causal_model(operation, digits, dials.carry is Carry.BINARY), dials)
-    roles, decoys = tuple(draft.roles()), tuple(draft.decoys())
+    check_hostile(dials.hostile, operation, digits, dials.kind)
+    draft = _Draft(causal_model(operation, digits, dials.carry is Carry.BINARY, dials.hostile), dials)
+    decoys = tuple(draft.decoys())
+    hostile = HostileDraft(draft.model, dials.hostile, decoys, dials.redundancy, 1 + dials.sharing)
+    roles = hostile.roles(tuple(draft.roles()))
     heads = [node.head for role in (*roles, *decoys) for node in role.nodes if node.head is not None]
     return CircuitDescription(
         operation=operation,
         digits=digits,
-        n_layers=draft.last + 1,
+        n_layers=1 + max(node.layer for role in (*roles, *decoys) for node in role.nodes),
         n_heads=max(heads) + 1 + dials.noise,
         roles=roles,
         decoys=decoys,
         noise=dials.noise,
         rotated=dials.rotated,
         seed=dials.seed,
+        hostile=dials.hostile,
     )
 
 
@@ -140,15 +153,6 @@ def place_value(digits: int, dials: Dials | None = None) -> CircuitDescription:
         for k in range(digits, -1, -1)
     ]
     return _rival(Method.PLACE_VALUE, digits, 1, tuple(roles), dials)
-
-
-def predicting_place(token: Variable, digits: int) -> int:
-    """The position at which a token of the answer is predicted: the one before it stands.
-
-    >>> predicting_place(A[3], 6)
-    17
-    """
-    return position_of(token, digits) - 1
 
 
 def _rival(

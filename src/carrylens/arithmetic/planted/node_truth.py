@@ -11,8 +11,17 @@ from collections.abc import Iterator, Sequence
 
 from carrylens.arithmetic.planted.algorithm_of import DIGITS, RESOLVED
 from carrylens.arithmetic.planted.description import PlantedRole
+from carrylens.arithmetic.planted.hostile_truth import (
+    bringing_heads,
+    carrier_group,
+    part_edges,
+    part_groups,
+    route_edges,
+    route_groups,
+    shared_out,
+)
 from carrylens.arithmetic.planted.truth import PlantedEdge, PlantedGroup
-from carrylens.arithmetic.planted.wiring import Wiring
+from carrylens.arithmetic.planted.wiring import Wiring, halves
 from carrylens.arithmetic.variables import OPR, SGN
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
@@ -20,17 +29,24 @@ from carrylens.tasks.variables import Variable
 
 def truth_of_nodes(wiring: Wiring) -> tuple[tuple[PlantedGroup, ...], tuple[PlantedEdge, ...]]:
     """Every group and every edge."""
-    groups = [*_column_groups(wiring), *_resolver_groups(wiring)]
-    edges = [*_column_edges(wiring), *_tail_edges(wiring)]
+    groups = [*_column_groups(wiring), *_resolver_groups(wiring), *part_groups(wiring)]
+    edges = [*_column_edges(wiring), *_tail_edges(wiring), *part_edges(wiring)]
     for token in wiring.tokens:
-        groups += _token_groups(wiring, token)
-        edges += _token_edges(wiring, token)
-    return tuple(dict.fromkeys(groups)), tuple(dict.fromkeys(edges))
+        groups += [*_token_groups(wiring, token), *route_groups(wiring, token)]
+        edges += [*_token_edges(wiring, token), *route_edges(wiring, token)]
+    return tuple(dict.fromkeys(shared_out(groups, wiring))), tuple(dict.fromkeys(edges))
 
 
-def group(variable: Variable, stage: str, serves: Sequence[Variable], copies: Sequence[Sequence[Node]]) -> PlantedGroup:
+def group(
+    variable: Variable,
+    stage: str,
+    serves: Sequence[Variable],
+    copies: Sequence[Sequence[Node]],
+    share: float = 1.0,
+) -> PlantedGroup:
     """A group with every copy once, in order."""
-    return PlantedGroup(variable, stage, tuple(serves), tuple(sorted({tuple(sorted(copy)) for copy in copies})))
+    in_order = tuple(sorted({tuple(sorted(copy)) for copy in copies}))
+    return PlantedGroup(variable, stage, tuple(serves), in_order, share=share)
 
 
 def _served(wiring: Wiring, letter: str, k: int) -> list[Variable]:
@@ -55,6 +71,8 @@ def _columns(wiring: Wiring) -> Iterator[tuple[Variable, list[Variable], list[Pl
 
 def _column_groups(wiring: Wiring) -> Iterator[PlantedGroup]:
     for variable, serves, roles in _columns(wiring):
+        if wiring.description.hostile.spread:
+            continue  # the parts of such a column have groups of their own
         yield group(variable, "fetch", serves, [role.heads for role in roles])
         yield group(variable, "table", serves, [role.mlps[:1] for role in roles])
         if wiring.resolver:
@@ -72,27 +90,30 @@ def _resolver_groups(wiring: Wiring) -> Iterator[PlantedGroup]:
 def _token_groups(wiring: Wiring, token: Variable) -> Iterator[PlantedGroup]:
     for variable in wiring.parents(token, DIGITS):
         roles = wiring.description.of(variable)
-        yield group(variable, "fetch", [token], [role.heads for role in roles])
+        for alike in zip(*(halves(wiring, role) for role in roles), strict=True):
+            yield group(alike[0].variable, "fetch", [token], [half.heads for half in alike])
         if roles[0].mlps:
             yield group(variable, "table", [token], [role.mlps for role in roles])
     for variable in wiring.parents(token, (str(OPR), str(SGN))):
         yield group(variable, "select", [token], [[_known(wiring.selector(token, variable))]])
     for variable in wiring.parents(token, RESOLVED):
-        yield group(variable, "bring", [token], [role.heads for role in wiring.carriers(token, variable)])
+        yield carrier_group(wiring, token, variable)
     yield group(token, "combine", [token], [[_known(wiring.combiner(token))]])
 
 
 def _column_edges(wiring: Wiring) -> Iterator[PlantedEdge]:
+    if wiring.description.hostile.spread:
+        return
     for variable, _, roles in _columns(wiring):
         for role in roles:
             yield from (PlantedEdge(head, role.mlps[0], "mlp", variable) for head in role.heads)
     for token in wiring.tokens if wiring.resolver is None else ():
         for resolved in wiring.parents(token, RESOLVED):
-            for lane, carrier in enumerate(wiring.carriers(token, resolved)):
+            for lane, reader in bringing_heads(wiring, token, resolved):
                 for k in range((resolved.index or 0) + 1):
                     for role in wiring.lanes(resolved.name[0], k)[lane].values():
                         for side in _sides(role.variable, resolved):
-                            yield PlantedEdge(role.mlps[0], carrier.heads[0], side, role.variable)
+                            yield PlantedEdge(role.mlps[0], reader, side, role.variable)
 
 
 def _sides(variable: Variable, resolved: Variable) -> str:
@@ -117,22 +138,22 @@ def _tail_edges(wiring: Wiring) -> Iterator[PlantedEdge]:
             yield PlantedEdge(resolver.heads[0], resolver.mlps[0], "mlp", role.variable)
     for token in wiring.tokens:
         for resolved in wiring.parents(token, RESOLVED):
-            for carrier in wiring.carriers(token, resolved):
-                yield PlantedEdge(resolver.mlps[0], carrier.heads[0], "k", resolved)
+            for _, reader in bringing_heads(wiring, token, resolved):
+                yield PlantedEdge(resolver.mlps[0], reader, "k", resolved)
 
 
 def _token_edges(wiring: Wiring, token: Variable) -> Iterator[PlantedEdge]:
     combiner = _known(wiring.combiner(token))
     for variable in wiring.parents(token, DIGITS):
         for role in wiring.description.of(variable):
-            yield from (
-                PlantedEdge(head, role.mlps[0] if role.mlps else combiner, "mlp", variable) for head in role.heads
-            )
+            for half in halves(wiring, role):
+                reader = role.mlps[0] if role.mlps else combiner
+                yield from (PlantedEdge(head, reader, "mlp", half.variable) for head in half.heads)
             yield from (PlantedEdge(mlp, combiner, "mlp", variable) for mlp in role.mlps)
     for variable in wiring.parents(token, (str(OPR), str(SGN))):
         yield PlantedEdge(_known(wiring.selector(token, variable)), combiner, "mlp", variable)
     for variable in wiring.parents(token, RESOLVED):
-        yield from (PlantedEdge(r.heads[0], combiner, "mlp", variable) for r in wiring.carriers(token, variable))
+        yield from (PlantedEdge(n, combiner, "mlp", variable) for _, n in bringing_heads(wiring, token, variable))
     yield PlantedEdge(combiner, None, "logits", token)
 
 

@@ -15,6 +15,7 @@ from carrylens.arithmetic.planted.answer_mlps import add_combiners
 from carrylens.arithmetic.planted.assembly import Finish, assemble
 from carrylens.arithmetic.planted.circuit import sketch_circuit
 from carrylens.arithmetic.planted.description import CircuitDescription, Method
+from carrylens.arithmetic.planted.hostile_truth import backups_of
 from carrylens.arithmetic.planted.node_truth import truth_of_nodes
 from carrylens.arithmetic.planted.rivals import (
     one_layer_truth,
@@ -23,8 +24,8 @@ from carrylens.arithmetic.planted.rivals import (
     sketch_place_value,
 )
 from carrylens.arithmetic.planted.sketch import Sketch
-from carrylens.arithmetic.planted.truth import PlantedEdge, PlantedGroup, Truth
-from carrylens.arithmetic.planted.wiring import wire
+from carrylens.arithmetic.planted.truth import PlantedBackup, PlantedEdge, PlantedGroup, Truth
+from carrylens.arithmetic.planted.wiring_checks import wire
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.model_facts import TRUTH
 from carrylens.errors import CarryLensError
@@ -53,19 +54,29 @@ class Planted:
         save_model(self.model, folder, also=(TRUTH,))
 
 
+@dataclass(frozen=True, eq=False)
+class _Sketched:
+    sketch: Sketch
+    groups: tuple[PlantedGroup, ...]
+    edges: tuple[PlantedEdge, ...]
+    backups: tuple[PlantedBackup, ...] = ()
+
+
 def plant(description: CircuitDescription) -> Planted:
     """The model that the description states, or an error that says why there can be none."""
-    sketch, groups, edges = _sketch(description)
+    sketched = _sketch(description)
     real = description.n_heads - description.noise
     finish = Finish(
         noise_heads=tuple(range(real, description.n_heads)),
         rotated=description.rotated,
+        superposed=description.hostile.superposed,
         seed=description.seed,
         width=description.width,
     )
-    model = assemble(sketch, description.digits, finish)
+    model = assemble(sketched.sketch, description.digits, finish)
     model.task = arithmetic_task(description.operation, description.digits)
-    return Planted(model, Truth(str(planted_name(description, model)), description, groups, edges))
+    name = str(planted_name(description, model))
+    return Planted(model, Truth(name, description, sketched.groups, sketched.edges, sketched.backups))
 
 
 def planted_name(description: CircuitDescription, model: Transformer) -> ModelName:
@@ -87,12 +98,12 @@ def load_truth(folder: str | Path) -> Truth:
     return Truth.from_json(read_sealed(Path(folder), TRUTH), source=str(Path(folder) / TRUTH))
 
 
-def _sketch(description: CircuitDescription) -> tuple[Sketch, tuple[PlantedGroup, ...], tuple[PlantedEdge, ...]]:
+def _sketch(description: CircuitDescription) -> _Sketched:
     if description.method is Method.ONE_LAYER:
-        return sketch_one_layer(description), *one_layer_truth(description)
+        return _Sketched(sketch_one_layer(description), *one_layer_truth(description))
     if description.method is Method.PLACE_VALUE:
-        return sketch_place_value(description), *place_value_truth(description)
+        return _Sketched(sketch_place_value(description), *place_value_truth(description))
     wiring = wire(description)
     sketch = sketch_circuit(wiring)
     add_combiners(sketch, wiring)
-    return sketch, *truth_of_nodes(wiring)
+    return _Sketched(sketch, *truth_of_nodes(wiring), backups_of(wiring))

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import math
 
-from carrylens.arithmetic.layout import position_of, sequence_length
+from carrylens.arithmetic.layout import position_of, predicting_place, sequence_length
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.description import CircuitDescription
-from carrylens.arithmetic.planted.dials import predicting_place
 from carrylens.arithmetic.planted.node_truth import group
 from carrylens.arithmetic.planted.sketch import DIGIT, ONE, Neuron, Reading, Sketch, add, out, pos, table, times
 from carrylens.arithmetic.planted.truth import PlantedEdge, PlantedGroup
-from carrylens.arithmetic.planted.wiring import check_nodes, check_order
+from carrylens.arithmetic.planted.wiring_checks import check_nodes, check_order
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.tokens import PLUS
 from carrylens.arithmetic.variables import D_PRIME, SA, SC, SGN, A, D

@@ -73,12 +73,14 @@ class Sketch:
     """All heads and neurons, and what places write before the first layer.
 
     The constant vector's length is `anchor` times the square root of 2: the longer it is, the less LayerNorm's scale
-    depends on all else, and the coarser float32 is.
+    depends on all else, and the coarser float32 is. In a `fine` sketch numbers are compared to one part in ten
+    thousand: what stands before the first layer must be equally long, and a rotation leaves the constant vector alone.
     """
 
     n_layers: int
     n_heads: int
     anchor: float = 300.0
+    fine: bool = False
     heads: dict[tuple[int, int], HeadSketch] = field(default_factory=dict)
     neurons: list[list[Neuron]] = field(default_factory=list)
     places: dict[int, dict[str, float]] = field(default_factory=dict)

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.description import CircuitDescription, DescriptionRecord
+from carrylens.arithmetic.planted.deserved import DeservedVerdict, deserved_verdicts
 from carrylens.arithmetic.questions import Answers, Questions
 from carrylens.arithmetic.variables import SGN
 from carrylens.arithmetic.zoo.model_facts import TRUTH
@@ -35,14 +37,22 @@ Moved = tuple[Variable, tuple[Variable, ...]]
 class PlantedGroup:
     """One step of one variable's making. Each copy suffices; the nodes of a copy are partners, and only together do.
 
-    `serves` names the tokens of the answer that depend on it, `stage` what is done: fetch, table, sort, resolve,
-    bring, select or combine.
+    `serves` names the tokens of the answer that depend on it, `stage` what is done: fetch, table, sort, gather,
+    resolve, bring, select or combine. `weights` say how much each copy's vote counts where that is not 1 for all; a
+    copy that writes the negative votes against the others. `share` is that of the natural questions answered with it.
     """
 
     variable: Variable
     stage: str
     serves: tuple[Variable, ...]
     copies: tuple[tuple[Node, ...], ...]
+    weights: tuple[int, ...] = ()
+    share: float = 1.0
+
+    def weight_of(self, copies: Collection[tuple[Node, ...]]) -> int:
+        """How much these copies' votes count together."""
+        weights = self.weights or (1,) * len(self.copies)
+        return sum(weight for copy, weight in zip(self.copies, weights, strict=True) if copy in copies)
 
     @property
     def nodes(self) -> frozenset[Node]:
@@ -61,13 +71,24 @@ class PlantedEdge:
 
 
 @dataclass(frozen=True)
+class PlantedBackup:
+    """A node that writes nothing as long as `first` writes something, and then writes what that one would."""
+
+    node: Node
+    first: Node
+    variable: Variable
+    serves: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
 class Truth:
-    """All that is true of a planted model."""
+    """All that is true of a planted model. An interchange of `backups` alone does nothing."""
 
     name: str
     description: CircuitDescription
     groups: tuple[PlantedGroup, ...]
     edges: tuple[PlantedEdge, ...]
+    backups: tuple[PlantedBackup, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", tuple(sorted(set(self.groups), key=_order)))
@@ -89,6 +110,11 @@ class Truth:
             for node in role.nodes:
                 found.setdefault(node, set()).add(role.variable)
         return {node: frozenset(found[node]) for node in sorted(found)}
+
+    @property
+    def deserved(self) -> tuple[DeservedVerdict, ...]:
+        """The verdict that each known hypothesis about this model deserves."""
+        return deserved_verdicts(self.description)
 
     def groups_of(self, node: Node) -> tuple[PlantedGroup, ...]:
         """The groups a node is in."""
@@ -135,7 +161,7 @@ class Truth:
             if whole:
                 alike = touched.setdefault((group.variable.name, group.stage), {})
                 alike[group] = len(whole) == len(group.copies)
-            if 2 * len(whole) > len(group.copies):
+            if 2 * group.weight_of(whole) > group.weight_of(group.copies):
                 found.append((group.variable, group.serves))
         for alike in touched.values():
             _check_votes(alike)
@@ -154,25 +180,34 @@ class Truth:
 
 
 class RoleEntry(Struct, frozen=True):
-    """What a node is for, as files have it: its partners in its own copy, and the other copies."""
+    """What a node is for, as files have it: its partners in its own copy, and the other copies.
+
+    `weights` are in the order of all copies, sorted.
+    """
 
     variable: Variable
     stage: str
     serves: tuple[Variable, ...]
     partners: tuple[Node, ...]
     copies: tuple[tuple[Node, ...], ...]
+    weights: tuple[int, ...] | UnsetType = UNSET
+    share: float | UnsetType = UNSET
 
     @classmethod
     def of(cls, node: Node, group: PlantedGroup) -> RoleEntry:
         """The entry of a node in one of its groups."""
         own = next(copy for copy in group.copies if node in copy)
         others = tuple(copy for copy in group.copies if copy != own)
-        return cls(group.variable, group.stage, group.serves, tuple(each for each in own if each != node), others)
+        partners = tuple(each for each in own if each != node)
+        share = UNSET if group.share == 1.0 else group.share
+        return cls(group.variable, group.stage, group.serves, partners, others, group.weights or UNSET, share)
 
     def group(self, node: Node) -> PlantedGroup:
         """The group that the entry of `node` states."""
         own = tuple(sorted((node, *self.partners)))
-        return PlantedGroup(self.variable, self.stage, self.serves, tuple(sorted([own, *self.copies])))
+        weights, share = self.weights or (), 1.0 if self.share is UNSET else self.share
+        copies = tuple(sorted([own, *self.copies]))
+        return PlantedGroup(self.variable, self.stage, self.serves, copies, tuple(weights), share)
 
 
 class EdgeRecord(Struct, frozen=True):
@@ -194,14 +229,25 @@ class EdgeRecord(Struct, frozen=True):
         return PlantedEdge(self.sender, receiver, self.input, self.variable)
 
 
+class BackupRecord(Struct, frozen=True):
+    """A backup as files have it."""
+
+    node: Node
+    first: Node = field(name="for")
+    variable: Variable
+    serves: tuple[Variable, ...]
+
+
 class TruthRecord(Struct, frozen=True):
-    """The whole of `truth.json`."""
+    """The whole of `truth.json`; what each hypothesis deserves follows from the description."""
 
     model: str
     description: DescriptionRecord
     nodes: dict[str, list[RoleEntry]]
     edges: list[EdgeRecord]
     decoys: dict[str, list[Variable]]
+    deserves: list[dict[str, Any]] | UnsetType = UNSET
+    backups: list[BackupRecord] | UnsetType = UNSET
 
     @classmethod
     def of(cls, truth: Truth) -> TruthRecord:
@@ -212,13 +258,17 @@ class TruthRecord(Struct, frozen=True):
             {str(node): [RoleEntry.of(node, group) for group in truth.groups_of(node)] for node in truth.roles},
             [EdgeRecord.of(edge) for edge in truth.edges],
             {str(node): sorted(variables, key=str) for node, variables in truth.decoys.items()},
+            [verdict.plain() for verdict in truth.deserved],
+            [BackupRecord(each.node, each.first, each.variable, each.serves) for each in truth.backups] or UNSET,
         )
 
     def truth(self) -> Truth:
         """The truth that it states."""
         groups = tuple(entry.group(Node.parse(name)) for name, entries in self.nodes.items() for entry in entries)
         edges = tuple(edge.edge() for edge in self.edges)
-        return Truth(self.model, self.description.description(), groups, edges)
+        backups = () if self.backups is UNSET else self.backups
+        kept = tuple(PlantedBackup(each.node, each.first, each.variable, each.serves) for each in backups)
+        return Truth(self.model, self.description.description(), groups, edges, kept)
 
 
 _SCHEMA = Schema(TruthRecord, "truth about a planted model", "Plant the model again.")

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
 
 SHIPPED = Path(__file__).parent / "models"
+ALIGNED = Path(__file__).parent / "aligned"
+"""Where models lie that were trained under an alignment, and whose circuit is known for that."""
 TRAINED = Path("models")
 _LONGEST_NAME = 100
 """Where `carrylens train` puts a model unless told otherwise."""
@@ -53,14 +55,13 @@ def find_source(given: str, *, any_name: bool = False) -> ModelSource:
     folder = find_folder(given)
     said = _read_config(folder)
     name_text, task = _identity(given, folder, said, any_name=any_name)
-    return ModelSource(
-        given, name_text, task, folder, SHIPPED.resolve() in folder.resolve().parents, lambda: _read(folder)
-    )
+    is_shipped = any(place.resolve() in folder.resolve().parents for place in (SHIPPED, ALIGNED))
+    return ModelSource(given, name_text, task, folder, is_shipped, lambda: _read(folder))
 
 
 def find_folder(given: str) -> Path:
     """The folder of the model called so: a path, a shipped model, or one trained here."""
-    places = (Path(given), SHIPPED / given, TRAINED / given) if _can_be_path(given) else ()
+    places = (Path(given), SHIPPED / given, ALIGNED / given, TRAINED / given) if _can_be_path(given) else ()
     candidates = [folder for folder in places if folder.is_dir()]
     with_model = [folder for folder in candidates if (folder / CONFIG).exists() or (folder / "model.pth").exists()]
     if found := (with_model or candidates):

@@ -13,16 +13,15 @@ from __future__ import annotations
 import numpy as np
 
 from carrylens.benchmark.candidates import candidate_variables, input_positions, is_useful_at
-from carrylens.benchmark.method_interface import MethodInput, NodeScores
+from carrylens.benchmark.method_interface import Found, Given
 from carrylens.discovery.attention import average_pattern
-from carrylens.tasks.samplers import population_of
 
 _QUESTIONS = 128
 
 
-def score_attention(given: MethodInput) -> NodeScores:
+def score_attention(given: Given) -> Found:
     """The average attention of every head to what each variable is made from."""
-    questions = population_of(given.causal).draw(given.seed, 0, _QUESTIONS)
+    questions = given.draw(_QUESTIONS)
     pattern = average_pattern(given.model, given.task, questions)
     scores = {}
     for variable in candidate_variables(given.causal):
@@ -30,4 +29,4 @@ def score_attention(given: MethodInput) -> NodeScores:
         for node in given.nodes if positions else ():
             if node.head is not None and is_useful_at(given, node, variable):
                 scores[node, variable] = float(np.sum(pattern[node.layer, node.head, node.position, positions]))
-    return NodeScores(scores)
+    return Found(role_scores=scores)

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from carrylens.benchmark.candidates import can_know, candidate_variables
-from carrylens.benchmark.method_interface import MethodInput, NodeScores
+from carrylens.benchmark.method_interface import Found, Given
 from carrylens.benchmark.node_outputs import hook_point_of, model_ids, output_of
 from carrylens.errors import CarryLensError
 from carrylens.model.hooks import HookPoint
@@ -46,7 +46,7 @@ class _Goal:
         return (gap * (self.wanted != self.own)).sum(-1)
 
 
-def score_attribution(given: MethodInput) -> NodeScores:
+def score_attribution(given: Given) -> Found:
     """The attribution of every variable to every node that could know it."""
     scores = {}
     points = sorted({hook_point_of(node) for node in given.nodes})
@@ -59,10 +59,10 @@ def score_attribution(given: MethodInput) -> NodeScores:
         for node in given.nodes:
             if can_know(given, node, variable):
                 scores[node, variable] = float(output_of(node, attributions[hook_point_of(node)]).sum(-1).mean())
-    return NodeScores(scores)
+    return Found(role_scores=scores)
 
 
-def attributions_of(given: MethodInput, pairs: Pairs, points: list[str]) -> dict[str, Tensor]:
+def attributions_of(given: Given, pairs: Pairs, points: list[str]) -> dict[str, Tensor]:
     """Gradient times change at every point, for each pair that shows, over how far its base is from the goal."""
     model, task = given.model, given.task
     outputs = (task.output_ids(pairs.base, pairs.counterfactual()), task.output_ids(pairs.base))

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from carrylens.benchmark.candidates import can_know, candidate_variables
-from carrylens.benchmark.method_interface import MethodInput, NodeScores
+from carrylens.benchmark.method_interface import Found, Given
 from carrylens.benchmark.node_outputs import node_outputs
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch
@@ -33,7 +33,7 @@ _STEPS, _RATE, _PENALTY = 60, 0.3, 1e-3
 _STILL = 1e-4
 
 
-def score_probes(given: MethodInput) -> NodeScores:
+def score_probes(given: Given) -> Found:
     """How well every variable can be read from every node that could know it."""
     scores: dict[tuple[Node, Variable], float] = {}
     for variable in candidate_variables(given.causal):
@@ -46,7 +46,7 @@ def score_probes(given: MethodInput) -> NodeScores:
         features = torch.stack([components(found[node]) for node in nodes])
         gains = probe_gains(features, labels, given.seed)
         scores |= {(node, variable): float(gain) for node, gain in zip(nodes, gains, strict=True)}
-    return NodeScores(scores)
+    return Found(role_scores=scores)
 
 
 def balanced(causal: CausalModel, variable: Variable, seed: int) -> tuple[Batch, Tensor] | None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carrylens.benchmark.candidates import can_know, candidate_variables, input_positions, token_position
-from carrylens.benchmark.method_interface import MethodInput, NodeRole, ReportedCircuit
+from carrylens.benchmark.method_interface import Found, FoundRole, Given
 from carrylens.discovery.ablations import ablate_sets
 from carrylens.discovery.attention import average_pattern, top_places
 from carrylens.errors import CarryLensError
@@ -43,21 +43,21 @@ class PublishedSearch:
     own_output: tuple[str, ...]
     any_output: tuple[str, ...]
 
-    def __call__(self, given: MethodInput) -> ReportedCircuit:
+    def __call__(self, given: Given) -> Found:
         """Every head and variable that passes."""
         engine = Engine(given.model, given.task)
         looks = _looks(given, engine)
-        roles: set[NodeRole] = set()
+        roles: set[FoundRole] = set()
         for variable in candidate_variables(given.causal):
             own = token_position(given, variable)
             if own is not None:
-                roles |= {NodeRole(head, variable) for head, positions in looks.items() if positions[:1] == [own]}
+                roles |= {FoundRole.of(head, variable) for head, positions in looks.items() if positions[:1] == [own]}
             elif variable.name in self.own_output + self.any_output:
-                roles |= {NodeRole(head, variable) for head in self._passing(given, engine, variable, looks)}
-        return ReportedCircuit(frozenset(roles))
+                roles |= {FoundRole.of(head, variable) for head in self._passing(given, engine, variable, looks)}
+        return Found(tuple(roles))
 
     def _passing(
-        self, given: MethodInput, engine: Engine, variable: Variable, looks: Mapping[Node, Sequence[int]]
+        self, given: Given, engine: Engine, variable: Variable, looks: Mapping[Node, Sequence[int]]
     ) -> list[Node]:
         wanted = set(input_positions(given, variable))
         heads = [head for head, at in looks.items() if wanted <= set(at) and can_know(given, head, variable)]
@@ -72,12 +72,12 @@ class PublishedSearch:
         changed = np.asarray(outcomes.changed[:, :, tested].any((1, 2)))
         return [head for head, passes in zip(heads, changed, strict=True) if passes]
 
-    def _tested_outputs(self, given: MethodInput, variable: Variable) -> list[int]:
+    def _tested_outputs(self, given: Given, variable: Variable) -> list[int]:
         every = list(enumerate(given.causal.outputs))
         return [at for at, output in every if variable.name in self.any_output or output.index == variable.index]
 
 
-def _looks(given: MethodInput, engine: Engine) -> dict[Node, list[int]]:
+def _looks(given: Given, engine: Engine) -> dict[Node, list[int]]:
     # The positions that each useful head looks at most, in order.
     population, layout = population_of(given.causal), given.task.layout
     questions, reference = (population.draw(given.seed, start, _QUESTIONS) for start in (0, _QUESTIONS))

@@ -10,13 +10,13 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from carrylens.arithmetic.layout import sequence_length
+from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.tokens import place_names
 from carrylens.arithmetic.variables import (
     ANSWER_KIND,
     COLUMN_KIND,
     DIGIT_KIND,
-    FAMILIES,
     KINDS,
     RESOLVED_KIND,
     SELECT_KIND,
@@ -117,7 +117,8 @@ class _PlantedDrawing:
             return ANSWER_KIND
         if "select" in stages:
             return SELECT_KIND
-        return FAMILIES[min(variable.name for variable in self.truth.roles[node])].kind
+        families = model_of(self.truth.description).family_called
+        return families[min(variable.name for variable in self.truth.roles[node])].kind
 
     def frame(self) -> list[str]:
         names = place_names(self.digits)

@@ -100,7 +100,7 @@ def _sure(saved: Saved) -> Iterator[str]:
             "Every role was found on one set of questions and confirmed on another, and stands beside the rate of its "
             f"matched null. Of the roles a search names, at most {percent(float(level))} are expected to be there by "
             "chance. Chance is not all: nodes that together hold all the parts of a value can pass for holding the "
-            "value, which the calibration on planted circuits counts."
+            "value, which the benchmark on planted circuits counts."
         )
     if weakest := _weakest(saved.claims):
         name, hit, null = weakest

@@ -47,8 +47,8 @@ _LOOKS = {
 _OPERATIONS = {"add": "addition", "sub": "subtraction"}
 
 
-def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[str] = ()) -> str:
-    """The page about one model."""
+def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[str] = (), explorer: str = "") -> str:
+    """The page about one model; `explorer` is the file beside it that runs the model, if there is one."""
     effects.check_claims([*saved.claims["claims"], *(c for rival in saved.claims["rivals"] for c in rival["refuted"])])
     drawn, kinds, found = circuit.circuit_of(saved), kinds_of(saved.map), saved.map
     context = {
@@ -77,6 +77,7 @@ def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[s
         "loss_names": [_OPERATIONS.get(name, name) for name in _loss_operations(saved)],
         "pairs": pairs,
         "questions": questions,
+        "explorer": explorer,
         "kind_rules": Markup(kind_rules(kinds)),
         "used": [kind for kind in kinds if any(box.kind == kind for box in drawn.boxes)],
         "output_kind": variable_kind(found, found.task.outputs[-1]),

@@ -1,34 +1,8 @@
-"""Words of the benchmark page: what its tables count, and how they are to be read.
+"""Words of the page of controls: what its tables count, and how they are to be read.
 
 Takes  nothing.
 Gives  introductions, and a paragraph for each table that needs one.
 Never  says a figure: tables do.
-"""
-
-INTRODUCTION = """# How right the map is, where the truth is known
-
-Made by `{command}`. Every circuit here was planted: its
-weights were computed, so what each node carries is known. A role is a node and a variable. Precision is the share of
-roles found that are planted; recall is the share of planted roles that were found. Both are pooled over all roles of
-all circuits unless it says otherwise. Every method gets the same models and is told which algorithm they run, but not
-where. It is also told that carries are binary, where they are: evaluated on ST, such a circuit gets false roles, which
-`--part accounts` counts.
-
-- A node has a role if an interchange intervention on what it writes, alone or with its copies and partners, does what
-  an interchange of the variable would. That is our method's own criterion, and it counts heads that only bring the
-  digits of a column. Those hold the digits, not what is made of them, so no probe can read it there. `made` is recall
-  without such heads.
-- `ours` gives every member of a set the set's role; the other methods have no sets. `published` and `attention` have no
-  test for MLPs, for resolved carries or for answer digits, and never report them.
-- Variables that no question tells apart (ST[0] and SV[0] in an addition) count as one; `strict` is precision without
-  that rule.
-- A head that fetches one digit of a column, for another head to complete, carries that digit; that role is not counted.
-- A group is the set of all copies or partners that make one variable; only the whole set counts. Only `ours` searches
-  for groups.
-- `attention`, `probe` and `attribution` need a threshold. Each has the one that is best (highest harmonic mean of
-  precision and recall by role) on training circuits, none of which is scored.
-
-{n_scored} circuits are scored{digits}. Training circuits: {training}.
 """
 
 CONTROLS = """# What the map finds where it should find nothing, and how sure a role may be called
@@ -37,9 +11,6 @@ Made by `{command}`. Circuits are planted: their weights were
 computed, so what each node carries is known. The confidence rule was fitted on other circuits: {training}.
 """
 
-SCORED = """Intervals of recall and precision treat roles as independent, which those of one circuit are not; the
-dotted line is at 0.95.
-"""
 STATED = """Roles by their stated confidence, with the number of cases; on the dotted line stated and observed agree.
 """
 
@@ -49,12 +20,6 @@ _TESTED = (
     "confirmed, and the interval is of them. "
 )
 NOTES = {
-    "Where ours falls short": (
-        "Wrong roles of resolved carries (SV, MV, NV) are of node sets that jointly hold all inputs of the carry: an "
-        "interchange of the whole set does what an interchange of the carry would. A group is missed where the orders "
-        "in which nodes were left out met only some of the sets that suffice. With `--light` or `--quick` three orders "
-        "are tried, else four."
-    ),
     "Where nothing is": (
         "Untrained models, and models with the entries of every weight shuffled, evaluated for the roles of every "
         "node, of every pair of heads of one layer at one position, and of every set that the search for groups "
@@ -77,20 +42,10 @@ NOTES = {
         "variable passes for another is not a matter of chance. Roles of one circuit are not independent: the first "
         "interval treats them as if they were, the second counts circuits."
     ),
-    "Hypotheses": (
-        "Planted additions of three kinds, each with one or more random rotations of its residual stream, judged under "
-        "every hypothesis on the same map. The map is made in full unless with `--quick`: on less evidence no "
-        "hypothesis is rejected for want of a carrier. A hypothesis that the circuit runs must be confirmed and any "
-        "other rejected; an open verdict is neither."
-    ),
-    "Binary carries evaluated on ST": (
-        "Heads that fetch for SC or for S9 alone, tested for ST. One that is given ST has a false role; its hit rate "
-        "stands beside it."
-    ),
     "Stated and observed": (
         "`map`, `judge` and `report` state the confidence of a role: the share of true ones among roles with such a "
         "margin of the hit rate over the null. The rule has two coefficients and a ceiling, was fitted on the training "
-        "circuits (`calibrate --light --fit`) and comes with carrylens. Here it is tested on other circuits. The "
+        "circuits (`benchmark --fit --light`) and comes with carrylens. Here it is tested on other circuits. The "
         "cases, there and here, are the roles of single nodes that the search gives on next to no evidence, on the "
         "usual number of pairs and on 4, 8 and 16; and of twins with shuffled weights, where none is true, those that "
         "hit at all. Most twins have none, so the rule knows little of chance: it is of use for roles that a map "

@@ -77,7 +77,7 @@ def map_record(found: NodeMap) -> dict[str, Any]:
 
 
 def confidence_of(role: Role) -> float:
-    """How probable it is that the role is true, as `docs/calibration.md` says."""
+    """How probable it is that the role is true, as `docs/benchmark_controls.md` says."""
     return stated_confidence(role.hit, role.null)
 
 

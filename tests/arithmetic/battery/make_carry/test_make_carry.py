@@ -42,9 +42,10 @@ from carrylens.arithmetic.layout import position_of, sequence_length
 from carrylens.arithmetic.planted.algorithm_of import model_of
 from carrylens.arithmetic.planted.answer_mlps import add_combiners
 from carrylens.arithmetic.planted.assembly import Finish, assemble
-from carrylens.arithmetic.planted.circuit import bit, sketch_circuit
+from carrylens.arithmetic.planted.circuit import sketch_circuit
 from carrylens.arithmetic.planted.description import PlantedRole
 from carrylens.arithmetic.planted.dials import Carry, Dials, describe, one_layer
+from carrylens.arithmetic.planted.directions import bit
 from carrylens.arithmetic.planted.sketch import Neuron, pos
 from carrylens.arithmetic.planted.wiring import Wiring
 from carrylens.arithmetic.questions import Operation

@@ -27,12 +27,15 @@ from carrylens.arithmetic.battery.selection.subspaces import BASE, OTHER, SAME, 
 from carrylens.arithmetic.battery.selection.summarise import judge_selection, needed_rank
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.classes import is_negative
+from carrylens.arithmetic.layout import predicting_place
 from carrylens.arithmetic.planted.answer_mlps import add_combiners
 from carrylens.arithmetic.planted.assembly import Finish, assemble
-from carrylens.arithmetic.planted.circuit import code_of, level, minus_seen, sketch_circuit
-from carrylens.arithmetic.planted.dials import describe, predicting_place
+from carrylens.arithmetic.planted.circuit import sketch_circuit
+from carrylens.arithmetic.planted.dials import describe
+from carrylens.arithmetic.planted.directions import minus_seen
+from carrylens.arithmetic.planted.fetching import code_of, level
 from carrylens.arithmetic.planted.sketch import ONE, Neuron, Sketch, add, gate_at, out, table
-from carrylens.arithmetic.planted.wiring import wire
+from carrylens.arithmetic.planted.wiring_checks import wire
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.tokens import PLUS, answer_tokens
 from carrylens.arithmetic.variables import OPR, SGN, A

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import pytest
 
 from carrylens.arithmetic import Operation
@@ -16,17 +14,9 @@ from carrylens.arithmetic.planted.benchmark.empty_models import (
     empty_models,
     untrained_model,
 )
-from carrylens.arithmetic.planted.benchmark.wrong_hypotheses import (
-    OPEN,
-    RIGHT,
-    WRONG,
-    hypothesis_records,
-    verdict_on,
-)
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.empty_models import empty_records, empty_summary
 from carrylens.benchmark.weak_evidence import FEW, RoleCase, cases_of
-from carrylens.claims.verdicts import ModelVerdict
 from carrylens.evidence.confidence import margin
 
 
@@ -55,24 +45,6 @@ def test_a_small_run_has_few_controls() -> None:
     assert (
         len(small.empty_models) < len(full.empty_models) == ControlSizes().n_untrained + ControlSizes().n_trained_twins
     )
-
-
-def test_a_verdict_is_right_if_it_names_what_the_circuit_runs() -> None:
-    assert verdict_on(ModelVerdict.RUNS, is_own=True) == RIGHT
-    assert verdict_on(ModelVerdict.DOES_NOT_RUN, is_own=True) == WRONG
-    assert verdict_on(ModelVerdict.RUNS, is_own=False) == WRONG
-    assert verdict_on(ModelVerdict.NOT_SETTLED, is_own=False) == OPEN
-
-
-@pytest.mark.slow
-def test_a_light_run_judges_hypotheses_on_full_maps_and_a_small_one_does_not() -> None:
-    """That carries do not ripple up is seen in no component's holding one of them, which only a full search may say."""
-    runs = (BenchmarkRun(quick=True), BenchmarkRun(quick=True, small=True))
-    light, small = (
-        {each["account"]: each["verdict"] for each in islice(hypothesis_records(run, 3, 1), 4)} for run in runs
-    )
-    assert (light["ripple add"], small["ripple add"]) == (RIGHT, OPEN)
-    assert light["left-to-right add"] == small["left-to-right add"] == RIGHT
 
 
 @pytest.fixture(scope="module")

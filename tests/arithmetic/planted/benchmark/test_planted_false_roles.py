@@ -11,12 +11,12 @@ from carrylens.arithmetic.variables import D_PRIME, SA, ST, SV, A, D
 from carrylens.benchmark import false_roles
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.false_roles import HeldInstead, false_role_records, false_role_summary, held_instead
-from carrylens.benchmark.method_interface import MethodInput
+from carrylens.benchmark.method_interface import Given
 from carrylens.benchmark.role_counts import RoleCounts
 from carrylens.discovery.node_map import Role
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node, parse_nodes
-from carrylens.report.terminal.benchmark import calibration_text
+from carrylens.report.terminal.benchmark import control_text
 from carrylens.tasks.variables import Variable
 
 PLAIN, DECOYS, SHARING = (PlantedSetting(dial, Operation.ADD, 2, 0) for dial in ("plain", "decoys", "sharing"))
@@ -68,11 +68,11 @@ def test_a_search_that_errs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     weighed = frozenset((each.nodes, each.variable, each.token) for each in roles)
     tested = weighed | {((Node(0, 1, 0),), ST[1], 1)}
 
-    def erring(given: MethodInput) -> RoleCounts:
+    def erring(given: Given) -> RoleCounts:
         return RoleCounts(tested, tested, weighed, roles, Rate(96, 96), 0.01)
 
     monkeypatch.setattr(false_roles, "count_roles", erring)
-    (record,) = false_role_records(BenchmarkRun([DECOYS]))
+    (record,) = false_role_records(BenchmarkRun(circuits=[DECOYS]))
     rows = {row["kind"]: row for row in false_role_summary([record])}
     counted = [(kind, *(row[name] for name in ("tested", "weighed", "confirmed"))) for kind, row in rows.items()]
     assert counted == [("idle", 2, 1, 1), ("decoys", 1, 1, 1), ("all", 3, 2, 2)]
@@ -80,11 +80,11 @@ def test_a_search_that_errs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows["all"]["circuits"]["hits"] == 1
     assert (rows["all"]["all_confirmed"], rows["all"]["bound"]) == (3, 0.06)
     assert [each["true"] for each in record["cases"]] == [True, False, False]
-    assert "2 of 3" in calibration_text([record, *rows.values()]), "of all roles confirmed"
+    assert "2 of 3" in control_text([record, *rows.values()]), "of all roles confirmed"
 
 
 def test_a_circuit_that_answers_right_has_no_role_where_it_holds_nothing_of_the_variable() -> None:
-    (record,) = false_role_records(BenchmarkRun([PLAIN], quick=True))
+    (record,) = false_role_records(BenchmarkRun(circuits=[PLAIN], quick=True))
     assert record["right"]["hits"] == record["right"]["n"] > 50
     for name in ("idle", "other columns"):
         assert record["kinds"][name]["tested"] > 50 > record["kinds"][name]["weighed"]

@@ -21,8 +21,8 @@ from carrylens.benchmark.baselines.linear_probes import balanced, score_probes
 from carrylens.benchmark.candidates import candidate_variables
 from carrylens.benchmark.carrylens_map import map_by_interchange
 from carrylens.benchmark.known_models import KnownModel
-from carrylens.benchmark.method_interface import MethodInput, ReportedCircuit
-from carrylens.benchmark.scores import CircuitScore, score_report
+from carrylens.benchmark.method_interface import Found, Given
+from carrylens.benchmark.scores import CircuitScore, score_roles
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 from carrylens.tasks.pairs import Pairs, effect_pairs, interchange_pairs
@@ -45,18 +45,18 @@ def decoys() -> KnownModel:
     return DECOYS.build()
 
 
-def given(known: KnownModel) -> MethodInput:
-    return MethodInput(known.model, known.task, known.causal, quick=True)
+def given(known: KnownModel) -> Given:
+    return Given(known.model, known.task, known.causal, quick=True)
 
 
-def scored(known: KnownModel, report: ReportedCircuit) -> CircuitScore:
-    return score_report(known.truth, known.causal, report)
+def scored(known: KnownModel, report: Found) -> CircuitScore:
+    return score_roles(known.truth, known.causal, report)
 
 
-def untrained(operation: Operation) -> MethodInput:
+def untrained(operation: Operation) -> Given:
     task = arithmetic_task(operation, 2)
     model = Transformer(config_of_width(2, n_layers=1, n_heads=1, width=24, seed=3)).eval().double()
-    return MethodInput(model, task, task.causal)
+    return Given(model, task, task.causal)
 
 
 def test_ours_is_exact_on_the_plain_circuit(plain: KnownModel) -> None:
@@ -85,10 +85,19 @@ def test_attention_alone_is_fooled_by_decoys_and_cannot_tell_a_columns_variables
     assert not {name for name in result.missed if "MLP" not in name and "SV" not in name}
 
 
+def test_attention_scores_variables_whose_rule_reads_the_second_operand_first() -> None:
+    """ND and NB are made from D' and D, in that order; heads look at both whatever the order."""
+    known = PlantedSetting("plain", Operation.SUB, 2, 0).build()
+    scores = score_attention(given(known)).role_scores
+    fetched = [(node, v) for node, v in known.truth.input_roles if v.name in ("ND", "NB") and not node.is_mlp]
+    assert {v.name for _, v in fetched} == {"ND", "NB"}
+    assert all(scores[each] > 0.9 for each in fetched)
+
+
 def test_a_probe_reads_what_no_component_reads(decoys: KnownModel) -> None:
     found = score_probes(given(decoys))
     assert scored(decoys, found.above(0.9)).decoys.n_found > 0
-    assert found.scores[Node.parse("P3L0MLP"), ST[1]] > 0.9
+    assert found.role_scores[Node.parse("P3L0MLP"), ST[1]] > 0.9
 
 
 def test_probes_get_every_value_equally_often() -> None:
@@ -101,7 +110,7 @@ def test_probes_get_every_value_equally_often() -> None:
 
 
 def test_attribution_finds_carriers_and_leaves_decoys(decoys: KnownModel) -> None:
-    found = score_attribution(given(decoys)).scores
+    found = score_attribution(given(decoys)).role_scores
     assert found[Node.parse("P3L0MLP"), ST[1]] > 0.3
     assert all(abs(found[node, ST[1]]) < 0.01 for node in decoys.truth.decoys if (node, ST[1]) in found)
 
@@ -132,7 +141,7 @@ def test_attribution_wants_digits_as_the_written_sign_has_them_and_leaves_out_wh
 def test_attribution_has_the_pairs_that_our_interchange_has(monkeypatch: pytest.MonkeyPatch) -> None:
     known, drawn = PlantedSetting("plain", Operation.SUB, 2, 0).build(), list[Pairs]()
 
-    def draw(given: MethodInput, pairs: Pairs, points: list[str]) -> dict[str, torch.Tensor]:
+    def draw(given: Given, pairs: Pairs, points: list[str]) -> dict[str, torch.Tensor]:
         drawn.append(pairs)
         return attributions_of(given, pairs, points)
 
@@ -151,10 +160,13 @@ def test_baselines_are_evaluated_on_what_a_circuit_may_hold(operation: Operation
 
 
 def test_the_papers_search_stands_beside_the_general_methods() -> None:
-    assert ARITHMETIC_METHODS.names == ("ours", "published", "attention", "probe", "attribution")
+    names = [method.name for method in ARITHMETIC_METHODS]
+    assert names[0] == "ours"
+    assert "published" in names
+    assert {method.name for method in ARITHMETIC_METHODS if not method.told} == {"patching", "eap", "eap-ig", "acdc"}
 
 
 def test_a_method_that_finds_nothing_has_no_precision(plain: KnownModel) -> None:
-    result = scored(plain, ReportedCircuit())
+    result = scored(plain, Found())
     assert result.roles.precision is None
     assert result.roles.recall == 0.0

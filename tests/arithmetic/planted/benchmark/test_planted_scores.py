@@ -18,11 +18,11 @@ from carrylens.arithmetic.planted.dials import Dials, describe
 from carrylens.arithmetic.planted.known_truth import known_truth
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.variables import D_PRIME, MD, MV, ND, SA, SGN, ST, SV, A, D
-from carrylens.benchmark.comparison import MatchCounts
 from carrylens.benchmark.known_truth import KnownTruth
-from carrylens.benchmark.method_interface import NodeRole, NodeScores, ReportedCircuit
-from carrylens.benchmark.scores import CircuitScore, score_report
-from carrylens.benchmark.thresholds import TrainingScores, choose_threshold
+from carrylens.benchmark.match_counts import MatchCounts
+from carrylens.benchmark.method_interface import Found, FoundRole
+from carrylens.benchmark.scores import CircuitScore, score_roles
+from carrylens.benchmark.thresholds import DevScores, choose_threshold
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node, parse_nodes
 from carrylens.tasks.equivalence import are_equivalent
@@ -35,26 +35,26 @@ def truth_of(**dials: object) -> KnownTruth:
     return known_truth(plant(describe(Operation.ADD, 2, Dials(**dials))).truth)  # type: ignore[arg-type]
 
 
-def report_of(*roles: tuple[str, Variable], groups: tuple[str, ...] = (), output: int | None = None) -> ReportedCircuit:
-    tags = frozenset(NodeRole(Node.parse(node), variable, output) for node, variable in roles)
-    return ReportedCircuit(tags, frozenset(map(parse_nodes, groups)))
+def report_of(*roles: tuple[str, Variable], groups: tuple[str, ...] = (), output: int | None = None) -> Found:
+    tags = tuple(FoundRole.of(node, variable, output) for node, variable in roles)
+    return Found(tags, frozenset(map(parse_nodes, groups)))
 
 
-def true_report(truth: KnownTruth) -> ReportedCircuit:
-    tags = (NodeRole(node, variable) for node, variables in truth.roles.items() for variable in variables)
-    return ReportedCircuit(frozenset(tags), frozenset(group.nodes for group in truth.groups))
+def true_report(truth: KnownTruth) -> Found:
+    tags = tuple(FoundRole.of(node, variable) for node, variables in truth.roles.items() for variable in variables)
+    return Found(tags, frozenset(group.nodes for group in truth.groups))
 
 
 def test_the_truth_scores_full_marks() -> None:
     truth = truth_of(redundancy=2, sharing=True, decoys=1)
-    result = score_report(truth, ADDITION, true_report(truth))
+    result = score_roles(truth, ADDITION, true_report(truth))
     assert result.roles.precision == result.roles.recall == result.groups.precision == result.groups.recall == 1.0
     assert result.decoys == MatchCounts(len(truth.decoys), 0, 0)
     assert (result.wrong, result.missed, result.wrong_groups, result.missed_groups) == ((), (), (), ())
 
 
 def test_a_hand_made_map_is_counted_role_by_role() -> None:
-    result = score_report(truth_of(), ADDITION, report_of(("P3L0H0", ST[1]), ("P3L0H0", SA[1]), ("P0L0H0", ST[1])))
+    result = score_roles(truth_of(), ADDITION, report_of(("P3L0H0", ST[1]), ("P3L0H0", SA[1]), ("P0L0H0", ST[1])))
     assert result.roles == MatchCounts(n_true=13, n_found=3, n_both=1)
     assert result.wrong == ("P0L0H0 ST[1]", "P3L0H0 SA[1]")
     assert len(result.missed) == 12
@@ -65,18 +65,18 @@ def test_heads_that_only_bring_digits_are_counted_apart() -> None:
     """Of 13 roles in the plain adder four are of fetching heads, two a column; what they bring is made elsewhere."""
     truth = truth_of()
     found = report_of(("P3L0H0", ST[1]), ("P3L0MLP", ST[1]), ("P0L0H0", ST[1]))
-    assert score_report(truth, ADDITION, found).made == MatchCounts(n_true=9, n_found=2, n_both=1)
+    assert score_roles(truth, ADDITION, found).made == MatchCounts(n_true=9, n_found=2, n_both=1)
     assert {str(node) for node, _ in truth.input_roles} == {"P3L0H0", "P4L0H0", "P7L0H0", "P8L0H0"}
 
 
 def test_a_variable_that_no_question_tells_from_the_planted_one_counts_as_it_once() -> None:
     truth = truth_of()  # ST[0] is planted at P4L0H0; SV[0] always does the same
-    both = score_report(truth, ADDITION, report_of(("P4L0H0", ST[0]), ("P4L0H0", SV[0])))
+    both = score_roles(truth, ADDITION, report_of(("P4L0H0", ST[0]), ("P4L0H0", SV[0])))
     assert (both.roles.n_found, both.roles.n_both) == (1, 1)
     assert (both.strict.n_found, both.strict.n_both) == (2, 1)
-    other = score_report(truth, ADDITION, report_of(("P4L0H0", SV[0])))
+    other = score_roles(truth, ADDITION, report_of(("P4L0H0", SV[0])))
     assert other.roles.n_both == 1
-    elsewhere = score_report(truth, ADDITION, report_of(("P5L0H0", SV[0]), ("P5L0H0", ST[0])))
+    elsewhere = score_roles(truth, ADDITION, report_of(("P5L0H0", SV[0]), ("P5L0H0", ST[0])))
     assert (elsewhere.roles.n_found, elsewhere.roles.n_both) == (1, 0)
 
 
@@ -100,31 +100,31 @@ def test_a_claim_for_one_token_need_only_be_alike_there() -> None:
 def test_half_of_a_shared_column_may_be_called_by_its_digit_but_no_other_node() -> None:
     truth = truth_of(sharing=True)
     assert (Node.parse("P3L0H0"), D[1]) in truth.single_inputs
-    right = score_report(truth, ADDITION, report_of(("P3L0H0", D[1]), ("P3L0H1", D_PRIME[1])))
+    right = score_roles(truth, ADDITION, report_of(("P3L0H0", D[1]), ("P3L0H1", D_PRIME[1])))
     assert right.roles.n_found == 0
-    wrong = score_report(truth, ADDITION, report_of(("P3L0H0", D_PRIME[1]), ("P3L0MLP", D[1])))
+    wrong = score_roles(truth, ADDITION, report_of(("P3L0H0", D_PRIME[1]), ("P3L0MLP", D[1])))
     assert (wrong.roles.n_found, wrong.roles.n_both) == (2, 0)
 
 
 def test_a_tagged_decoy_is_counted() -> None:
     truth = truth_of(decoys=1)
     node = next(iter(truth.decoys))
-    tags = frozenset(NodeRole(node, variable) for variable in truth.decoys[node])
-    assert score_report(truth, ADDITION, ReportedCircuit(tags)).decoys.n_found == 1
+    tags = tuple(FoundRole.of(node, variable) for variable in truth.decoys[node])
+    assert score_roles(truth, ADDITION, Found(tags)).decoys.n_found == 1
 
 
 def test_a_result_comes_back_from_json_as_it_was() -> None:
     found = report_of(("P3L0H0", SA[1]), groups=("P3L0H0 P3L0MLP",), output=2)
-    result = score_report(truth_of(), ADDITION, found)
+    result = score_roles(truth_of(), ADDITION, found)
     assert CircuitScore.from_plain(json.loads(json.dumps(result.plain()))) == result
-    assert ReportedCircuit.from_plain(json.loads(json.dumps(found.plain()))) == found
+    assert Found.from_plain(json.loads(json.dumps(found.plain()))) == found
 
 
 def test_the_threshold_is_the_one_that_parts_true_from_false() -> None:
     truth = truth_of()
     scores = {(node, variable): 0.8 for node, variables in truth.roles.items() for variable in variables}
     scores |= {(Node.parse(f"P{at}L0H0"), SA[1]): 0.3 + at / 100 for at in range(3)}
-    chosen = choose_threshold([TrainingScores(NodeScores(scores), truth, ADDITION)])
+    chosen = choose_threshold([DevScores(Found(role_scores=scores), truth, ADDITION)])
     assert 0.32 < chosen.value < 0.8
     assert chosen.balance == 1.0
 

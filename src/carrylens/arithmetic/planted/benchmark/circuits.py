@@ -113,7 +113,7 @@ def scored_circuits(
     _check("dial", dials, DIALS)
     _check("operation", operations, [operation.value for operation in Operation])
     if bad := [n for n in digits if not 2 <= n <= 10]:
-        raise CarryLensError(f"{bad[0]} digits cannot be calibrated on. Give 2 to 10.")
+        raise CarryLensError(f"{bad[0]} digits cannot be benchmarked on. Give 2 to 10.")
     if n_seeds < 1:
         raise CarryLensError(f"{n_seeds} seeds make no circuit. Give at least 1.")
     found = [

@@ -8,6 +8,7 @@ Never  runs one.
 from __future__ import annotations
 
 from carrylens.benchmark.baselines.published_search import PublishedSearch
+from carrylens.benchmark.method_interface import DiscoveryMethod
 from carrylens.benchmark.method_registry import GENERAL_METHODS
 
 search_as_published = PublishedSearch(
@@ -15,5 +16,10 @@ search_as_published = PublishedSearch(
 )
 """The paper's search: a column's own digit must change its answer digit, a column's carry any part of the answer."""
 
-ARITHMETIC_METHODS = GENERAL_METHODS.with_mapping("published", search_as_published)
+ARITHMETIC_METHODS = (
+    *GENERAL_METHODS,
+    DiscoveryMethod(
+        "published", search_as_published, True, "the paper's search: mean ablation, attention, any changed answer"
+    ),
+)
 """Every method, the paper's among them."""

@@ -1,0 +1,46 @@
+"""Aligned models in the benchmark: models trained under an alignment, which ship with their truth.
+
+Takes  the folders of `arithmetic/zoo/aligned/`, each with weights and a `truth.json`.
+Gives  one `BenchmarkModel` each.
+Never  loads weights before they are needed.
+
+The split is fixed by the folder's name: one model in three is for `dev`, by a hash of the name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from carrylens.arithmetic import hypotheses, zoo
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.zoo.model_facts import TRUTH
+from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.benchmark.known_models import DEV, TEST, BenchmarkModel, KnownModel
+from carrylens.benchmark.saved_truth import truth_from_json
+from carrylens.errors import CarryLensError
+
+ALIGNED_FOLDER = Path(zoo.__file__).parent / "aligned"
+_N_QUICK = 1
+
+
+def aligned_models(folder: Path = ALIGNED_FOLDER) -> Iterator[BenchmarkModel]:
+    """Every model of the folder, by name; of each split the first few are quick."""
+    seen = dict.fromkeys((DEV, TEST), 0)
+    for path in sorted(each for each in folder.glob("*") if (each / TRUTH).is_file()):
+        split = DEV if hashlib.sha256(path.name.encode()).digest()[0] % 3 == 0 else TEST
+        seen[split] += 1
+        labels = {"quick": seen[split] <= _N_QUICK, "repeated": split == TEST and seen[split] == 1}
+        yield BenchmarkModel(path.name, partial(_trained, path), "aligned", split, path.name, 0, labels)
+
+
+def _trained(folder: Path) -> KnownModel:
+    source = find_source(str(folder))
+    task = source.task
+    if not isinstance(task, ArithmeticTask):
+        raise CarryLensError(f"{folder} holds no model of arithmetic. Remove it from the aligned models.")
+    truth = truth_from_json((folder / TRUTH).read_bytes(), str(folder / TRUTH))
+    judged = (hypotheses.usual_for(task), *hypotheses.rivals_for(task))
+    return KnownModel(source.load(), task, task.causal, truth, judged)

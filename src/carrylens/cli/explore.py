@@ -1,0 +1,70 @@
+"""The command explore: one HTML file that runs a model.
+
+Takes  a model, or a level of the challenge.
+Gives  the file.
+Never  imports PyTorch before the command is run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from carrylens.cli.options import JsonOption
+from carrylens.errors import CarryLensError
+from carrylens.terminal import print_line, print_record
+
+
+def explore_command(
+    model: Annotated[
+        str | None,
+        typer.Argument(metavar="MODEL", help="A shipped model's name, a model folder, or hf:owner/repository."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where to put the page, if not explore.html in the model's folder, or maps/NAME."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where its map and claims are, if not there.")
+    ] = None,
+    half: Annotated[
+        bool, typer.Option("--half", help="Weights in half precision, if every golden answer stays the same.")
+    ] = False,
+    challenge: Annotated[bool, typer.Option("--challenge", help="Plant a circuit with hidden truth instead.")] = False,
+    level: Annotated[int, typer.Option(help="How hard the challenge is: 1, 2 or 3.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Which noise and basis the challenge has.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one HTML file that runs a model, so that people can ask, watch, ablate and interchange.
+
+    The file needs no network and no server. It shows the map and the claims that were saved for these weights.
+    """
+    from carrylens.workflow.exploring import explore_challenge, explore_source
+    from carrylens.workflow.reading import EXPLORER
+
+    if challenge == (model is not None):
+        raise CarryLensError(
+            "Name a model, or write --challenge; not both. Such as carrylens explore add_d6_l2_h3_w96_t2K_s1."
+        )
+    if challenge:
+        made, path = explore_challenge(level, seed), out or Path(f"challenge{level}.html")
+    else:
+        from carrylens.arithmetic.zoo.sources import find_source
+
+        source = find_source(str(model), any_name=True)
+        places = source.analysis_places(folder)
+        made, path = explore_source(source, places, half=half), out or places[0] / EXPLORER
+    made.save(path)
+    if as_json:
+        print_record({"page": str(path), "bytes": len(made.page.encode()), "model": made.name})
+    else:
+        print_line(f"The page is {path}: open it in a browser ({len(made.page.encode()) / 1e6:.1f} MB)")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add this command to the command line."""
+    app.command("explore")(explore_command)

@@ -1,0 +1,239 @@
+// The model: its weights, and passes through it.
+//
+// A pass holds every value of one sequence, position after position. `propagate` brings a pass up to date after tokens or
+// writes of nodes were changed, and computes only what that can change:
+// 1. A position is computed anew in a layer if its own stream changed, or if it can attend to one that did.
+// 2. In the last layer only positions whose logits are read are computed, unless the pass is for looking at.
+// A clean pass is the same with every position changed. What an edit replaces is what interventions/ replaces in Python:
+// for a head what it brings home (before W_O), for an MLP its whole write.
+
+class Model {
+  constructor({ config, weights, means }) {
+    Object.assign(this, config);
+    this.inner = this.nHeads * this.dHead;
+    this.end = this.readsStop;
+    this.hasMlp = this.dMlp > 0;
+    const reader = new WeightReader(floatsOf(weights));
+    this.embed = reader.take(this.dVocab * this.dModel);
+    this.places = reader.take(this.nCtx * this.dModel);
+    this.layers = [];
+    for (let l = 0; l < this.nLayers; l++) this.layers.push(this.readLayer(reader));
+    this.normFinal = this.readNorm(reader);
+    this.unembed = transposed(reader.take(this.dModel * this.dVocabOut), 0, this.dModel, this.dVocabOut);
+    this.unembedBias = reader.take(this.dVocabOut);
+    this.means = this.readMeans(floatsOf(means));
+    this.scratch = {
+      read: new Float64Array(this.end * this.dModel),
+      hidden: new Float64Array(this.end * Math.max(1, this.dMlp)),
+      scores: new Float64Array(this.end),
+    };
+  }
+
+  readNorm(reader) {
+    if (this.normalization === "none") return null;
+    if (this.normalization === "LNPre") return { gain: null, bias: null };
+    return { gain: reader.take(this.dModel), bias: reader.take(this.dModel) };
+  }
+
+  readLayer(reader) {
+    const { dModel, dHead, nHeads, inner, dMlp } = this, layer = { norm1: this.readNorm(reader) };
+    if (this.hasMlp) layer.norm2 = this.readNorm(reader);
+    for (const name of ["q", "k", "v"]) {
+      const given = reader.take(nHeads * dModel * dHead), together = new Float64Array(inner * dModel);
+      for (let h = 0; h < nHeads; h++)
+        together.set(transposed(given, h * dModel * dHead, dModel, dHead), h * dHead * dModel);
+      layer[name] = together;
+      layer[name + "Bias"] = reader.take(inner);
+    }
+    layer.out = transposed(reader.take(inner * dModel), 0, inner, dModel);
+    layer.outBias = reader.take(dModel);
+    if (this.hasMlp) {
+      layer.mlpIn = transposed(reader.take(dModel * dMlp), 0, dModel, dMlp);
+      layer.mlpInBias = reader.take(dMlp);
+      layer.mlpOut = transposed(reader.take(dMlp * dModel), 0, dMlp, dModel);
+      layer.mlpOutBias = reader.take(dModel);
+    }
+    return layer;
+  }
+
+  // Means begin at the first position whose write is read; here they stand at their own positions.
+  readMeans(numbers) {
+    const reader = new WeightReader(numbers);
+    return this.layers.map((_, l) => {
+      const first = this.firstComputed(l), count = this.end - first;
+      const z = new Float64Array(this.end * this.inner), mlp = new Float64Array(this.end * this.dModel);
+      z.set(reader.take(count * this.inner), first * this.inner);
+      if (this.hasMlp) mlp.set(reader.take(count * this.dModel), first * this.dModel);
+      return { z, mlp };
+    });
+  }
+
+  // The first position whose stream after a layer somebody reads.
+  firstComputed(layer) {
+    return layer >= this.nLayers - 1 ? this.readsStart : 0;
+  }
+
+  // Whether the write of a node is read by anything.
+  isRead({ position, layer }) {
+    return position >= this.firstComputed(layer) && position < this.end;
+  }
+
+  // A pass with nothing in it yet. One that is for looking at has attention and the last layer at every position.
+  blank(shown = false) {
+    const { end, dModel, inner } = this, rows = (width) => new Float64Array(end * width);
+    const layer = () => ({
+      stream: rows(dModel), q: rows(inner), k: rows(inner), v: rows(inner), z: rows(inner),
+      mid: rows(dModel), mlp: rows(dModel),
+      pattern: shown ? new Float64Array(end * this.nHeads * end) : null,
+    });
+    return {
+      tokens: new Int32Array(end), shown, layers: Array.from({ length: this.nLayers }, layer), last: rows(dModel),
+      logits: rows(this.dVocabOut),
+    };
+  }
+
+  copy(from, to) {
+    to.tokens.set(from.tokens);
+    for (let l = 0; l < this.nLayers; l++)
+      for (const name of ["stream", "q", "k", "v", "z", "mid", "mlp", ...(to.shown ? ["pattern"] : [])])
+        to.layers[l][name].set(from.layers[l][name]);
+    to.last.set(from.last);
+    to.logits.set(from.logits);
+    return to;
+  }
+
+  clean(tokens, shown = false) {
+    const pass = this.blank(shown);
+    pass.tokens.set(tokens.subarray ? tokens.subarray(0, this.end) : tokens.slice(0, this.end));
+    this.propagate(pass, 0, []);
+    return pass;
+  }
+
+  // Bring a pass up to date: its tokens changed from position `from` on, and `edits` replace writes there and before.
+  // An edit is { position, layer, head (null for the MLP), value, offset }: `value[offset...]` is what is written.
+  propagate(pass, from, edits) {
+    const { end, dModel } = this;
+    let dirty = new Uint8Array(end);
+    for (let p = from; p < end; p++) {
+      dirty[p] = 1;
+      const token = pass.tokens[p] * dModel, stream = pass.layers[0].stream;
+      for (let i = 0; i < dModel; i++) stream[p * dModel + i] = this.embed[token + i] + this.places[p * dModel + i];
+    }
+    for (let l = 0; l < this.nLayers; l++) dirty = this.passLayer(pass, l, dirty, edits);
+    this.readLogits(pass, dirty);
+  }
+
+  passLayer(pass, l, dirty, edits) {
+    const { end, dModel, inner, dHead } = this, here = pass.layers[l];
+    const first = pass.shown ? 0 : this.firstComputed(l), acting = edits.filter((edit) => edit.layer === l);
+    const isAnew = this.attend(pass, l, dirty, first);
+    const heads = acting.filter((edit) => edit.head !== null && edit.position >= first && edit.position < end);
+    for (const { position, head, value, offset } of heads) {
+      const at = position * inner + head * dHead;
+      for (let i = 0; i < dHead; i++) here.z[at + i] = value[offset + i];
+      isAnew[position] = 1;
+    }
+    const rows = positionsOf(isAnew), layer = this.layers[l];
+    projectRows(layer.out, layer.outBias, inner, dModel, here.z, here.mid, rows);
+    for (const p of rows) for (let i = p * dModel; i < (p + 1) * dModel; i++) here.mid[i] += here.stream[i];
+    if (this.hasMlp) {
+      this.think(layer, here, rows);
+      for (const { position, head, value, offset } of acting) {
+        if (head !== null || position < first || position >= end) continue;
+        for (let i = 0; i < dModel; i++) here.mlp[position * dModel + i] = value[offset + i];
+        isAnew[position] = 1;
+      }
+    }
+    const next = l + 1 < this.nLayers ? pass.layers[l + 1].stream : pass.last;
+    for (let p = first; p < end; p++)
+      if (isAnew[p])
+        for (let i = p * dModel; i < (p + 1) * dModel; i++) next[i] = here.mid[i] + (this.hasMlp ? here.mlp[i] : 0);
+    return isAnew;
+  }
+
+  // Heads look anew from every position that can see a stream that changed; gives those positions.
+  attend(pass, l, dirty, first) {
+    const { end, dModel, inner, nHeads, dHead } = this, here = pass.layers[l], layer = this.layers[l];
+    const rows = positionsOf(dirty), isAnew = new Uint8Array(end), { read, scores } = this.scratch;
+    if (!rows.length) return isAnew;
+    for (const p of rows) normalize(layer.norm1, dModel, this.eps, here.stream, p * dModel, read);
+    projectRows(layer.k, layer.kBias, dModel, inner, read, here.k, rows);
+    projectRows(layer.v, layer.vBias, dModel, inner, read, here.v, rows);
+    projectRows(layer.q, layer.qBias, dModel, inner, read, here.q, rows.filter((p) => p >= first));
+    const scale = 1 / Math.sqrt(dHead);
+    for (let p = Math.max(first, rows[0]); p < end; p++) {
+      isAnew[p] = 1;
+      for (let h = 0; h < nHeads; h++) {
+        const q = p * inner + h * dHead;
+        for (let o = 0; o <= p; o++) {
+          const k = o * inner + h * dHead;
+          let sum = 0;
+          for (let i = 0; i < dHead; i++) sum += here.q[q + i] * here.k[k + i];
+          scores[o] = sum * scale;
+        }
+        softmax(scores, 0, p + 1);
+        for (let i = 0; i < dHead; i++) here.z[q + i] = 0;
+        for (let o = 0; o <= p; o++) {
+          const weight = scores[o], v = o * inner + h * dHead;
+          for (let i = 0; i < dHead; i++) here.z[q + i] += weight * here.v[v + i];
+        }
+        if (pass.shown) here.pattern.set(scores.subarray(0, p + 1), (p * nHeads + h) * end);
+      }
+    }
+    return isAnew;
+  }
+
+  think(layer, here, rows) {
+    const { dModel, dMlp } = this, { read, hidden } = this.scratch;
+    for (const p of rows) normalize(layer.norm2, dModel, this.eps, here.mid, p * dModel, read);
+    projectRows(layer.mlpIn, layer.mlpInBias, dModel, dMlp, read, hidden, rows);
+    for (const p of rows) activate(this.actFn, hidden, p * dMlp, (p + 1) * dMlp);
+    projectRows(layer.mlpOut, layer.mlpOutBias, dMlp, dModel, hidden, here.mlp, rows);
+  }
+
+  readLogits(pass, dirty) {
+    const rows = positionsOf(dirty).filter((p) => p >= this.readsStart), { read } = this.scratch;
+    this.unembedRows(pass.last, read, pass.logits, rows);
+  }
+
+  unembedRows(stream, read, logits, rows) {
+    for (const p of rows) normalize(this.normFinal, this.dModel, this.eps, stream, p * this.dModel, read);
+    projectRows(this.unembed, this.unembedBias, this.dModel, this.dVocabOut, read, logits, rows);
+  }
+
+  // The logit lens: what each position would answer if the stream entering layer `l` (or the last one) were read.
+  lens(pass, l) {
+    const rows = Array.from({ length: this.end }, (_, p) => p), logits = new Float64Array(this.end * this.dVocabOut);
+    const stream = l < this.nLayers ? pass.layers[l].stream : pass.last;
+    this.unembedRows(stream, this.scratch.read, logits, rows);
+    return rows.map((p) => {
+      const at = p * this.dVocabOut, token = argmax(logits, at, this.dVocabOut);
+      softmax(logits, at, this.dVocabOut);
+      return { token, share: logits[at + token] };
+    });
+  }
+
+  // Which token each output gets, in the order of `readPositions`.
+  predicted(pass, readPositions) {
+    return readPositions.map((p) => argmax(pass.logits, p * this.dVocabOut, this.dVocabOut));
+  }
+}
+
+class WeightReader {
+  constructor(numbers) {
+    this.numbers = numbers;
+    this.at = 0;
+  }
+
+  take(count) {
+    this.at += count;
+    if (this.at > this.numbers.length) throw new Error("The weights end too early.");
+    return this.numbers.subarray(this.at - count, this.at);
+  }
+}
+
+function positionsOf(marks) {
+  const found = [];
+  for (let p = 0; p < marks.length; p++) if (marks[p]) found.push(p);
+  return found;
+}

@@ -1,0 +1,134 @@
+// The subject: a model with its task, asked under edits.
+//
+// An edit is { node: { position, layer, head }, fill }, fill one of zero, mean, resample, source. A source takes the write
+// from a second question. With `reading` "own" the model reads what it wrote itself, as when it is used; with "right" it
+// reads the right answer before each token, as when the map was made and as the Engine of Python does.
+
+class Subject {
+  constructor(data) {
+    this.data = data;
+    this.causal = new Causal(data.causal);
+    this.task = new Task(data.layout, this.causal, data.questions);
+    this.model = new Model(data.model);
+    this.passes = new Map();
+  }
+
+  // The clean pass of a question that is read with its right answer; those asked last are kept.
+  cleanPass(inputs, shown = false) {
+    const key = `${shown}:${inputs.join()}`;
+    if (!this.passes.has(key)) {
+      if (this.passes.size >= 24) this.passes.delete(this.passes.keys().next().value);
+      this.passes.set(key, this.model.clean(this.task.encode(inputs), shown));
+    }
+    return this.passes.get(key);
+  }
+
+  nodes() {
+    const found = [], { nLayers, nHeads, end, hasMlp } = this.model;
+    for (let position = 0; position < end; position++)
+      for (let layer = 0; layer < nLayers; layer++) {
+        for (let head = 0; head < nHeads; head++) found.push({ position, layer, head });
+        if (hasMlp) found.push({ position, layer, head: null });
+      }
+    return found;
+  }
+
+  // The reference passes' order and tokens, as the Engine sorts them.
+  get referenceOrder() {
+    if (!this.sortedReference) {
+      const rows = this.task.reference.map((inputs) => ({ inputs, tokens: this.task.encode(inputs) }));
+      rows.sort((a, b) => {
+        for (let p = 0; p < a.tokens.length; p++) if (a.tokens[p] !== b.tokens[p]) return a.tokens[p] - b.tokens[p];
+        return 0;
+      });
+      this.sortedReference = rows;
+      this.sortedTokens = rows.map((each) => each.tokens);
+    }
+    return this.sortedReference;
+  }
+
+  drawn(inputs, seed = 0) {
+    const order = this.referenceOrder, tokens = this.task.encode(inputs);
+    return order[drawnPlace(this.sortedTokens, tokens, this.task.nQuestion, seed)].inputs;
+  }
+
+  // The edits as values to write; nodes that nothing reads are left out.
+  writes(edits, inputs, source) {
+    const { inner, dHead, dModel } = this.model;
+    const drawn = new Map();
+    return edits.filter(({ node }) => this.model.isRead(node)).map(({ node, fill, seed = 0 }) => {
+      const { position, layer, head } = node, isHead = head !== null;
+      const offset = isHead ? position * inner + head * dHead : position * dModel, part = isHead ? "z" : "mlp";
+      if (fill === "zero") return { ...node, value: new Float64Array(isHead ? dHead : dModel), offset: 0 };
+      if (fill === "mean") return { ...node, value: this.model.means[layer][part], offset };
+      if (fill === "source" && !source) throw new Error("An interchange needs a second question.");
+      if (fill === "resample" && !drawn.has(seed)) drawn.set(seed, this.drawn(inputs, seed));
+      const from = fill === "source" ? source : drawn.get(seed);
+      return { ...node, value: this.cleanPass(from).layers[layer][part], offset };
+    });
+  }
+
+  // What the model answers: { tokens, pass }. `tokens` are ids of outputs.
+  ask(inputs, edits = [], source = null, { reading = "own", shown = false } = {}) {
+    const clean = this.cleanPass(inputs, shown), writes = this.writes(edits, inputs, source);
+    const { model, task } = this, positions = task.readPositions;
+    let pass = clean;
+    if (writes.length) {
+      pass = model.copy(clean, shown ? model.blank(true) : this.spared());
+      model.propagate(pass, model.end, writes);
+    }
+    let tokens = model.predicted(pass, positions);
+    if (reading === "right" || !task.fedBack) return { tokens, pass };
+    // Where a token differs from the one that was read after it, what follows is read anew.
+    for (let t = 0; t + 1 < positions.length; t++) {
+      const next = positions[t] + 1, id = task.fedId[tokens[t]];
+      if (next >= model.end || pass.tokens[next] === id) continue;
+      if (pass === clean) pass = model.copy(clean, shown ? model.blank(true) : this.spared());
+      pass.tokens[next] = id;
+      model.propagate(pass, next, writes.filter(({ position }) => position >= next));
+      tokens = model.predicted(pass, positions);
+    }
+    return { tokens, pass };
+  }
+
+  // One pass that is used over and over: what it holds is good until the next question.
+  spared() {
+    this.sparePass ??= this.model.blank();
+    return this.sparePass;
+  }
+
+  certainties(pass) {
+    const { dVocabOut } = this.model;
+    return this.task.readPositions.map((p) => {
+      const some = Float64Array.from(pass.logits.subarray(p * dVocabOut, (p + 1) * dVocabOut)), best = argmax(some, 0, dVocabOut);
+      softmax(some, 0, dVocabOut);
+      return some[best];
+    });
+  }
+
+  right(inputs) {
+    return this.task.outputTokens(this.task.rightOutputs(inputs));
+  }
+
+  // The outputs, as token ids, that the algorithm gives under do: `moves` has { variable, outputs } (outputs null: all),
+  // values come from the source question.
+  predicted(inputs, source, moves, reading = "own") {
+    const there = this.causal.run(source);
+    const forcedFor = (t) =>
+      moves.filter(({ outputs }) => !outputs || outputs.includes(t)).map(({ variable }) => [variable, there[variable]]);
+    return this.task.outputTokens(
+      this.causal.counterfactual(inputs, forcedFor, reading === "right" ? this.task.rightOutputs(inputs) : null),
+    );
+  }
+}
+
+const NODE = /^P(0|[1-9]\d{0,2})L(0|[1-9]\d?)(?:H(0|[1-9]\d?)|MLP)$/;
+
+function nodeName({ position, layer, head }) {
+  return `P${position}L${layer}${head === null ? "MLP" : `H${head}`}`;
+}
+
+function parseNode(text) {
+  const match = NODE.exec(text);
+  return match && { position: +match[1], layer: +match[2], head: match[3] === undefined ? null : +match[3] };
+}

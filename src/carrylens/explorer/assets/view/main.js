@@ -1,0 +1,207 @@
+// The page: builds its parts, checks itself, and keeps them up to date with the state.
+
+class Page {
+  constructor(data) {
+    this.data = data;
+    this.subject = new Subject(data);
+    this.hovered = null;
+    this.breaks = null;
+    this.jobs = new Jobs(data);
+    this.store = new Store(this.subject, data);
+    this.useful = new Set(data.map?.useful ?? []);
+    this.roleIndex = new Map();
+    for (const role of rolesOf(data)) for (const name of role.nodes) this.roleIndex.set(name, [...(this.roleIndex.get(name) ?? []), role]);
+    for (const roles of this.roleIndex.values()) roles.sort((a, b) => a.nodes.length - b.nodes.length || b.confidence - a.confidence || b.hit.hits / b.hit.n - a.hit.hits / a.hit.n);
+  }
+
+  build() {
+    this.attention = new Attention(this);
+    this.board = new Board(this);
+    this.board.stage.append(this.attention.lines);
+    this.algorithm = new AlgorithmRows(this);
+    this.answers = new AnswerRows(this);
+    this.ask = new AskPanel(this);
+    this.watch = this.watchPanel();
+    this.challenge = this.data.challenge ? new Challenge(this) : null;
+    this.touch = new TouchPanel(this);
+    this.hunting = new HuntPanel(this);
+    this.tour = new Tour(this);
+    this.sharing = new Sharing(this);
+    const patch = this.store.fromHash(location.hash);
+    if (patch) Object.assign(this.store.state, patch);
+    this.store.on((changed) => this.update(changed));
+    this.update(new Set(Object.keys(this.store.state)));
+    addEventListener("hashchange", () => {
+      const next = this.store.fromHash(location.hash);
+      if (next && location.hash !== this.store.toHash()) this.store.set(next);
+    });
+    this.showReads();
+    addEventListener("resize", () => this.attention.draw());
+    this.board.scroller.addEventListener("scroll", () => this.attention.draw(), { passive: true });
+    addEventListener("keydown", (event) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !/^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName)) {
+        event.preventDefault();
+        if (event.shiftKey) this.store.redo();
+        else this.store.undo();
+      }
+    });
+  }
+
+  // On a narrow screen the board begins where answers are read.
+  showReads() {
+    const { scroller, tokens } = this.board, wanted = tokens[Math.max(0, this.subject.model.readsStart - 3)];
+    if (scroller.scrollWidth > scroller.clientWidth + 8) scroller.scrollLeft = wanted.offsetLeft - 80;
+  }
+
+  watchPanel() {
+    const { store, data, subject } = this, last = subject.model.end - 1;
+    const tints = [...(data.map ? [["map", "roles by the map"]] : []), ...(data.challenge ? [["tags", "your tags"]] : []), ["breaks", "what breaks here without it"]];
+    this.tint = h("select", { id: "tint", onchange: (event) => store.set({ tint: event.target.value }) }, tints.map(([value, text]) => h("option", { value, text })));
+    this.cursor = h("input", { id: "cursor", type: "range", min: 0, max: last, step: 1, oninput: (event) => store.set({ cursor: Number(event.target.value) === last ? null : Number(event.target.value) }) });
+    this.play = button("Play", () => this.playTokens(), { title: "Let the tokens arrive one by one" });
+    const tools = h("div", { class: "watch-tools" },
+      h("span", { class: "together" }, h("label", { for: "tint", class: "field inline", text: "Cells show" }), this.tint),
+      h("span", { class: "together" }, h("label", { for: "cursor", class: "field inline", text: "Tokens read" }), this.cursor, this.play),
+      h("span", { class: "together" }, h("span", { class: "field inline", text: "Algorithm" }), this.algorithm.chips));
+    replaceKept(byId("watch"), h("h2", { class: "aloud", text: "Watch" }), tools, this.board.scroller);
+    return tools;
+  }
+
+  playTokens() {
+    clearInterval(this.playing);
+    const { store, subject } = this, last = subject.model.end - 1;
+    let at = 0;
+    store.set({ cursor: 0 });
+    this.playing = setInterval(() => {
+      at++;
+      store.set({ cursor: at >= last ? null : at });
+      if (at >= last) clearInterval(this.playing);
+    }, 450);
+  }
+
+  // All that follows from questions and edits.
+  compute() {
+    const { subject, store } = this, { question, second, edits, reading } = store.state;
+    const clean = subject.ask(question, [], null, { reading: "own", shown: true }), moves = store.moves;
+    const shown = edits.length ? subject.ask(question, edits, second, { reading, shown: true }) : clean;
+    this.view = {
+      clean, shown, right: subject.right(question), cleanSure: subject.certainties(clean.pass), shownSure: subject.certainties(shown.pass),
+      predicted: moves.length ? subject.predicted(question, second, moves, reading) : null, moves,
+    };
+  }
+
+  update(changed) {
+    const has = (...names) => names.some((name) => changed.has(name));
+    if (has("question", "second", "edits", "reading", "claim")) this.compute();
+    if (has("question", "families")) this.algorithm.update();
+    if (has("question") && this.ask) this.ask.update();
+    if (has("question", "reading")) this.breaks = null;
+    if (has("question", "second", "edits", "reading", "claim")) this.answers.update();
+    this.board.update();
+    this.attention.draw();
+    this.touch.update(changed);
+    this.hunting.update();
+    this.challenge?.update();
+    this.tint.value = this.store.state.tint;
+    this.cursor.value = this.store.state.cursor ?? this.subject.model.end - 1;
+    if (this.store.state.tint === "breaks" && !this.breaks) this.ablateAll();
+    this.sharing.update();
+  }
+
+  async ablateAll() {
+    const { question, reading } = this.store.state;
+    this.breaks = new Map();
+    try {
+      const found = await this.jobs.start("breaks", "ablateAll", { inputs: Array.from(question), reading });
+      if (this.store.state.question !== question) return;
+      this.breaks = new Map(found.map(({ name, changed }) => [name, changed]));
+      this.board.updateNodes();
+    } catch {
+      this.breaks = null;
+    }
+  }
+
+  placeOf(name) {
+    return this.subject.task.slots[parseNode(name).position].name;
+  }
+
+  saidNode(name) {
+    const { head, layer } = parseNode(name);
+    return `${head === null ? "MLP" : `head ${head}`} of layer ${layer} at ${this.placeOf(name)}`;
+  }
+
+  rolesAt(name) {
+    return this.roleIndex.get(name) ?? [];
+  }
+
+  // The variable a cell is labelled with: computed ones before inputs, sets that are small and sure before others.
+  bestRole(name) {
+    const { nInputs } = this.subject.causal, sure = this.rolesAt(name).filter(({ confidence }) => confidence >= 0.9);
+    return sure.find(({ variable }) => variable >= nInputs) ?? sure[0] ?? null;
+  }
+
+  chooseSet(names) {
+    const others = this.store.state.edits.filter(({ node }) => !names.includes(nodeName(node)));
+    this.store.edit([...others, ...names.map((name) => ({ node: parseNode(name), fill: "source" }))]);
+  }
+
+  doText() {
+    const { subject, store, view } = this, { causal } = subject, there = causal.run(store.state.second);
+    return `do(${view.moves.map(({ variable }) => `${causal.names[variable]} := ${causal.label(variable, there[variable])}`).join(", ")})`;
+  }
+
+  doNames() {
+    return `do(${this.view.moves.map(({ variable }) => this.subject.causal.names[variable]).join(", ")})`;
+  }
+
+  spotlight(id) {
+    document.querySelectorAll(".spot").forEach((element) => element.classList.remove("spot"));
+    const element = id && byId(id);
+    if (!element) return;
+    element.classList.add("spot");
+    element.scrollIntoView({ block: "nearest" });
+  }
+}
+
+function describe(data, checked) {
+  byId("name").textContent = data.name;
+  byId("shape").textContent = data.shape;
+  const said = byId("check");
+  if (!checked.ok) {
+    said.className = "check bad";
+    said.textContent = `Stopped: this page does not give the model's golden answers (largest difference ${checked.worst.toPrecision(2)}). Do not trust it; make it again.`;
+    return;
+  }
+  said.className = "check good";
+  said.textContent = `Checked: ${checked.count} golden answers, clean and under every kind of edit, found again; largest difference of a logit ${checked.worst.toExponential(0)}.`;
+  const { claims } = data, judged = claims && (claims.verdict ?? claims.skeleton);
+  byId("foot").replaceChildren(
+    h("p", {}, ...(judged ? [`Judged on its map: ${claims.hypothesis}: `, h("b", { text: String(judged) }), ". "] : []),
+      "Everything here runs in this file: nothing is sent, nothing is fetched. Ablations refer to ",
+      `${data.questions.reference.count} ${data.questions.reference.population} questions (seed ${data.questions.reference.seed}). `,
+      ...(data.report ? [h("a", { href: "report.html", text: "The report about this model" }), ". "] : [])),
+    h("p", { class: "mono small", text: `carrylens ${data.version} · weights ${data.sha256.slice(0, 16)}` }));
+}
+
+function open() {
+  const data = JSON.parse(byId("data").textContent), began = performance.now();
+  const page = new Page(data), checked = checkGolden(page.subject, data.golden);
+  describe(data, checked);
+  if (!checked.ok) {
+    byId("main").remove();
+    document.body.dataset.ready = "no";
+    return;
+  }
+  page.build();
+  document.body.dataset.ready = "yes";
+  document.body.dataset.milliseconds = (performance.now() - began).toFixed(1);
+}
+
+try {
+  open();
+} catch (error) {
+  byId("check").className = "check bad";
+  byId("check").textContent = `Stopped: ${error.message}`;
+  byId("main").remove();
+  document.body.dataset.ready = "no";
+}

@@ -1,0 +1,113 @@
+"""Page: the data, scripts, style and frame of an explorer as one HTML file.
+
+Takes  what the page is about.
+Gives  the text of a file that opens from disk and asks for nothing.
+Never  runs a script or takes a style but those whose hashes its policy names; every text of a model is data.
+
+The policy: nothing is allowed by default. Scripts and styles are named by their hashes, so that no text which found its
+way into the page could run. A worker is made of the page's own script, as a blob.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.explorer.page_data import Explored, page_data
+from carrylens.report.kind_styles import kind_rules
+from carrylens.tasks.variables import VariableKind
+
+ENGINE = ("packed", "linear", "model", "causal", "task", "draws", "statistics", "subject", "experiments", "worker")
+VIEW = (
+    *("dom", "state", "jobs", "grid", "attention", "algorithm", "answer", "ask", "evidence", "touch", "hunt"),
+    *("picture", "share", "tour", "challenge", "main"),
+)
+_DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
+
+
+def explorer_page(explored: Explored) -> str:
+    """The text of the page."""
+    data, kinds = page_data(explored), _kinds(explored)
+    data["shape"] = _shape_line(explored)
+    return page_of_data(data, kinds)
+
+
+def page_of_data(data: Mapping[str, Any], kinds: tuple[VariableKind, ...]) -> str:
+    """The page that holds these data."""
+    engine, view, style = script(ENGINE, "engine"), script(VIEW, "view"), _asset("explore.css") + kind_rules(kinds)
+    parts = {
+        "policy": _policy([engine, view], [style]),
+        "title": html.escape(f"{data['name']}: explore"),
+        "style": style,
+        "data": embedded(data),
+        "engine": engine,
+        "view": view,
+    }
+    page = _asset("explore.html")
+    before, *rest = page.split("{{")
+    filled = [before]
+    for piece in rest:
+        name, _, after = piece.partition("}}")
+        filled += [parts[name.strip()], after]
+    return "".join(filled)
+
+
+@cache
+def script(names: tuple[str, ...], folder: str) -> str:
+    """The scripts of a folder as one, in a scope of their own."""
+    text = "\n".join(_asset(f"{folder}/{name}.js") for name in names)
+    assert "</script" not in text.lower()
+    assert "<!--" not in text
+    return f'(() => {{\n"use strict";\n{text}\n}})();\n'
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """The data as JSON that no HTML parser can take for anything else."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _policy(scripts: list[str], styles: list[str]) -> str:
+    rules = [
+        "default-src 'none'",
+        f"script-src {' '.join(map(_hash, scripts))}",
+        f"style-src {' '.join(map(_hash, styles))}",
+        "worker-src blob:",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types carrylens",
+    ]
+    return html.escape("; ".join(rules), quote=True).replace("&#x27;", "'")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _kinds(explored: Explored) -> tuple[VariableKind, ...]:
+    families = explored.task.causal.families
+    return tuple(dict.fromkeys(family.kind for family in families))
+
+
+def _shape_line(explored: Explored) -> str:
+    config, task = explored.model.config, explored.task
+    if isinstance(task, ArithmeticTask):
+        does = f"{_DOES[task.operation.value]} numbers of {task.digits} digit{'s' * (task.digits > 1)}"
+    else:
+        does = f"is for {task.name}"
+    layers = f"{config.n_layers} layer{'s' * (config.n_layers > 1)}"
+    heads = f"{config.n_heads} head{'s' * (config.n_heads > 1)}"
+    return f"A transformer that {does}: {layers}, {heads} each, width {config.d_model}."
+
+
+def _asset(name: str) -> str:
+    return files("carrylens.explorer").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")

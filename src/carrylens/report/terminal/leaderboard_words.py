@@ -1,0 +1,71 @@
+"""Words of the leaderboard page: what its tables count, and how they are to be read.
+
+Takes  nothing.
+Gives  an introduction, and a paragraph for each table that needs one.
+Never  says a figure: tables do.
+"""
+
+INTRODUCTION = """# Leaderboard of circuit-discovery methods
+
+Made by `{command}` on {n_models} models of {n_circuits} circuits whose truth is known. Every method gets
+the same models and the same seeds of questions, and nothing of the truth. How to add your own:
+[Score your method in 20 lines](benchmark.md). Every figure is the mean over circuits, with a 95% bootstrap interval
+over circuits in brackets; rotations of one circuit count as one. With few circuits such intervals are too narrow, and
+with one there is none. A dash stands where a method gives nothing to score.
+
+![Leaderboard]({picture})
+
+A star marks methods that are told the algorithm; the dotted line is chance.
+"""
+
+SUITE_WORDS = {
+    "kind": "planted circuits of the left-to-right algorithm",
+    "hostile": "planted circuits that do not run it, or not on all questions",
+    "aligned": "models trained under an alignment",
+    "empty": "untrained models and shuffled weights",
+}
+
+NOTES = {
+    "Methods": (
+        "A method that is told the algorithm may use its variables, and pairs of questions made for them. One that is "
+        "not told it gets questions alone, and can say which nodes and edges matter, but not what they carry."
+    ),
+    "Roles": (
+        "A role is a node and a variable that it carries. Precision is the share of reported roles that are true, "
+        "recall the share of true roles that were reported. Strict: the role names the very variable that the truth "
+        "lists. Not strict: a variable that no question can tell from it counts as the same. Methods that score roles "
+        "get the threshold that is best on the dev split of the suite."
+    ),
+    "Groups": "A group is the whole set of copies or partners that make one variable; parts of it do not count.",
+    "Nodes and edges": (
+        "The area under the ROC curve: the chance that a node (an edge) of the circuit scores higher than one outside "
+        "it. Decoys are outside it. A method without node scores is scored by its best role score, or by how sure it "
+        "is of a role."
+    ),
+    "Verdicts": (
+        "What was said of a model under a hypothesis, beside what it deserves. Today's map says present, absent or "
+        "unclear, which count as runs, does not run, and not settled; it never says runs in part."
+    ),
+    "Called running what it does not run": (
+        "Of all verdicts on a hypothesis that a model does not run, or runs in part, those that say that it runs."
+    ),
+    "Stated confidence": (
+        "Roles with a stated confidence. The Brier score is the mean of (stated - true) squared; the calibration error "
+        "is the mean distance, over ten bins of stated confidence, between what is stated and the share that is true. "
+        "Both are 0 at best."
+    ),
+    "Found again": (
+        "One model, many seeds of questions: the share of what is found with either of two seeds that is found with "
+        "both, averaged over all pairs of seeds. For methods that only score nodes: of as many of the highest nodes as "
+        "the circuit has."
+    ),
+    "Cost for one model": (
+        "Forward rows are rows of which logits were computed; gradients are not counted. Seconds are wall time; "
+        "where the load average below is higher than the number of cores, they are too many by about that factor."
+    ),
+    "Signature": (
+        "`leaderboard.json` has all of this as data, and the SHA-256 of itself. Every model is named with the hash of "
+        "its shape and weights."
+    ),
+}
+"""By the title of a table."""

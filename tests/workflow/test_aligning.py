@@ -1,0 +1,140 @@
+"""`carrylens align` and what follows training under an alignment, as a user meets them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.aligned.named_algorithms import named_algorithms
+from carrylens.arithmetic.aligned.plans import aligned_plan
+from carrylens.arithmetic.aligned.sites import Variant, alignment_of
+from carrylens.arithmetic.aligned.suite import aligned_rows
+from carrylens.arithmetic.aligned.truth import aligned_truth
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.planted.dials import describe
+from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.questions import Operation
+from carrylens.benchmark.known_truth import RunVerdict
+from carrylens.cli import app
+from carrylens.discovery.alignment.joint_rates import MeasuredAlignment, read_alignment
+from carrylens.errors import CarryLensError
+from carrylens.folders import check_sealed
+from carrylens.model.config import ModelConfig
+from carrylens.training.interchange import nodes_of
+from carrylens.training.run import start, train
+from carrylens.workflow.acceptance import ACCEPTANCE, TRUTH, accept_model, is_unaccepted
+from training.quiet import Quiet
+
+NAME = "add_d2_l2_h3_w12_t1K_s1"
+
+
+def run(*words: str) -> str:
+    result = CliRunner().invoke(app, [*words], catch_exceptions=True)
+    if isinstance(result.exception, CarryLensError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def aligned(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object], Path]:
+    """A planted model with what `align --json` printed."""
+    folder = tmp_path_factory.mktemp("align") / "model"
+    plant(describe(Operation.ADD, 2)).save(folder)
+    return json.loads(run("align", str(folder), "--quick", "--json")), folder
+
+
+def test_a_planted_circuit_is_aligned_and_the_file_gives_back_what_was_printed(
+    aligned: tuple[dict[str, object], Path],
+) -> None:
+    printed, folder = aligned
+    saved = read_alignment(folder / "alignment.json")
+    joint, scrubbed = printed["joint_interchange"], printed["scrubbed"]
+    assert isinstance(joint, dict)
+    assert isinstance(scrubbed, dict)
+    assert min(joint["low"], scrubbed["low"]) > 0.9
+    assert joint["n"] == saved.rates.interchange.n
+    assert not printed["unplaced"]
+    assert MeasuredAlignment.from_json(saved.to_json()) == saved
+
+
+def test_bad_input_to_align_and_train_is_one_line(aligned: tuple[dict[str, object], Path], tmp_path: Path) -> None:
+    _, folder = aligned
+    with pytest.raises(CarryLensError, match="nonsense"):
+        run("align", str(folder), "--algorithm", "nonsense")
+    with pytest.raises(CarryLensError, match="mine.json"):
+        run("train", NAME, "--aligned", str(tmp_path / "mine.json"))
+    (tmp_path / "mine.json").write_text('{"algorithm": "no such", "sites": []}')
+    with pytest.raises(CarryLensError, match="no such"):
+        run("train", NAME, "--aligned", str(tmp_path / "mine.json"))
+    with pytest.raises(CarryLensError, match="--aligned"):
+        run("train", NAME, "--aligned", str(tmp_path / "mine.json"), "--recipe", "paper")
+    (tmp_path / "alignment.json").write_text("[]")
+    with pytest.raises(CarryLensError, match=r"alignment\.json"):
+        read_alignment(tmp_path / "alignment.json")
+
+
+def test_a_model_that_was_not_accepted_gets_no_truth(tmp_path: Path) -> None:
+    file = tmp_path / "aligned.json"
+    file.write_text(alignment_of(algorithm(Operation.ADD, 2)).to_json())
+    plan = replace(aligned_plan(ModelName.parse(NAME), file), n_steps=2)
+    folder = tmp_path / "model"
+    assert train(start(plan, folder, torch.device("cpu")), Quiet(), checkpoint_seconds=1e9)
+    assert is_unaccepted(folder)
+    found = accept_model(plan, folder, count=64)
+    assert not found.accepted
+    assert not is_unaccepted(folder)
+    assert ACCEPTANCE in check_sealed(folder)
+    assert not (folder / TRUTH).exists()
+    assert "not accepted" in (folder / "README.md").read_text()
+
+
+def test_every_model_of_the_suite_has_a_name_of_its_own_and_an_alignment_that_fits() -> None:
+    rows = list(aligned_rows())
+    assert len({str(row.name) for row in rows}) == len(rows) >= 40
+    for row in rows:
+        model = named_algorithms(row.operation, row.digits)[row.algorithm]
+        name = row.name
+        config = ModelConfig(
+            name.n_layers,
+            name.n_heads,
+            12,
+            4,
+            48,
+            3 * row.digits + 4,
+            15,
+            15,
+            range(2 * row.digits + 1, 3 * row.digits + 3),
+        )
+        row.alignment.check(model, nodes_of(config))
+        placed = {variable for site in row.alignment.sites for variable in site.variables}
+        assert set(model.outputs) - placed <= {o for o in model.outputs if not model.by_variable[o].parents}
+
+
+@pytest.mark.parametrize(
+    ("of", "under", "deserved"),
+    [
+        ("left-to-right add", "left-to-right add", RunVerdict.RUNS),
+        ("left-to-right add", "weighted-sum add", RunVerdict.DOES_NOT_RUN),
+        ("left-to-right add", "left-to-right add with binary carries", RunVerdict.DOES_NOT_RUN),
+        ("left-to-right add with binary carries", "left-to-right add", RunVerdict.RUNS),
+        ("left-to-right add, weighted-sum on 30%", "left-to-right add", RunVerdict.IN_PART),
+        ("left-to-right add, weighted-sum on 30%", "left-to-right add, weighted-sum on 10%", RunVerdict.DOES_NOT_RUN),
+        ("one-layer add", "left-to-right add", RunVerdict.DOES_NOT_RUN),
+    ],
+)
+def test_what_a_model_deserves_to_be_called_follows_from_what_it_runs(
+    of: str, under: str, deserved: RunVerdict
+) -> None:
+    model = named_algorithms(Operation.ADD, 3)[of]
+    truth = aligned_truth(alignment_of(model), model, ())
+    assert truth.deserved[under] is deserved
+
+
+def test_a_variant_that_an_algorithm_does_not_have_is_refused() -> None:
+    with pytest.raises(CarryLensError, match="polysemantic"):
+        alignment_of(algorithm(Operation.SUB, 2), Variant.POLYSEMANTIC)
