@@ -5,6 +5,7 @@ Gives  the file on disk, or an error that says why not, with what was there befo
 Never  leaves a draft behind, and never reads what is no file, or is larger than LARGEST.
 """
 
+import errno
 import os
 import stat
 import tempfile
@@ -21,6 +22,8 @@ def read_whole(path: Path, advice: str = "Restore it.") -> bytes:
     """The bytes of a file, or one clear line that ends in `advice`."""
     try:
         about = path.stat()  # first: to open a pipe is to wait for its other end
+        if stat.S_ISDIR(about.st_mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(about.st_mode):
             raise OSError("it is no ordinary file")
         if about.st_size > LARGEST:

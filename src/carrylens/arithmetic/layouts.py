@@ -19,7 +19,6 @@ from typing import Any
 from carrylens.arithmetic.questions import check_digits
 from carrylens.arithmetic.variables import D_PRIME, FAMILIES, OPR, SGN, A, D
 from carrylens.errors import CarryLensError
-from carrylens.json_records import Schema
 from carrylens.tasks.layout import Layout, Slot
 from carrylens.tasks.variables import Variable
 
@@ -87,10 +86,10 @@ class QuestionLayout:
         split = {
             name: list(value) for name, value in given.items() if name in tokens and isinstance(value, str | tuple)
         }
-        return _SCHEMA.convert({**given, **split}, "This")
+        from carrylens.json_records import Schema  # only who reads a file needs msgspec
 
-
-_SCHEMA = Schema(QuestionLayout, "layout", f"Name some of {', '.join(field.name for field in fields(QuestionLayout))}.")
+        names = ", ".join(field.name for field in fields(cls))
+        return Schema(cls, "layout", f"Name some of {names}.").convert({**given, **split}, "This")
 
 
 @cache

@@ -53,9 +53,7 @@ def bench_train_command(
     ] = "add_d6_l2_h3_w72_t2K_s1",
     seeds: Annotated[
         list[int] | None,
-        typer.Option(
-            "--seed", min=0, max=LARGEST_SEED, help="A seed; may be given more than once. [default: 1, 2 and 3]"
-        ),
+        typer.Option("--seed", max=LARGEST_SEED, help="A seed; may be given more than once. [default: 1, 2 and 3]"),
     ] = None,
     tested: Annotated[
         int, typer.Option("--questions", min=1, help="How many questions of each population to test on.")

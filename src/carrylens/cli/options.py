@@ -29,7 +29,7 @@ DigitsOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 LARGEST_SEED = 2**63 - 1
-SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Which questions are drawn.")]
+SeedOption = Annotated[int, typer.Option(max=LARGEST_SEED, help="Which questions are drawn.")]
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A shipped model's name, a model folder, or hf:owner/repository.")
 ]

@@ -23,7 +23,7 @@ from carrylens.arithmetic.zoo.shipped import load
 from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.cli import app
 from carrylens.discovery.node_map import MAP
-from carrylens.folders import check_sealed, write_sealed
+from carrylens.folders import add_sealed, check_sealed, write_sealed
 from carrylens.model.weights import hash_of
 from carrylens.workflow.reading import read_members
 from claims.maps import SEARCHED, left_to_right_map
@@ -45,7 +45,7 @@ def outcomes() -> dict[str, Outcome]:
 def saved(folder: Path, circuit: CircuitDescription, *found: Outcome, sha256: str | None = None) -> str:
     plant(circuit).save(folder)
     if found:
-        about = {"model": folder.name, "version": "0.1.0", "sha256": sha256 or hash_of(load(str(folder)))}
+        about = {"model": folder.name, "sha256": sha256 or hash_of(load(str(folder)))}
         save_outcomes(folder, about, list(found))
     return str(folder)
 
@@ -91,12 +91,12 @@ def test_a_verdict_on_another_hypothesis_is_not_taken_for_the_models(tmp_path: P
     found = replace(left_to_right_map(Operation.ADD, 3), stimuli=stimuli)
     write_sealed(folder, {MAP: found.to_json().encode()}, also=check_sealed(folder))
     usual, rival = left_to_right(Operation.ADD, 3), one_layer_hypothesis(3)
-    write_sealed(folder, {CLAIMS: judge(found, rival).to_json().encode()}, also=check_sealed(folder))
+    add_sealed(folder, {CLAIMS: judge(found, rival).to_json().encode()})
     claims = read_members([str(folder)])[0].claims
     assert claims is not None
     assert (claims["hypothesis"], claims["skeleton"]) == (usual.name, "present")
     mine = {**judge(found, usual).record(), "skeleton": "unclear"}
-    write_sealed(folder, {CLAIMS: json.dumps(mine).encode()}, also=check_sealed(folder))
+    add_sealed(folder, {CLAIMS: json.dumps(mine).encode()})
     assert read_members([str(folder)])[0].claims == mine, "what was judged is read"
 
 
@@ -118,15 +118,15 @@ def test_what_came_with_a_model_is_used_where_maps_has_nothing(
     folder = Path(saved(tmp_path / "shipped" / name, PLAIN))
     assert not read_members([name])[0].outcomes
     sha256 = hash_of(load(name))
-    save_outcomes(tmp_path / "made", {"model": name, "version": "0.1.0", "sha256": sha256}, [outcomes["plain"]])
+    save_outcomes(tmp_path / "made", {"model": name, "sha256": sha256}, [outcomes["plain"]])
     copied = {"battery.json": (tmp_path / "made" / "battery.json").read_bytes()}
     write_sealed(folder, copied, also=check_sealed(folder))
     (member,) = read_members([name])
     assert member.outcomes["make-carry"] == outcomes["plain"]
-    save_outcomes(Path("maps") / name, {"model": name, "version": "0.1.0", "sha256": sha256}, [outcomes["binary"]])
+    save_outcomes(Path("maps") / name, {"model": name, "sha256": sha256}, [outcomes["binary"]])
     assert read_members([name])[0].outcomes["make-carry"] == outcomes["binary"]
     assert read_members([name], shipped=True)[0].outcomes["make-carry"] == outcomes["plain"]
-    save_outcomes(Path("maps") / name, {"model": name, "version": "0.1.0", "sha256": "0" * 64}, [outcomes["binary"]])
+    save_outcomes(Path("maps") / name, {"model": name, "sha256": "0" * 64}, [outcomes["binary"]])
     (member,) = read_members([name])
     assert member.outcomes["make-carry"] == outcomes["plain"]
     assert "other weights" in member.notes[0]

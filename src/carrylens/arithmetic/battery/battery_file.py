@@ -109,11 +109,11 @@ class FactBlock(Struct, frozen=True):
             yield msgspec.to_builtins(fact)
 
 
-class BatteryAbout(Struct):
+class BatteryAbout(Struct, kw_only=True):
     """What outcomes are of: the model, the version that made them, and the hash of the weights."""
 
-    model: str
-    version: str
+    model: str | UnsetType = UNSET
+    version: str | UnsetType = UNSET
     sha256: str
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.exam_record import TEST, read_test
@@ -71,16 +71,23 @@ def training_run(folder: Path) -> dict[str, Any]:
 
 
 class _TruthName(Struct):
-    model: str
+    # The truth about a planted model names it. That about a model trained under an alignment has groups instead.
+    model: str | UnsetType = UNSET
+    groups: list[Any] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.model is UNSET and self.groups is UNSET:
+            raise CarryLensError("it has neither the name of a model nor groups of nodes")
 
 
-_TRUTH_SCHEMA = Schema(_TruthName, "truth about a planted model", "Restore it, or plant the model again.", others=True)
+_TRUTH_SCHEMA = Schema(_TruthName, "truth about a model", "Restore it, or plant the model again.", others=True)
 
 
 def _planted(folder: Path) -> str | None:
     # The name that the truth about a planted model gives it.
     content = read_made(folder, TRUTH, "carrylens plant")
-    return None if content is None else _TRUTH_SCHEMA.decode(content, str(folder / TRUTH)).model
+    said = UNSET if content is None else _TRUTH_SCHEMA.decode(content, str(folder / TRUTH)).model
+    return None if isinstance(said, UnsetType) else said
 
 
 def history(folder: Path) -> list[HistoryNote]:
