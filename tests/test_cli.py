@@ -214,7 +214,7 @@ def test_bad_input_gets_one_line_that_says_what_to_write(
         (["tarce", "4+5"], "'tarce'"),
         (["--nope"], "--nope"),
         (["frequencies", "--digits", "50"], "50 40."),
-        (["frequencies", "--seed", "-1"], "--seed"),
+        (["frequencies", "--seed", "-1"], "seed -1"),
         (["trace", "4+5", "6+7", "--svg", "x.svg"], "--svg 2"),
     ],
 )
