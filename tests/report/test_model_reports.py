@@ -101,8 +101,8 @@ def test_the_page_has_intervals_the_weakest_class_the_paper_and_what_was_tried(m
     tried = {"model": "t", "operation": "sub", "what": "longer", "streams": {"natural": count(4), "enriched": count(9)}}
     lines = models_page([a_record(meets)], [tried]).splitlines()
     assert (
-        f"| `m` | add | 1,000,000 | 0 (0 to 4) | not evaluated | 2 (0 to 6) | not evaluated | not evaluated | {word} | not reported |"
-        in lines
+        "| `m` | add | 1,000,000 | 0 (0 to 4) | not evaluated | 2 (0 to 6) | not evaluated | not evaluated "
+        f"| {word} | not reported |" in lines
     )
     assert (
         "| `m` | sub | 1,000 and 1,000,000 | 1,000 (0 to 5,000) | 0 (0 to 4) | 3 (0 to 7) | 40,000 (0 to 44,000) | "

@@ -4,9 +4,9 @@ Takes  texts such as `enriched=400000` or `enriched:add=1000000`; or how many we
 Gives  the count of every population of every operation; or the options that draw so many.
 Never  runs a model.
 
-Of the structured population at most MOST_STRUCTURED are drawn unless a count is written: it repeats itself sooner than
-the others do. A count for one operation goes before a count for the population, and that before the count for all populations, in
-whatever order they are written.
+A count for one operation goes before a count for the population, and that before the count for all populations, in
+whatever order they are written. Of the structured population at most MOST_STRUCTURED are drawn unless a count is
+written: it repeats itself sooner than the others do.
 """
 
 from __future__ import annotations

@@ -127,8 +127,8 @@ def exam_command(
 ) -> None:
     """Count a model's failures on millions of questions.
 
-    Evaluates it on the natural, paper, enriched and structured populations, every class, exact depth and structure. Exit
-    status 1 if the model misses the bar: fewer than 10 failures in a million natural and in a million enriched
+    Evaluates it on the natural, paper, enriched and structured populations, every class, exact depth and structure.
+    Exit status 1 if the model misses the bar: fewer than 10 failures in a million natural and in a million enriched
     questions, for each operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there.
     """
     from carrylens.report.terminal.exam import exam_lines
