@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from carrylens.arithmetic import Operation
+from carrylens.arithmetic import Operation, algorithm
+from carrylens.arithmetic.aligned.sites import alignment_of
 from carrylens.arithmetic.hypotheses import aligned_rivals, hypothesis_called, usual_for
 from carrylens.arithmetic.task import arithmetic_task
+from carrylens.arithmetic.zoo.sources import ALIGNED, find_source
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.rival_stimuli import Distinction, Means, Stimuli, distinguish
 from carrylens.errors import CarryLensError
+from carrylens.interventions.edits import interchange
+from carrylens.interventions.engine import Engine
 from carrylens.tasks.variables import Variable
 from claims.walks import DBL, S, X, stated, walk, walk_hypothesis, walk_task
 
@@ -104,3 +108,22 @@ def test_hypotheses_of_other_tasks_are_told_apart_too() -> None:
 def test_hypotheses_about_other_questions_are_refused() -> None:
     with pytest.raises(CarryLensError, match="3 digits"):
         distinguish(ADDITION, USUAL, usual_for(arithmetic_task(ADD, 2)))
+
+
+@pytest.mark.parametrize(
+    ("model", "rival", "usual_holds"),
+    [
+        ("add_d3_l2_h3_w72_t2K_s100", "weighted-sum add", True),
+        ("add_d3_l2_h3_w72_t2K_s100", "left-to-right add, weighted-sum on 30%", True),
+        ("add_d3_l2_h3_w72_t2K_s120", "weighted-sum add", False),
+        ("add_d3_l2_h3_w72_t3K_s110", "left-to-right add, weighted-sum on 30%", False),
+    ],
+)
+def test_networks_of_known_truth_do_what_the_right_one_predicts(model: str, rival: str, usual_holds: bool) -> None:
+    source = find_source(str(ALIGNED / model))
+    (each,) = (one for one in of_usual(between(rival, 192), "ST") if one.variables[0].index == 2)
+    (site,) = (one for one in alignment_of(algorithm(ADD, 3)).sites if each.variables[0] in one.variables)
+    with Engine(source.load(), source.task) as engine:
+        given = engine.run([interchange(" + ".join(map(str, site.nodes)))], each.base, [each.source]).tokens[0]
+    expected = each.predicted if usual_holds else each.against_predicted
+    assert (given == ADDITION.layout.output_ids(expected)).all(axis=1).mean() > 0.9
