@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from carrylens.alignment import Alignment
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.aligned.named_algorithms import GATED_TENTHS, named_algorithms, weighted_on_some
+from carrylens.arithmetic.aligned.named_algorithms import named_algorithms
 from carrylens.arithmetic.aligned.sites import is_held_by
+from carrylens.arithmetic.mixtures import GATED_TENTHS, weighted_on_some
 from carrylens.arithmetic.rivals import weighted_sum
 from carrylens.benchmark.known_truth import KnownTruth, RunVerdict, TrueGroup
 from carrylens.nodes import Node
