@@ -10,7 +10,7 @@ from carrylens.arithmetic.aligned.named_algorithms import algorithm_called, name
 from carrylens.arithmetic.aligned.sites import Variant, alignment_of
 from carrylens.arithmetic.aligned.suite import AlignedRow, aligned_rows
 from carrylens.arithmetic.aligned.truth import aligned_truth
-from carrylens.arithmetic.hypotheses import rivals_of
+from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.questions import Operation
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.tasks.variables import Variable
@@ -22,10 +22,10 @@ ROWS = list({(row.algorithm, row.digits): row for row in aligned_rows() if row.d
 def test_interchange_of_every_variable_comes_to_the_deserved_verdict(row: AlignedRow) -> None:
     truth = algorithm_called(row.algorithm, row.operation, row.digits)
     known = aligned_truth(row.alignment, truth, ())
-    stated = {each.name: each.model for each in rivals_of(row.operation, row.digits)}
+    stated = {each.name: each for each in rival_algorithms(row.operation, row.digits)}
     stated |= named_algorithms(row.operation, row.digits)
     judged = {name for name in known.deserved if not any(v.name == "G" for v in stated[name].by_variable)}
-    assert {each.name for each in rivals_of(row.operation, row.digits)} <= judged
+    assert {each.name for each in rival_algorithms(row.operation, row.digits)} <= judged
     for name in judged:
         assert verdict_by_interchange(truth, readers_of(known), stated[name]) is known.deserved[name], name
 
