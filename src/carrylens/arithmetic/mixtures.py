@@ -105,6 +105,15 @@ def weighted_on_some(operation: Operation, digits: int, tenths: int) -> Algorith
     return gated(top_digit_below(tenths, digits), usual, weighted_sum(operation, digits), name)
 
 
+def units_digit_below(limit: int) -> Gate:
+    """The questions whose first operand ends with a digit below `limit`: that many tenths of all.
+
+    >>> str(units_digit_below(3).mechanisms[0].parents[0])
+    'D[0]'
+    """
+    return top_digit_below(limit, 1)
+
+
 def gated(gate: Gate, first: Algorithm, second: Algorithm, name: str | None = None) -> Algorithm:
     """The algorithm that answers as `second` does where the gate is 1, and as `first` does elsewhere.
 
