@@ -20,6 +20,7 @@ from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.predicates import gate_where
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.selection import selected_first
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task, causal_in
 from carrylens.arithmetic.variables import OPR
 from carrylens.claims.hypothesis import Hypothesis
@@ -37,13 +38,17 @@ _BUT, _WHERE = " but ", " where "
 
 @cache
 def left_to_right(operation: Operation, digits: int) -> Hypothesis:
-    """The paper's algorithm: column values first, then TriAdd, then each answer digit from its column and one carry."""
-    return _state(
+    """The paper's algorithm: column values first, then TriAdd, then each answer digit from its column and one carry.
+
+    A subtraction may choose digit and borrow before or after it puts them together: two forms of the same.
+    """
+    stated = _state(
         algorithm(operation, digits),
         required=(*_ADDITION, *_SUBTRACTION, "A"),
         optional=_SEEN_TOO,
         folded=("SV", "MV", "NV"),
     )
+    return replace(stated, forms=selected_first(stated))
 
 
 @cache
@@ -214,7 +219,8 @@ def _in_layout(stated: Hypothesis, task: ArithmeticTask) -> Hypothesis:
     required, optional, folded = (
         tuple(each for each in names if each in known) for names in (stated.required, stated.optional, stated.folded)
     )
-    return replace(stated, model=model, required=required, optional=optional, folded=folded)
+    forms = tuple(_in_layout(each, task) for each in stated.forms)
+    return replace(stated, model=model, required=required, optional=optional, folded=folded, forms=forms)
 
 
 def _state(

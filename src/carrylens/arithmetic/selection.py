@@ -45,24 +45,25 @@ from carrylens.tasks.variables import Family, Variable
 XD = Family("XD", DIGIT, "the column's digit that the answer is made of: SA, MD or ND", DIGIT_KIND, title="used digit")
 XV = Family("XV", BINARY, "the carry or borrow that the answer is made of", RESOLVED_KIND, title="used carry")
 
+_STILL = ("ST", "MB", "NB", "SGN", "A")  # families that are required in this form, too
+_INPUTS = ("OPR", "D", "D'")
 
-def selected_first(stated: Hypothesis) -> Hypothesis | None:
-    """The same hypothesis with digit and borrow chosen first, or none where there is nothing to choose."""
+
+def selected_first(stated: Hypothesis) -> tuple[Hypothesis, ...]:
+    """The same hypothesis with digit and borrow chosen first; none where there is nothing to choose."""
     model = stated.model
-    if not isinstance(model, Algorithm) or model != algorithm(model.operation, model.digits):
-        return None
-    if model.operation is Operation.ADD:
-        return None
+    if not isinstance(model, Algorithm) or model.operation is Operation.ADD:
+        return ()
     chosen = select_first(model)
-    required = tuple(each for each in stated.required if each in ("ST", "MB", "NB", "SGN", "A"))
-    return replace(
+    form = replace(
         stated,
         name=chosen.name,
         model=chosen,
-        required=(*required, XD.name, XV.name),
-        optional=tuple(each for each in stated.optional if each in ("OPR", "D", "D'")),
+        required=(*(each for each in stated.required if each in _STILL), XD.name, XV.name),
+        optional=tuple(each for each in stated.optional if each in _INPUTS),
         folded=(XV.name,),
     )
+    return (form,)
 
 
 @cache
@@ -76,8 +77,7 @@ def select_first(model: Algorithm) -> Algorithm:
     >>> chosen.answers(Questions.parse(["325-329"]), do={"XV[0]": 1}).text()
     ['-0094']
     """
-    added = pruned(restate(model, f"{model.name}, selected first", _mechanisms(model), (XD, XV)))
-    return added
+    return pruned(restate(model, f"{model.name}, selected first", _mechanisms(model), (XD, XV)))
 
 
 def _mechanisms(model: Algorithm) -> Iterator[Mechanism]:

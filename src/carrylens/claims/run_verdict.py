@@ -71,10 +71,11 @@ class RivalStanding(Struct, frozen=True):
 
 
 class OpenPoint(Struct, frozen=True):
-    """What is not settled, and what would settle it."""
+    """What is not settled, and what would settle it: `more_questions`, if just these."""
 
     claim: str
     settled_by: str
+    more_questions: bool = False
 
 
 class RunJudgement(Struct, frozen=True):
@@ -114,7 +115,9 @@ def run_judgement(found: MeasuredAlignment) -> RunJudgement:
         model=found.model,
         hypothesis=found.hypothesis,
         verdict=verdict_of(found),
-        carriers=CarrierCount(sum(map(is_whole, rates.carriers)), len(rates.carriers)),
+        carriers=CarrierCount(
+            sum(is_whole(each, confidence_at(found.looks)) for each in rates.carriers), len(rates.carriers)
+        ),
         joint_interchange=RateRecord.of(rates.interchange, population),
         scrubbed=RateRecord.of(rates.scrubbed, population),
         worst_output=None if worst is None else f"{worst[0]} {worst[1].value:.2f}",
@@ -126,29 +129,45 @@ def run_judgement(found: MeasuredAlignment) -> RunJudgement:
 
 
 def verdict_of(found: MeasuredAlignment) -> RunVerdict:
-    """The verdict, by the rule of this module."""
-    rates = found.rates
+    """The verdict, by the rule of this module. Rates that were looked at several times get wider intervals."""
+    rates, sure = found.rates, confidence_at(found.looks)
     answers = [rates.answers, *(each.agree for each in found.populations)]
-    absent = [rate for rate in rates.families.values() if rate.n and rate.interval[1] < _ABSENT]
+    absent = [rate for rate in rates.families.values() if rate.n and rate.interval_at(sure)[1] < _ABSENT]
     if absent or any(rate.interval[1] < _OTHER_ANSWERS for rate in answers):
         return RunVerdict.DOES_NOT_RUN
     joint = (rates.interchange, rates.scrubbed)
-    short = [rate for rate in (*joint, *(each.hit for each in rates.carriers)) if rate.interval[1] < LEAST]
+    tested = (*joint, *(each.hit for each in rates.carriers))
+    short = [rate for rate in tested if rate.interval_at(_for_each(sure, len(tested)))[1] < LEAST]
     if short and any(_explains(each, found) for each in found.rivals):
         return RunVerdict.DOES_NOT_RUN
     if short or rates.deviation or any(rate.interval[1] < _SAME_ANSWERS for rate in answers):
         return RunVerdict.IN_PART
-    whole = rates.carriers and all(map(is_whole, rates.carriers))
-    together = all(rate.interval[0] >= LEAST for rate in joint)
+    whole = rates.carriers and all(is_whole(each, sure) for each in rates.carriers)
+    together = all(rate.interval_at(sure)[0] >= LEAST for rate in joint)
     alone = found.rivals and all(standing_of(each, found) == WORSE for each in found.rivals)
     if whole and together and alone and not found.joined:
         return RunVerdict.RUNS
     return RunVerdict.NOT_SETTLED
 
 
-def is_whole(carrier: CarrierRate) -> bool:
+def is_whole(carrier: CarrierRate, confidence: float = 0.95) -> bool:
     """Whether a site surely carries its variable in at least LEAST of cases, and little else."""
-    return bool(carrier.nodes) and carrier.hit.interval[0] >= LEAST and carrier.null.interval[0] <= MOST_NULL
+    enough = carrier.hit.interval_at(confidence)[0] >= LEAST
+    return bool(carrier.nodes) and enough and carrier.null.interval_at(confidence)[1] <= MOST_NULL
+
+
+def confidence_at(looks: int) -> float:
+    """The confidence of each of several looks at growing rates, so that all of them together have 95%.
+
+    >>> confidence_at(1), confidence_at(2)
+    (0.95, 0.975)
+    """
+    return 1 - 0.05 / looks
+
+
+def _for_each(confidence: float, n_tests: int) -> float:
+    # One of many rates may fall short by chance: the more there are, the surer each must be.
+    return 1 - (1 - confidence) / max(1, n_tests)
 
 
 WORSE, ALIKE, BETTER = "surely worse", "cannot be told apart", "surely better"
@@ -190,15 +209,15 @@ def _deviations(found: MeasuredAlignment) -> Iterator[DeviationNote]:
 
 
 def _open(found: MeasuredAlignment, standings: Sequence[RivalStanding]) -> Iterator[OpenPoint]:
-    command, rates = f"carrylens settle {found.model} --budget 3600", found.rates
+    command, rates, sure = f"carrylens settle {found.model} --budget 3600", found.rates, confidence_at(found.looks)
     for name, rate in (("Joint interchange", rates.interchange), ("Scrubbing", rates.scrubbed)):
-        low, high = rate.interval
+        low, high = rate.interval_at(sure)
         if low < LEAST <= high:
-            yield OpenPoint(f"{name} {rate.value:.3f} ({low:.3f} to {high:.3f}) may be above or below {LEAST}.", command)
+            yield OpenPoint(f"{name} {rate.value:.3f} ({low:.3f} to {high:.3f}) may be above or below {LEAST}.", command, True)
     for each in rates.carriers:
-        low, high = each.hit.interval
-        if low < LEAST <= high or (each.hit.interval[0] >= LEAST and not is_whole(each)):
-            yield OpenPoint(f"The carrier of {each.target}: hit {each.hit}, null {each.null}.", command)
+        low, high = each.hit.interval_at(sure)
+        if low < LEAST <= high or (low >= LEAST and not is_whole(each, sure)):
+            yield OpenPoint(f"The carrier of {each.target}: hit {each.hit}, null {each.null}.", command, True)
     for standing in standings:
         if standing.standing == ALIKE:
             yield OpenPoint(f"{standing.name} cannot be told apart.", command)

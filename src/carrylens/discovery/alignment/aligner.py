@@ -14,12 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
+
+import torch
 
 from carrylens.discovery.alignment.fit import FitSettings, fit_alignment
 from carrylens.discovery.alignment.joint_rates import JointRates
 from carrylens.discovery.alignment.joint_test import JointSettings, measure_jointly
 from carrylens.discovery.alignment.targets import AlignmentTarget, targets_of, together
 from carrylens.discovery.alignment.trial import AlignmentTask, NodePlacement
+from carrylens.evidence.rates import Rate
+from carrylens.model.interchange_pass import clean_pass
 from carrylens.model.transformer import Transformer
 from carrylens.progress import Progress, silent
 from carrylens.tasks.causal import CausalModel
@@ -27,16 +32,37 @@ from carrylens.tasks.samplers import Sampler
 from carrylens.tasks.task import Task
 
 _CLEARLY = 0.05  # of the fit's score
+_PIECE = 1024
 
 
-@dataclass(frozen=True)
-class AlgorithmForm:
-    """One way to state an algorithm: its name, its causal model, families that need sites, those that may be folded."""
+class StatedAlgorithm(Protocol):
+    """Anything that says which algorithm is meant: a causal model, families that need sites, those that may be folded,
+    and other forms of the same."""
 
-    name: str
-    causal: CausalModel
-    required: tuple[str, ...]
-    folded: tuple[str, ...] = ()
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def model(self) -> CausalModel:
+        """The algorithm."""
+        ...
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The families whose variables need a site."""
+        ...
+
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """Those of them that need one only for the outputs that read them directly."""
+        ...
+
+    @property
+    def forms(self) -> Sequence[StatedAlgorithm]:
+        """Other ways to state the same."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +83,7 @@ class AlignSettings:
 class Aligned:
     """What was aligned, how, and what came out. `joined`: variables of the same inputs were moved together."""
 
-    form: AlgorithmForm
+    form: StatedAlgorithm
     about: AlignmentTask
     placement: NodePlacement
     joined: bool
@@ -74,9 +100,9 @@ class Aligner:
     settings: AlignSettings = AlignSettings()
     watch: Progress = silent
 
-    def align(self, forms: Sequence[AlgorithmForm], *, carriers: bool = True) -> Aligned:
-        """The form that fits best, with its sites and rates; without `carriers` the joint rates alone."""
-        form, about, joined = self._chosen(forms)
+    def align(self, stated: StatedAlgorithm, *, carriers: bool = True) -> Aligned:
+        """The form of it that fits best, with its sites and rates; without `carriers` the joint rates alone."""
+        form, about, joined = self._chosen(stated)
         placement = fit_alignment(about, self.settings.fit, self.watch).placement
         rates = measure_jointly(about, placement, self.settings.test, self.watch, carriers=carriers)
         return Aligned(form, about, placement, joined, rates)
@@ -85,11 +111,25 @@ class Aligner:
         """The same sites on other held-out questions, or on more."""
         return replace(found, rates=measure_jointly(found.about, found.placement, settings, self.watch))
 
-    def _chosen(self, forms: Sequence[AlgorithmForm]) -> tuple[AlgorithmForm, AlignmentTask, bool]:
-        options = list[tuple[AlgorithmForm, AlignmentTask, bool]]()
-        for form in forms:
-            apart = targets_of(form.causal, form.required, form.folded)
-            joint = together(form.causal, apart)
+    def agreement(self, causal: CausalModel, sampler: Sampler, n_questions: int) -> Rate:
+        """How many of a population's questions the untouched model answers just as the algorithm does."""
+        seed, hits = 15_485_863 + self.settings.test.seed, 0
+        for start in range(0, n_questions, _PIECE):
+            questions = sampler.draw(seed, start, min(_PIECE, n_questions - start))
+            outputs = causal.output_values(questions)
+            tokens = torch.from_numpy(self.task.token_ids(questions, outputs))
+            with torch.inference_mode():
+                logits, _ = clean_pass(self.model, tokens)
+            read = [at - self.task.layout.reads.start for at in self.task.layout.read_positions]
+            said = logits[:, read].argmax(-1).numpy()
+            hits += int((said == self.task.output_ids(questions, outputs)).all(1).sum())
+        return Rate(hits, n_questions)
+
+    def _chosen(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, bool]:
+        options = list[tuple[StatedAlgorithm, AlignmentTask, bool]]()
+        for form in (stated, *stated.forms):
+            apart = targets_of(form.model, form.required, form.folded)
+            joint = together(form.model, apart)
             options.append((form, self._about(form, apart), False))
             if joint != apart:
                 options.append((form, self._about(form, joint), True))
@@ -101,5 +141,5 @@ class Aligner:
         ]
         return options[scores.index(max(scores))]
 
-    def _about(self, form: AlgorithmForm, targets: tuple[AlignmentTarget, ...]) -> AlignmentTask:
-        return AlignmentTask(self.model, self.task, form.causal, targets, self.population)
+    def _about(self, form: StatedAlgorithm, targets: tuple[AlignmentTarget, ...]) -> AlignmentTask:
+        return AlignmentTask(self.model, self.task, form.model, targets, self.population)

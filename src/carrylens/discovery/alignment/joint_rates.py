@@ -83,11 +83,12 @@ class JointRates(Struct, frozen=True):
 
 
 class DrawnFrom(Struct, frozen=True):
-    """What was measured on: the population, the seed, rows of the test and of the fit."""
+    """What was measured on: the population, the seed, rows of the joint test, of each target's own, and of the fit."""
 
     population: str
     seed: int
     rows: int
+    each: int
     fit_rows: int
     fit_sweeps: int
 
