@@ -7,7 +7,9 @@ Never  reports that as a result: `joint_test.py` measures on others.
 1. Start from the first guess that does best.
 2. Go through the places of each layer, all nodes at once, all heads, and then each node: take a target away, give one
    more that the write varies with, or another instead, wherever more outputs then come out as predicted.
-3. Again, on fresh questions, until nothing moves or the sweeps are over.
+3. Of two targets that are made from the same inputs, let the one take the other's nodes, and the other stand where it is
+   read.
+4. Again, on fresh questions, until nothing moves or the sweeps are over.
 Only rows that a move can have changed are computed.
 """
 
@@ -25,6 +27,8 @@ from carrylens.progress import Progress, silent
 
 _LEAST_SHARE = 0.03  # of a write's variance, for a target to be worth a try
 _LEAST_LOOK = 8  # rows
+_READ_SHARE = 0.2  # of a write's variance, for a node to bring a target to where it is read
+_SHARED = 3e-3  # what each further target in a node costs: most nodes hold one
 _HELD = 2e-4  # what a target in a node costs: a node that makes no difference is idle
 
 Candidates = dict[Node, tuple[int, ...]]
@@ -62,6 +66,7 @@ def fit_alignment(about: AlignmentTask, settings: FitSettings | None = None, wat
         for at, nodes in enumerate(moves):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}", at, len(moves))
             best = _improved(trial, best, nodes, candidates)
+        best = _with_exchanges(trial, best)
         moved = best.placement.held != fitted.placement.held
         fitted = best
         if not moved:
@@ -80,12 +85,12 @@ def evaluated(trial: Trial, placement: NodePlacement, near: Fitted | None = None
         differ, right = trial.differs(near.placement, placement), near.right.copy()
         if differ.any():
             right[differ] = trial.followed(placement, trial.rows[differ])
-    score = float(right.mean() + 0.5 * right.all(1).mean()) - _HELD * placement.size
+    score = float(right.mean() + 0.5 * right.all(1).mean()) - _HELD * placement.size - _SHARED * placement.n_shared
     return Fitted(placement, right, score)
 
 
 def _trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
-    n_rows = settings.n_rows * min(2, sweep + 1) // 2  # small gains count in the end
+    n_rows = settings.n_rows * (1, 2, 4)[min(sweep, 2)] // 2  # small gains count in the end
     return Trial.drawn(about, JointDraw(), 7919 * (settings.seed + 1) + sweep, n_rows)
 
 
@@ -118,6 +123,23 @@ def _improved(trial: Trial, best: Fitted, nodes: tuple[Node, ...], candidates: C
         if not _is_hopeless(trial, tried, best):
             reached = evaluated(trial, tried, best)
             best = reached if reached.score > best.score else best
+    return best
+
+
+def _with_exchanges(trial: Trial, best: Fitted) -> Fitted:
+    # Two targets of the same inputs, of which one may be taken for the other where both are brought: give its nodes to
+    # the other, and to itself those that vary with it where it is read.
+    about = trial.about
+    for one, others in about.siblings.items():
+        target = about.targets[one]
+        read = about.task.layout.read_position(target.outputs[0])
+        near = [n for n in about.nodes if n.position == read and about.finder.share(n, one) > _READ_SHARE]
+        for other in others if len(target.outputs) == 1 else ():
+            far = [node for node in best.placement.nodes(one) if node.position != read]
+            for layer in sorted({node.layer for node in near}) if far else ():
+                move = {node: (other,) for node in far} | {n: (one,) for n in near if n.layer == layer and not n.is_mlp}
+                tried = evaluated(trial, best.placement.given(move), best)
+                best = tried if tried.score > best.score else best
     return best
 
 

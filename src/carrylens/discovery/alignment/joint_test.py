@@ -9,7 +9,7 @@ Never  counts an intervention that should change nothing as a success of interch
    every output is the predicted one.
 2. Scrubbed: all that belongs to no target takes its write from another question; right if the answer stands. Both: 1
    and 2 at once.
-3. Carriers: one target moves alone. Its null takes the write of a question with other inputs and the same value of the
+3. Carriers: one target that is no output moves alone. Its null takes the write of a question with other inputs and the same value of the
    target, so nothing should change.
 4. Permuted: every target's site is given to another target of its family, in several ways.
 """
@@ -63,9 +63,8 @@ def measure_jointly(
     scrubbed, plain = (held_out.rows(placement, JointDraw(0, 0, idle), 2) for idle in (1.0, 0.0))
     permuted = [held_out.rows(each, several, 1, settings.n_rows // 4) for each in _permuted(about, placement)]
     single = list[CarrierRate]()
-    wanted = [at for at, target in enumerate(about.targets) if not target.optional]
-    for place, at in enumerate(wanted if carriers else ()):
-        watch("testing each variable by itself", place, len(wanted))
+    for place, at in enumerate(inner if carriers else ()):
+        watch("testing each variable by itself", place, len(inner))
         single.append(held_out.carrier(placement, at))
     return JointRates(
         interchange=_rate(moved.right.all(1), moved.changes.any(1)),
@@ -140,6 +139,8 @@ def _matched(about: AlignmentTask, at: int, seed: int, count: int) -> Trial:
     key = np.zeros(len(questions), dtype=np.int64)
     for variable in target.variables:
         key = key * 16 + values[variable]
+    for switch in (each for each in about.causal.inputs if each.index is None):
+        key = key * 16 + questions.column(switch)
     order = np.argsort(key, kind="stable")
     first = [place for place in range(0, len(order) - 1, 2) if key[order[place]] == key[order[place + 1]]]
     if len(first) > count:

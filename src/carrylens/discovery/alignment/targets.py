@@ -7,7 +7,8 @@ Never  knows a node.
 1. A variable has one site for all outputs that depend on it.
 2. A variable of a folded family has a site for each output that reads it directly: each may resolve a chain anew.
 3. Switches, such as an operator, and outputs that later ones read may have a site for each output that reads them.
-4. Variables that are one another's function cannot be moved apart, so they are one target; one that is just the output
+4. Variables that are one another's function cannot be moved apart, so they are one target; so are those of one kind that
+   are made from the same inputs. One that is just the output
    that alone reads it is no target beside that output.
 """
 
@@ -73,8 +74,10 @@ def together(causal: CausalModel, targets: Sequence[AlignmentTarget]) -> tuple[A
     """
     found = dict[object, AlignmentTarget]()
     for target in targets:
-        parents = frozenset(parent for each in target.variables for parent in causal.by_variable[each].parents)
-        direct = parents <= set(causal.inputs) and not set(target.variables) & set(causal.outputs)
+        parents = frozenset(
+            () if target.optional else (p for each in target.variables for p in causal.by_variable[each].parents)
+        )
+        direct = parents and parents <= set(causal.inputs) and not set(target.variables) & set(causal.outputs)
         key = parents if direct else target
         found[key] = merged(found[key], target) if key in found else target
     return tuple(found.values())
@@ -122,7 +125,10 @@ def _joined(
         for other in list(left):
             one, another = first.variables[0], other.variables[0]
             apart = folded and {one.name, another.name} & set(folded) and first.outputs != other.outputs
-            if not (apart or another in causal.outputs) and _pair_off(values[one], values[another]):
+            if apart or another in causal.outputs:
+                continue
+            recoded = _pair_off(values[one], values[another]) and _parents(causal, one) == _parents(causal, another)
+            if recoded or _are_one_kind(causal, one, another):
                 left.remove(other)
                 first = merged(first, other)
         yield first
@@ -135,6 +141,16 @@ def _is_its_output(causal: CausalModel, target: AlignmentTarget, values: Values)
     if set(causal.by_variable[variable].parents) <= set(causal.inputs):
         return False
     return alone and variable in causal.by_variable[output].parents and _pair_off(values[variable], values[output])
+
+
+def _are_one_kind(causal: CausalModel, one: Variable, other: Variable) -> bool:
+    # Both say the same kind of thing of the same inputs, as the borrows of D-D' and of D'-D do of a column.
+    direct = _parents(causal, one) == _parents(causal, other) <= set(causal.inputs)
+    return direct and causal.family(one).kind == causal.family(other).kind and one not in causal.outputs
+
+
+def _parents(causal: CausalModel, variable: Variable) -> frozenset[Variable]:
+    return frozenset(causal.by_variable[variable].parents)
 
 
 def _pair_off(one: np.ndarray[tuple[int], np.dtype[np.int8]], other: np.ndarray[tuple[int], np.dtype[np.int8]]) -> bool:

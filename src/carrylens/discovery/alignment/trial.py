@@ -5,7 +5,7 @@ Gives  for any placement of targets in nodes which outputs come out as predicted
 Never  chooses a placement.
 
 Each row of a trial moves some targets to the values they have in other rows, and in some rows everything that belongs
-to no target takes its write from another row, too. Interventions are drawn once, so that placements are compared on the
+to no target takes its write from another row, too, and what brings a switch takes it from a row of the same switch. Interventions are drawn once, so that placements are compared on the
 same. A target that is made from the same inputs as one that moves, and that keeps its value, is held where it stands: nodes
 that bring a whole column then move just the one. The model is given the outputs that the algorithm predicts under the intervention: it puts out all of them if and
 only if it would write just these, reading what it wrote itself.
@@ -39,6 +39,7 @@ OFFSETS = (1, 3)
 """How many rows further down the two rows are that targets and nodes take values from."""
 HOLD = len(OFFSETS)
 """The slot of a target that is held: its nodes write what they write for the question untouched."""
+_FAR = (HOLD + 1, HOLD + 2)  # the slots of what belongs to no target: rows of anywhere
 _LOOKED_AT, _LOOK_SEED = 2048, 31
 _DRAWN = 4  # questions for a row that counts
 
@@ -73,14 +74,14 @@ class AlignmentTask:
         """
         causal, found = self.causal, dict[int, tuple[int, ...]]()
         for at, target in enumerate(self.targets):
-            if set(target.variables) & set(causal.outputs):
+            if target.optional or set(target.variables) & set(causal.outputs):
                 continue
             parts = {*target.variables, *(p for each in target.variables for p in causal.by_variable[each].parents)}
             inputs = {_direct(causal, part) for part in parts} - {frozenset()}
             found[at] = tuple(
                 other
                 for other, beside in enumerate(self.targets)
-                if other != at and not parts & set(beside.variables) and inputs & _inputs(causal, beside)
+                if other != at and not beside.optional and not parts & set(beside.variables) and inputs & _inputs(causal, beside)
             )
         return {at: others for at, others in found.items() if others}
 
@@ -127,6 +128,11 @@ class NodePlacement:
     def size(self) -> int:
         """How many targets all nodes together hold."""
         return sum(map(len, self.held.values()))
+
+    @property
+    def n_shared(self) -> int:
+        """How many targets stand beside another in their node."""
+        return sum(max(0, len(held) - 1) for held in self.held.values())
 
     def given(self, targets: Mapping[Node, tuple[int, ...]]) -> NodePlacement:
         """The same, but that these nodes hold these targets."""
@@ -185,6 +191,7 @@ class Trial:
         rng = np.random.default_rng((seed, count, 0xA119))
         n_drawn = count if draw.most == 0 else _DRAWN * count
         questions = about.population.draw(seed, 0, n_drawn)
+        questions, inside = _by_switch(about.causal, questions)
         values = about.causal.run(questions)
         n_targets = len(about.targets)
         among = np.isin(np.arange(n_targets), range(n_targets) if draw.among is None else draw.among)
@@ -194,12 +201,12 @@ class Trial:
         slots = rng.integers(0, len(OFFSETS), size=(n_drawn, n_targets))
         chosen = np.where(rank < wanted[:, None], slots, OWN).astype(np.int8)
         resampled = rng.random(n_drawn) < np.where(wanted > 0, draw.idle, min(1.0, 2 * draw.idle))
-        idle = rng.integers(0, len(OFFSETS), size=(len(about.nodes), n_drawn)).astype(np.int8)
+        _resample_switches(about, values, resampled, chosen)
+        idle = rng.integers(_FAR[0], _FAR[1] + 1, size=(len(about.nodes), n_drawn)).astype(np.int8)
         idle = np.where(resampled, idle, np.int8(OWN))
         slots_of = dict(zip(about.nodes, idle, strict=True))
-        every = np.arange(n_drawn)
         writes = about.clean_writes(questions, values)
-        trial = cls(about, questions, writes, values, chosen, resampled, slots_of, every)
+        trial = cls(about, questions, writes, values, chosen, resampled, slots_of, np.flatnonzero(inside))
         return replace(trial, rows=trial._counting(count))
 
     @classmethod
@@ -223,11 +230,17 @@ class Trial:
         return held
 
     def _counting(self, count: int) -> NDArray[np.intp]:
-        changes = (self._moved(()).predicted != self.own).any(1)
-        still = (self.chosen == OWN).all(1)
+        able = np.isin(np.arange(len(self.questions)), self.rows)
+        changes = (self._moved(()).predicted != self.own).any(1) & able
+        required = [at for at, target in enumerate(self.about.targets) if not target.optional]
+        still = (self.chosen[:, required] == OWN).all(1) & ~changes & able
         n_still = min(int(still.sum()), max(count // 4, count - int(changes.sum())))
-        moved = np.flatnonzero(changes)[: count - n_still]
-        return np.sort(np.concatenate([moved, np.flatnonzero(still)[:n_still]]))
+        n_moved = min(int(changes.sum()), count - n_still)
+        rng = np.random.default_rng((count, n_still))
+        moved, kept = (
+            rng.choice(np.flatnonzero(flags), n, replace=False) for flags, n in ((changes, n_moved), (still, n_still))
+        )
+        return np.sort(np.concatenate([moved, kept]))
 
     @cached_property
     def own(self) -> TokenTable:
@@ -353,7 +366,7 @@ class _NodeSources:
 
     def _sources(self, kept: Tensor) -> list[Tensor]:
         n_rows = len(self.trial.questions)
-        return [kept[torch.from_numpy((self.rows + offset) % n_rows)] for offset in (*OFFSETS, 0)]
+        return [kept[torch.from_numpy((self.rows + offset) % n_rows)] for offset in (*OFFSETS, 0, n_rows // 2, n_rows // 2 + 5)]
 
     def _in_subspaces(self, node: Node, own: Tensor, sources: list[Tensor]) -> Tensor:
         held = self.placement.held[node]
@@ -390,3 +403,32 @@ def _direct(causal: CausalModel, variable: Variable) -> frozenset[Variable]:
 
 def _inputs(causal: CausalModel, target: AlignmentTarget) -> set[frozenset[Variable]]:
     return {_direct(causal, each) for each in target.variables} - {frozenset[Variable]()}
+
+
+def _by_switch(causal: CausalModel, questions: Batch) -> tuple[Batch, Bools]:
+    # Questions of one operator next to each other, so that targets take values from questions of their own; and which
+    # rows have such questions after them. What a node holds may be another thing for another operator.
+    fixed = {variable for variable, _ in causal.fixed}
+    switches = [each for each in causal.inputs if each.index is None and each not in fixed]
+    inside = np.ones(len(questions), dtype=np.bool_)
+    if not switches:
+        return questions, inside
+    code = np.zeros(len(questions), dtype=np.int64)
+    for switch in switches:
+        code = code * 16 + questions.column(switch)
+    order = np.argsort(code, kind="stable")
+    for offset in OFFSETS:
+        inside &= np.roll(code[order], -offset) == code[order]
+    return questions[order], inside
+
+
+def _resample_switches(about: AlignmentTask, values: Values, resampled: Bools, chosen: Slots) -> None:
+    # In rows of which all else is resampled, so is what brings a switch, from a row in which that is the same: nothing
+    # else may hide there.
+    for at, target in enumerate(about.targets):
+        if not target.optional:
+            continue
+        column = values[target.variables[0]]
+        chosen[resampled, at] = OWN
+        for slot, offset in enumerate(OFFSETS):
+            chosen[resampled & (np.roll(column, -offset) == column), at] = slot
