@@ -11,7 +11,7 @@ from carrylens.arithmetic.hypotheses import aligned_rivals, hypothesis_called, u
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.sources import ALIGNED, find_source
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.rival_stimuli import Distinction, Means, Stimuli, distinguish
+from carrylens.claims.rival_stimuli import Distinction, RivalStimuli, ToldApart, distinguish
 from carrylens.errors import CarryLensError
 from carrylens.interventions.edits import interchange
 from carrylens.interventions.engine import Engine
@@ -27,11 +27,11 @@ def between(name: str, n_pairs: int = 64) -> Distinction:
     return distinguish(ADDITION, USUAL, hypothesis_called(name, ADDITION), n_pairs)
 
 
-def of_usual(found: Distinction, name: str) -> list[Stimuli]:
+def of_usual(found: Distinction, name: str) -> list[RivalStimuli]:
     return [each for each in found.stimuli if each.owner == USUAL.name and each.variables[0].name == name]
 
 
-def carried_over(hypothesis: Hypothesis, each: Stimuli) -> np.ndarray:
+def carried_over(hypothesis: Hypothesis, each: RivalStimuli) -> np.ndarray:
     """What a run of the causal model itself says of the interchange."""
     values = hypothesis.model.run(each.source)
     return hypothesis.model.output_values(each.base, do={variable: values[variable] for variable in each.variables})
@@ -40,20 +40,20 @@ def carried_over(hypothesis: Hypothesis, each: Stimuli) -> np.ndarray:
 @pytest.mark.parametrize(
     ("name", "means"),
     [
-        ("one-layer add", Means.ANSWERS),
-        ("one-layer add with sum 9", Means.ANSWERS),
-        ("ripple add", Means.EXISTENCE),
-        ("weighted-sum add", Means.EXISTENCE),
-        ("left-to-right add with binary carries", Means.SEPARATION),
-        ("left-to-right add, weighted-sum on 30%", Means.SHARED),
-        ("left-to-right add but weighted-sum add where D'[0] > 7", Means.SHARED),
-        ("left-to-right add", Means.NOTHING),
+        ("one-layer add", ToldApart.ANSWERS),
+        ("one-layer add with sum 9", ToldApart.ANSWERS),
+        ("ripple add", ToldApart.EXISTENCE),
+        ("weighted-sum add", ToldApart.EXISTENCE),
+        ("left-to-right add with binary carries", ToldApart.SEPARATION),
+        ("left-to-right add, weighted-sum on 30%", ToldApart.SHARED),
+        ("left-to-right add but weighted-sum add where D'[0] > 7", ToldApart.SHARED),
+        ("left-to-right add", ToldApart.NOTHING),
     ],
 )
-def test_each_rival_is_told_from_the_usual_algorithm_by_its_own_means(name: str, means: Means) -> None:
+def test_each_rival_is_told_from_the_usual_algorithm_by_its_own_means(name: str, means: ToldApart) -> None:
     found = between(name, 24)
     assert found.means is means
-    assert (found.best() is None) == (means is Means.NOTHING)
+    assert (found.best() is None) == (means is ToldApart.NOTHING)
     assert all(
         0 < each.share <= 1 and (each.predicted != each.against_predicted).any(1).all() for each in found.stimuli
     )
@@ -93,16 +93,16 @@ def test_one_digit_leaves_little_to_tell() -> None:
     task = arithmetic_task(ADD, 1)
     found = {each.name: distinguish(task, usual_for(task), each, 24).means for each in aligned_rivals(task)}
     same = {"one-layer add", "one-layer add with sum 9", "left-to-right add with binary carries", "weighted-sum add"}
-    assert {name for name, means in found.items() if means is Means.NOTHING} == same
+    assert {name for name, means in found.items() if means is ToldApart.NOTHING} == same
 
 
 def test_hypotheses_of_other_tasks_are_told_apart_too() -> None:
     task, usual = walk_task(), walk_hypothesis()
     other = walk_hypothesis(walk("another ring", stated(S[1], (DBL[0], X[1]), lambda d, x: (3 * d + x) % 7)))
     found = distinguish(task, usual, other, 24)
-    assert found.means is Means.ANSWERS
+    assert found.means is ToldApart.ANSWERS
     assert found.answers == pytest.approx(6 / 7, abs=0.03)
-    assert distinguish(task, usual, usual, 24).means is Means.NOTHING
+    assert distinguish(task, usual, usual, 24).means is ToldApart.NOTHING
 
 
 def test_hypotheses_about_other_questions_are_refused() -> None:

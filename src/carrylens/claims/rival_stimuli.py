@@ -41,7 +41,7 @@ _VALUES, _CODES = 16, 1 << 20  # more than a variable has, and than there are qu
 _MOST_TOGETHER = 3  # variables that may hold together what the other hypothesis holds in one
 
 
-class Means(Enum):
+class ToldApart(Enum):
     """How two hypotheses can be told apart, the strongest first."""
 
     ANSWERS = "by their answers"
@@ -52,7 +52,7 @@ class Means(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Stimuli:
+class RivalStimuli:
     """Pairs of questions on which an interchange of `variables`, of the hypothesis `owner`, has two predictions.
 
     `other` holds the same value in `against`; empty, if that has no such value. `within` are its variables from which
@@ -77,11 +77,11 @@ class Stimuli:
         return len(self.base) / self.n
 
     @property
-    def means(self) -> Means:
+    def means(self) -> ToldApart:
         """What sort of difference this is."""
         if self.other:
-            return Means.SHARED
-        return Means.SEPARATION if self.within else Means.EXISTENCE
+            return ToldApart.SHARED
+        return ToldApart.SEPARATION if self.within else ToldApart.EXISTENCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,26 +91,26 @@ class Distinction:
     ours: str
     theirs: str
     answers: float
-    stimuli: tuple[Stimuli, ...]
+    stimuli: tuple[RivalStimuli, ...]
 
     @property
-    def means(self) -> Means:
+    def means(self) -> ToldApart:
         """The strongest difference between the two."""
         if self.answers:
-            return Means.ANSWERS
-        return min((each.means for each in self.stimuli), key=list(Means).index, default=Means.NOTHING)
+            return ToldApart.ANSWERS
+        return min((each.means for each in self.stimuli), key=list(ToldApart).index, default=ToldApart.NOTHING)
 
-    def best(self) -> Stimuli | None:
+    def best(self) -> RivalStimuli | None:
         """The interchange that tells them apart most often, of those of the strongest sort; None without any."""
-        order = list(Means).index
+        order = list(ToldApart).index
         return min(self.stimuli, key=lambda each: (order(each.means), -each.share), default=None)
 
     def __str__(self) -> str:
-        if self.means is Means.NOTHING:
+        if self.means is ToldApart.NOTHING:
             return f"{self.ours} and {self.theirs} cannot be told apart"
         found = self.best()
         said = f"{self.ours} and {self.theirs} are told apart {self.means.value}"
-        if self.means is Means.ANSWERS:
+        if self.means is ToldApart.ANSWERS:
             return f"{said}: {self.answers:.1%} of questions"
         return f"{said}: {found.share:.0%} of interchanges of {_listed(found.variables)}" if found else said
 
@@ -182,7 +182,7 @@ class _Matching:
         return np.unique(code, return_inverse=True)[1].reshape(-1)
 
 
-def _stimuli(matching: _Matching, n_pairs: int, seed: int) -> Iterator[Stimuli]:
+def _stimuli(matching: _Matching, n_pairs: int, seed: int) -> Iterator[RivalStimuli]:
     owner, other = matching.owner, matching.other
     seen = set[Variable]()
     for variable in owner.model.by_variable:
@@ -200,7 +200,7 @@ def _stimuli(matching: _Matching, n_pairs: int, seed: int) -> Iterator[Stimuli]:
         committed = _committed(owner, moved) & _committed(other, same)
         rows = np.flatnonzero(((predicted != against) & committed).any(axis=1))
         if len(rows):
-            yield Stimuli(
+            yield RivalStimuli(
                 owner.name,
                 other.name,
                 moved,
