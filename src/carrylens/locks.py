@@ -63,9 +63,15 @@ def working(folder: Path) -> Iterator[None]:
 
     Work within work of the same process is let in.
     """
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
     make_folder(folder)
-    with locked(folder / WORK, 0, again=True):
-        yield
+    try:
+        with locked(folder / WORK, 0, again=True):
+            yield
+    finally:
+        with suppress(OSError):  # what nothing was put into
+            for each in made:
+                each.rmdir()
 
 
 @contextmanager

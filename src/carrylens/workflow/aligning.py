@@ -20,7 +20,7 @@ from carrylens.discovery.alignment.joint_test import JointSettings, measure_join
 from carrylens.discovery.alignment.targets import targets_of
 from carrylens.discovery.alignment.trial import AlignmentTask
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
+from carrylens.folders import add_sealed
 from carrylens.tasks.samplers import population_of
 from carrylens.workflow.analysis import Analysis
 
@@ -50,8 +50,7 @@ def align_source(analysis: Analysis, algorithm: str | None = None) -> tuple[Path
     )
     usual = algorithm is None and analysis.hypothesis is None
     path = analysis.folder / (ALIGNMENT if usual else f"alignment.{slug(stated.name)}.json")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, found.to_json())
+    add_sealed(path.parent, {path.name: found.to_json()})
     return path, found
 
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from carrylens.alignment import Alignment
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
+from carrylens.folders import read_checked
+from carrylens.json_records import Schema
 
 ALIGNMENT = "alignment.json"
 
@@ -63,12 +66,10 @@ class MeasuredAlignment:
     @classmethod
     def from_json(cls, content: bytes, source: str = ALIGNMENT) -> MeasuredAlignment:
         """What `to_json` wrote; `source` is what an error calls it."""
-        try:
-            said = msgspec.json.decode(content, type=_Record)
+        said = _SCHEMA.decode(content, source)
+        with _SCHEMA.refusing(source):
             rates = [Rate(*said.rates[name]) for name in _RATES]
             tables = [{key: Rate(*each) for key, each in said.by[name].items()} for name in _TABLES]
-        except (msgspec.MsgspecError, KeyError) as error:
-            raise CarryLensError(f"{source} holds no alignment ({error}). Align the model again.") from error
         aligned = Alignment.from_json(msgspec.json.encode(said.alignment), source)
         found = JointRates(rates[0], rates[1], rates[2], rates[3], tables[0], tables[1], rates[4])
         return cls(said.model, said.sha256, aligned, found, tuple(said.unplaced), said.drawn)
@@ -76,10 +77,7 @@ class MeasuredAlignment:
 
 def read_alignment(path: Path) -> MeasuredAlignment:
     """The alignment in a file."""
-    try:
-        return MeasuredAlignment.from_json(path.read_bytes(), str(path))
-    except OSError as error:
-        raise CarryLensError(f"{path} cannot be read ({error.strerror or error}). Align the model first.") from error
+    return MeasuredAlignment.from_json(read_checked(path, "Align the model first.")[0], str(path))
 
 
 _RATES, _TABLES = ("interchange", "scrubbed", "both", "answers", "null"), ("families", "outputs")
@@ -88,11 +86,18 @@ _RATES, _TABLES = ("interchange", "scrubbed", "both", "answers", "null"), ("fami
 class _Record(msgspec.Struct, frozen=True):
     model: str
     sha256: str
-    alignment: dict[str, object]
+    alignment: dict[str, Any]
     rates: dict[str, tuple[int, int]]
     by: dict[str, dict[str, tuple[int, int]]]
     unplaced: list[str]
-    drawn: dict[str, object]
+    drawn: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if not {*_RATES} <= self.rates.keys() or not {*_TABLES} <= self.by.keys():
+            raise CarryLensError("rates of it are missing")
+
+
+_SCHEMA = Schema(_Record, "alignment that was measured", "Align the model again.")
 
 
 def _plain(rate: Rate) -> tuple[int, int]:
