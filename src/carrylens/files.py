@@ -103,8 +103,9 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def write_flushed(path: Path, content: bytes) -> None:
-    """Write a new file and wait until it is on the disk; what has its name, even a link, is dropped first."""
-    path.unlink(missing_ok=True)
+    """Write a new file and wait until it is on the disk; a file or link that has its name is dropped first."""
+    if path.is_symlink() or path.is_file():
+        path.unlink(missing_ok=True)
     descriptor = os.open(path, _NEW, 0o666)
     try:
         rest = memoryview(content)

@@ -11,6 +11,7 @@ How files are sealed, by one process at a time:
 3. Each draft takes the name of its file. Who reads or writes the folder after a kill does what is left of this.
 """
 
+import errno
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -138,6 +139,8 @@ def _seal(folder: Path, contents: Mapping[str, bytes], others: Mapping[str, str]
     is_sealed = False
     try:
         for name, content in contents.items():
+            if (folder / name).is_dir():
+                raise IsADirectoryError(errno.EISDIR, f"{name} there is a folder")
             write_flushed(drafts[name], content)
         write_flushed(listed, manifest.encode())
         flush_folder(folder)

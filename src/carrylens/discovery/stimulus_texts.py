@@ -18,7 +18,6 @@ from carrylens.evidence.facts import Fact
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
-
 _MOST = 1 << 20
 """Questions: far more than any map is measured on."""
 
@@ -66,7 +65,7 @@ def _drawn(fact: Fact, name: str) -> int:
     value = fact.stimuli.get(name)
     if type(value) is not int or not 0 <= value < (1 << 63 if name == "seed" else _MOST):
         raise CarryLensError(
-            f"A fact says that {name} of its questions is {quote(str(value))}. Restore the facts, or map the model again."
+            f"A fact says that {name} of its questions is {quote(str(value))}. Restore them, or map the model again."
         )
     return value
 
