@@ -125,7 +125,7 @@ class _Attacked:
                 try:
                     self.victim.run(self.folder)
                     status = 0
-                except BaseException as error:  # noqa: BLE001
+                except BaseException as error:
                     Path(f"{self.folder}.error").write_text(repr(error))
                     status = 3
             _at_end()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ def test_a_seal_of_files_one_by_one_would_be_seen(tmp_path: Path, monkeypatch: p
         hashes = {**others, **{name: folders.hashlib.sha256(each).hexdigest() for name, each in contents.items()}}
         for name, content in {**contents, "manifest.json": folders.to_text({"sha256": hashes}).encode()}.items():
             (folder / f".{name}.draft").write_bytes(content)
-            os.replace(folder / f".{name}.draft", folder / name)
+            (folder / f".{name}.draft").replace(folder / name)
 
     def run(folder: Path) -> None:
         monkeypatch.setattr(folders, "_seal", seal)

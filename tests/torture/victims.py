@@ -76,7 +76,13 @@ def _train(folder: Path) -> None:
 def _steps(folder: Path) -> None:
     for at in range(3):
         if not is_done(folder, f"step {at}", {"of": at}):
-            finish(folder, f"step {at}", {"of": at}, {f"a{at}.json": b"[1]", "b.json"[at == 1 :]: b"%d" % at}, sealed=at != 1)
+            finish(
+                folder,
+                f"step {at}",
+                {"of": at},
+                {f"a{at}.json": b"[1]", "b.json"[at == 1 :]: b"%d" % at},
+                sealed=at != 1,
+            )
 
 
 def _results(folder: Path) -> None:
