@@ -91,6 +91,9 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def _replace(path: Path, content: bytes) -> None:
     draft = draft_of(path, f"p{os.getpid()}")
+    for other in drafts_in(path.parent):
+        if other.name.startswith(f".{path.name}.p") and is_abandoned(other):
+            other.unlink(missing_ok=True)
     try:
         write_flushed(draft, content)
         if path.exists():
@@ -148,11 +151,11 @@ def drafts_in(folder: Path) -> Iterator[Path]:
 
 def is_abandoned(draft: Path) -> bool:
     """Whether the process that wrote this draft of one file is there no more."""
-    mark = draft.name.removesuffix(DRAFT).rpartition(".")[2].removeprefix("p")
-    if not mark.isdecimal():
+    mark = draft.name.removesuffix(DRAFT).rpartition(".")[2]
+    if not (mark.startswith("p") and mark[1:].isdecimal()):
         return False
     try:
-        os.kill(int(mark), 0)
+        os.kill(int(mark[1:]), 0)
     except (ProcessLookupError, OverflowError):
         return True
     except OSError:  # somebody else's
