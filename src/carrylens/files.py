@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 
 LARGEST = 1 << 32
 """Bytes: no file that carrylens writes comes near."""
 DRAFT = ".part"
+_LONGEST_SHOWN = 500
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NEW |= getattr(os, "O_BINARY", 0)
 
@@ -41,7 +42,7 @@ def read_whole(path: Path, advice: str = "Restore it.") -> bytes:
         return path.read_bytes()
     except (OSError, ValueError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "it is larger than memory"
-        raise CarryLensError(f"{path} cannot be read ({reason}). {advice}") from error
+        raise CarryLensError(f"{_shown(path)} cannot be read ({reason}). {advice}") from error
 
 
 def cache_home() -> Path:
@@ -161,6 +162,12 @@ def is_abandoned(draft: Path) -> bool:
     except OSError:  # somebody else's
         return False
     return False
+
+
+def _shown(path: Path) -> str:
+    # In an error: as it is, unless it would fill more than a line.
+    text = str(path)
+    return text if len(text) <= _LONGEST_SHOWN and text.isprintable() else quote(text)
 
 
 def _is_within(path: Path, folder: Path) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import random
 import shutil
@@ -49,19 +50,24 @@ class KillTally:
 
 @dataclass(frozen=True)
 class Victim:
-    """A command and the folder it works in. `settles` are files whose content depends on the clock."""
+    """A command and the folder it works in. `timed` are files whose content depends on the clock."""
 
     name: str
     make: Command
     run: Command
-    settles: frozenset[str] = frozenset()
+    timed: frozenset[str] = frozenset()
+    torch: bool = False
 
 
-def kill_at_every_call(victim: Victim, root: Path, calls: Iterable[int] | None = None) -> KillTally:
-    """Kill the command at each of its calls, or at those given by number."""
+def kill_at_every_call(
+    victim: Victim, root: Path, calls: Iterable[int] | None = None, until: float = math.inf
+) -> KillTally:
+    """Kill the command at each of its calls, or at those given by number, as long as there is time."""
     attacked, tally = _Attacked(victim, root), KillTally()
     tally.calls = len(attacked.calls)
     for at in range(1, len(attacked.calls) + 1) if calls is None else calls:
+        if time.monotonic() > until:
+            break
         for half in (False, True) if attacked.calls[at - 1] == "write" else (False,):
             status = attacked.killed(lambda at=at, half=half: _interpose(_killing(at, half)))
             where = f"{victim.name}, call {at} ({attacked.calls[at - 1]}{', half' if half else ''})"
@@ -72,10 +78,12 @@ def kill_at_every_call(victim: Victim, root: Path, calls: Iterable[int] | None =
     return tally
 
 
-def kill_at_random(victim: Victim, root: Path, count: int, seed: int = 0) -> KillTally:
-    """Kill the command at moments drawn with the seed, up to the time that it takes."""
+def kill_at_random(victim: Victim, root: Path, count: int, seed: int = 0, until: float = math.inf) -> KillTally:
+    """Kill the command at moments drawn with the seed, up to the time that it takes, as long as there is time."""
     attacked, tally, drawn = _Attacked(victim, root), KillTally(), random.Random(seed)
     for _ in range(count):
+        if time.monotonic() > until:
+            break
         wait = drawn.random() * attacked.seconds
         status = attacked.killed(lambda: None, wait)
         tally.kills += os.WIFSIGNALED(status)
@@ -88,7 +96,11 @@ class _Attacked:
     def __init__(self, victim: Victim, root: Path) -> None:
         self.victim, self.before, self.folder = victim, root / "before", root / "folder"
         self.before.mkdir(parents=True)
-        victim.make(self.before)
+        if victim.torch:
+            import torch  # once, not in every process
+
+            torch.set_num_threads(1)
+        assert self._forked(lambda: None, victim.make, self.before) == 0, f"{victim.name} cannot be prepared"
         notes = root / "notes.json"
         self.restore()
         began = time.monotonic()
@@ -106,7 +118,7 @@ class _Attacked:
 
     def tree(self) -> dict[str, str]:
         every = sorted(path for path in self.folder.rglob("*") if path.is_file())
-        clock = {*self.victim.settles, *([MANIFEST] if self.victim.settles else [])}
+        clock = {*self.victim.timed, *([MANIFEST] if self.victim.timed else [])}
         return {
             str(path.relative_to(self.folder)): "" if path.name in clock else _sha256(path.read_bytes())
             for path in every
@@ -115,15 +127,26 @@ class _Attacked:
     def killed(self, prepare: Callable[[], None], wait: float | None = None) -> int:
         # What became of a process that runs the command.
         self.restore()
-        return self._forked(prepare, wait)
+        return self._forked(prepare, wait=wait)
 
-    def _forked(self, prepare: Callable[[], None], wait: float | None = None) -> int:
+    def _forked(
+        self,
+        prepare: Callable[[], None],
+        run: Command | None = None,
+        folder: Path | None = None,
+        wait: float | None = None,
+    ) -> int:
+        command, place = run or self.victim.run, folder or self.folder
         pid = os.fork()
         if pid == 0:
-            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # noqa: PTH123
+            with (
+                open(os.devnull, "w") as nowhere,
+                contextlib.redirect_stdout(nowhere),
+                contextlib.redirect_stderr(nowhere),
+            ):
                 prepare()
                 try:
-                    self.victim.run(self.folder)
+                    command(place)
                     status = 0
                 except BaseException as error:
                     Path(f"{self.folder}.error").write_text(repr(error))
@@ -140,7 +163,7 @@ class _Attacked:
         # What is wrong with the folder as it was left, and with what the same command then makes of it.
         wrong = []
         try:
-            if not self.victim.settles and (state := _state(self.folder)) not in self.states:
+            if not self.victim.timed and (state := _state(self.folder)) not in self.states:
                 wrong.append(f"{where}: a state that no run goes through: {state[:300]}")
             for manifest in self.folder.rglob(MANIFEST):
                 check_sealed(manifest.parent)

@@ -8,13 +8,13 @@ import pytest
 
 from carrylens import folders
 from torture.kills import Victim, kill_at_every_call
-from torture.victims import QUICK, victims
+from torture.victims import QUICK, VICTIMS
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_kill_leaves_the_old_state_or_the_new(name: str, tmp_path: Path) -> None:
-    tally = kill_at_every_call(victims()[name], tmp_path)
+    tally = kill_at_every_call(VICTIMS[name], tmp_path)
     assert tally.wrong == []
     assert tally.kills >= 10
 

@@ -2,45 +2,47 @@
 
 Takes  nothing.
 Gives  for each command a `Victim`: the folder before, and the command.
+
+Imports of PyTorch are inside: a process that has it is slow to fork, and many victims do without.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 from pathlib import Path
 
-from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.planted.dials import describe
-from carrylens.arithmetic.planted.planting import plant
-from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.training_plans import plan_for
 from carrylens.benchmark.saved_results import SavedResults
-from carrylens.cli import app
 from carrylens.errors import CarryLensError
 from carrylens.folders import MANIFEST
 from carrylens.interventions.store import Store
 from carrylens.steps import finish, is_done
-from carrylens.training.run import prepare_folder
-from carrylens.workflow.training import train_model
 from torture.kills import Command, Victim
-from training.quiet import Quiet
 
 TRAINED = "add_d1_l1_h1_w6_t20_s1"
 
 
-def planted(folder: Path) -> None:
-    """A one-digit adder in `folder/model`."""
-    plant(describe(Operation.ADD, 1)).save(folder / "model")
-
-
-def calling(*words: str, inside: str = "") -> Command:
-    """The command line with these words, run in the folder, or in one inside of it."""
+def planting(operation: str) -> Command:
+    """A one-digit model in `folder/model`."""
 
     def run(folder: Path) -> None:
+        from carrylens.arithmetic.planted.dials import describe
+        from carrylens.arithmetic.planted.planting import plant
+        from carrylens.arithmetic.questions import Operation
+
+        plant(describe(Operation(operation), 1)).save(folder / "model")
+
+    return run
+
+
+def calling(*words: str) -> Command:
+    """The command line with these words, run in the folder."""
+
+    def run(folder: Path) -> None:
+        from carrylens.cli import app
+
         os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
-        os.chdir(folder / inside)
+        os.chdir(folder)
         with contextlib.suppress(SystemExit):
             app(list(words), standalone_mode=False)
 
@@ -51,10 +53,8 @@ def after(*commands: Command) -> Command:
     """All of these, one after the other."""
 
     def run(folder: Path) -> None:
-        before = Path.cwd()
         for command in commands:
             command(folder)
-        os.chdir(before)
 
     return run
 
@@ -64,6 +64,12 @@ def _nothing(_: Path) -> None:
 
 
 def _train(folder: Path) -> None:
+    from carrylens.arithmetic.model_names import ModelName
+    from carrylens.arithmetic.training_plans import plan_for
+    from carrylens.training.run import prepare_folder
+    from carrylens.workflow.training import train_model
+    from training.quiet import Quiet
+
     place = folder / TRAINED
     if (place / MANIFEST).exists():
         with contextlib.suppress(CarryLensError):
@@ -75,19 +81,17 @@ def _train(folder: Path) -> None:
 
 def _steps(folder: Path) -> None:
     for at in range(3):
+        names = ("page.html",) if at == 1 else (f"a{at}.json", "b.json")
         if not is_done(folder, f"step {at}", {"of": at}):
-            finish(
-                folder,
-                f"step {at}",
-                {"of": at},
-                {f"a{at}.json": b"[1]", "b.json"[at == 1 :]: b"%d" % at},
-                sealed=at != 1,
-            )
+            finish(folder, f"step {at}", {"of": at}, dict.fromkeys(names, b"%d" % at), sealed=at != 1)
 
 
 def _results(folder: Path) -> None:
+    def result(at: int) -> dict[str, int]:
+        return {"is": at}
+
     for at in range(3):
-        assert SavedResults(folder).once(f"result {at}", {"of": at}, lambda at=at: {"is": at}) == {"is": at}
+        assert SavedResults(folder).once(f"result {at}", {"of": at}, lambda at=at: result(at)) == result(at)
 
 
 def _store(folder: Path) -> None:
@@ -102,28 +106,28 @@ def _store(folder: Path) -> None:
         path.unlink()
 
 
-@functools.cache
-def victims() -> dict[str, Victim]:
-    """By name; the first ones are quick."""
-    judged = after(planted, calling("map", "model", "--quick"), calling("judge", "model"))
-    every = [
-        Victim("plant", _nothing, planted),
-        Victim("plant over another", after(planted), lambda f: plant(describe(Operation.SUB, 1)).save(f / "model")),
+_PLANT = planting("add")
+_MAPPED = after(_PLANT, calling("map", "model", "--quick"))
+_JUDGED = after(_MAPPED, calling("judge", "model"))
+VICTIMS = {
+    victim.name: victim
+    for victim in (
         Victim("steps", _nothing, _steps),
         Victim("benchmark's results", _nothing, _results),
-        Victim("train", _nothing, _train, frozenset({"training.jsonl"})),
-        Victim("test", planted, calling("test", "model", "--save", "--questions", "40", "--per-class", "3")),
-        Victim("judge", after(planted, calling("map", "model", "--quick")), calling("judge", "model")),
-        Victim("report", judged, calling("report", "model")),
-        Victim("explore", judged, calling("explore", "model")),
         Victim("store", _nothing, _store),
-        Victim("align", planted, calling("align", "model", "--quick")),
-        Victim("map", planted, calling("map", "model", "--quick")),
-        Victim("map again", judged, calling("map", "model", "--quick", "--restart")),
-        Victim("battery", planted, calling("battery", "model", "--quick")),
-        Victim("explain", planted, calling("explain", "model", "--quick")),
-    ]
-    return {victim.name: victim for victim in every}
-
-
-QUICK = ("plant", "plant over another", "steps", "benchmark's results", "train", "judge")
+        Victim("judge", _MAPPED, calling("judge", "model")),
+        Victim("report", _JUDGED, calling("report", "model")),
+        Victim("plant", _nothing, _PLANT, torch=True),
+        Victim("plant over another", planting("sub"), _PLANT, torch=True),
+        Victim("train", _nothing, _train, frozenset({"training.jsonl"}), torch=True),
+        Victim("test", _PLANT, calling("test", "model", "--save", "--questions", "40", "--per-class", "3"), torch=True),
+        Victim("explore", _JUDGED, calling("explore", "model", "--out", "explore.html"), torch=True),
+        Victim("align", _PLANT, calling("align", "model", "--quick"), torch=True),
+        Victim("map", _PLANT, calling("map", "model", "--quick"), torch=True),
+        Victim("map again", _JUDGED, calling("map", "model", "--quick", "--restart"), torch=True),
+        Victim("battery", _PLANT, calling("battery", "model", "--quick"), torch=True),
+        Victim("explain", _PLANT, calling("explain", "model", "--quick"), torch=True),
+    )
+}
+"""By name; those that do without PyTorch come first."""
+QUICK = ("steps", "benchmark's results", "judge", "plant over another", "train")
