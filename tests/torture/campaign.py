@@ -21,7 +21,7 @@ from pathlib import Path
 from torture.kills import KillTally, kill_at_every_call, kill_at_random
 from torture.victims import VICTIMS
 
-PARTS = ("kills", "random kills", "inputs", "corruption")
+PARTS = ("kills", "random kills", "inputs", "models", "corruption")
 Until = float
 """When to stop, by the clock that only goes forward."""
 
@@ -73,6 +73,24 @@ def inputs(until: Until, given: argparse.Namespace) -> list[str]:
         wrong += [f"{name}: {each}" for each in tally.wrong]
         total += tally.tried
     say(f"all readers: {total} inputs, {len(wrong)} wrong")
+    return wrong
+
+
+def models(until: Until, _: argparse.Namespace) -> list[str]:
+    """Every command on every model that comes with carrylens."""
+    from carrylens.arithmetic.zoo.sources import shipped_names
+    from torture.shipped_commands import commands, run_commands
+
+    wrong: list[str] = []
+    n_models = n_commands = 0
+    for name in shipped_names():
+        if time.monotonic() > until:
+            break
+        with tempfile.TemporaryDirectory() as place:
+            os.environ["XDG_CACHE_HOME"] = place
+            wrong += run_commands(name, Path(place))
+        n_models, n_commands = n_models + 1, n_commands + len(commands(name))
+    say(f"all models: {n_models} models, {n_commands} commands, {len(wrong)} wrong")
     return wrong
 
 

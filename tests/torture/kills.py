@@ -140,7 +140,7 @@ class _Attacked:
         pid = os.fork()
         if pid == 0:
             with (
-                open(os.devnull, "w") as nowhere,
+                Path(os.devnull).open("w") as nowhere,
                 contextlib.redirect_stdout(nowhere),
                 contextlib.redirect_stderr(nowhere),
             ):
