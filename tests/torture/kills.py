@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import json
 import math
 import os
@@ -65,7 +66,8 @@ def kill_at_every_call(
     """Kill the command at each of its calls, or at those given by number, as long as there is time."""
     attacked, tally = _Attacked(victim, root), KillTally()
     tally.calls = len(attacked.calls)
-    for at in range(1, len(attacked.calls) + 1) if calls is None else calls:
+    every = range(1, len(attacked.calls) + 1)
+    for at in every if calls is None else [call for call in calls if call in every]:
         if time.monotonic() > until:
             break
         for half in (False, True) if attacked.calls[at - 1] == "write" else (False,):
@@ -96,10 +98,7 @@ class _Attacked:
     def __init__(self, victim: Victim, root: Path) -> None:
         self.victim, self.before, self.folder = victim, root / "before", root / "folder"
         self.before.mkdir(parents=True)
-        if victim.torch:
-            import torch  # once, not in every process
-
-            torch.set_num_threads(1)
+        _preload(torch=victim.torch)
         assert self._forked(lambda: None, victim.make, self.before) == 0, f"{victim.name} cannot be prepared"
         notes = root / "notes.json"
         self.restore()
@@ -175,6 +174,18 @@ class _Attacked:
             differs = {name for name in after.keys() | self.after.keys() if after.get(name) != self.after.get(name)}
             wrong.append(f"{where}: the command then leaves other files: {sorted(differs)}")
         return wrong
+
+
+def _preload(*, torch: bool) -> None:
+    # Once, and not in every process: to import takes longer than most commands.
+    modules = ["carrylens.cli", "carrylens.workflow.judging", "carrylens.report.terminal.claims"]
+    if torch:
+        modules += ["carrylens.workflow.explaining", "carrylens.workflow.aligning", "carrylens.workflow.training"]
+        modules += ["carrylens.arithmetic.planted.planting", "carrylens.report.page.headline"]
+    for name in modules:
+        importlib.import_module(name)
+    if torch:
+        importlib.import_module("torch").set_num_threads(1)
 
 
 def _state(folder: Path) -> str:

@@ -14,9 +14,10 @@ from torture.victims import QUICK, VICTIMS
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_kill_leaves_the_old_state_or_the_new(name: str, tmp_path: Path) -> None:
-    tally = kill_at_every_call(VICTIMS[name], tmp_path)
+    calls = range(1, 400, 4) if VICTIMS[name].torch else None  # `make torture` has all
+    tally = kill_at_every_call(VICTIMS[name], tmp_path, calls)
     assert tally.wrong == []
-    assert tally.kills >= 10
+    assert tally.kills >= 5
 
 
 def test_a_seal_of_files_one_by_one_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

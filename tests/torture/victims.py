@@ -116,7 +116,7 @@ VICTIMS = {
         Victim("benchmark's results", _nothing, _results),
         Victim("store", _nothing, _store),
         Victim("judge", _MAPPED, calling("judge", "model")),
-        Victim("report", _JUDGED, calling("report", "model")),
+        Victim("report", _JUDGED, calling("report", "model"), torch=True),
         Victim("plant", _nothing, _PLANT, torch=True),
         Victim("plant over another", planting("sub"), _PLANT, torch=True),
         Victim("train", _nothing, _train, frozenset({"training.jsonl"}), torch=True),
