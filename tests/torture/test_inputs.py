@@ -1,4 +1,4 @@
-"""Malformed inputs: a result or one clear line, never a traceback or a hang. `make torture` tries a hundred thousand."""
+"""Malformed inputs: a result or one clear line, no traceback, no hang. `make torture` tries a hundred thousand."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from carrylens.interventions.store import Store
 from carrylens.steps import finish, is_done
 from torture.kills import Command, Victim
 
-TRAINED = "add_d1_l1_h1_w6_t20_s1"
+TRAINED = "add_d1_l1_h1_w6_t4_s1"
 
 
 def planting(operation: str) -> Command:
