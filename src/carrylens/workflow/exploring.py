@@ -8,7 +8,6 @@ Never  measures: a map and claims are shown where they were saved for these very
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from carrylens.arithmetic.task import find_task
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.claims.judgement import CLAIMS
+from carrylens.claims.records import read_claims
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
@@ -25,6 +25,7 @@ from carrylens.explorer.page import explorer_page
 from carrylens.explorer.page_data import Explored
 from carrylens.files import write_whole
 from carrylens.model.source import ModelSource
+from carrylens.steps import read_made
 from carrylens.workflow.reading import PAGE
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def explore_source(
         source.task,
         source.name,
         map=found,
-        claims=_saved_claims(source, places) if found else {},
+        claims=_saved_claims(source, found, places) if found else {},
         sha256=source.sha256,
         has_report=has_report or (places[0] / PAGE).is_file(),
         half=half,
@@ -107,12 +108,10 @@ def _saved_map(source: ModelSource, places: Sequence[Path]) -> NodeMap | None:
     return None
 
 
-def _saved_claims(source: ModelSource, places: Sequence[Path]) -> dict[str, Any]:
+def _saved_claims(source: ModelSource, found: NodeMap, places: Sequence[Path]) -> dict[str, Any]:
     for place in places:
-        try:
-            given = json.loads((place / CLAIMS).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(given, dict) and given.get("model") == source.name:
+        content = read_made(place, CLAIMS, f"carrylens judge {place}")
+        given = {} if content is None else read_claims(content, str(place / CLAIMS))
+        if given.get("model") == source.name and given.get("map_sha256", found.sha256) == found.sha256:
             return given
     return {}

@@ -26,8 +26,7 @@ from carrylens.discovery.alignment.aligner import Aligner, AlignSettings
 from carrylens.discovery.alignment.contest import Contest, ContestModel
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
-from carrylens.folders import MANIFEST, add_sealed
+from carrylens.folders import add_sealed
 from carrylens.tasks.samplers import population_of
 from carrylens.workflow.analysis import Analysis
 
@@ -54,7 +53,7 @@ def settle_source(
         mine, found = contest.more(stated, mine, found)
         judged = run_judgement(found)
     path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
-    _save(path, found)
+    add_sealed(path.parent, {path.name: found.to_json()})
     return path, found, judged
 
 
@@ -118,12 +117,3 @@ def _contest(analysis: Analysis) -> Contest:
 
 def _is_open_for_want_of_questions(judged: RunJudgement) -> bool:
     return judged.verdict is RunVerdict.NOT_SETTLED and any(each.more_questions for each in judged.open)
-
-
-def _save(path: Path, found: MeasuredAlignment) -> None:
-    folder, content = path.parent, found.to_json()
-    folder.mkdir(parents=True, exist_ok=True)
-    if (folder / MANIFEST).exists():
-        add_sealed(folder, {path.name: content})
-    else:
-        write_whole(path, content)

@@ -25,7 +25,7 @@ from carrylens.arithmetic.zoo.exam_record import TEST, meets_bar
 from carrylens.arithmetic.zoo.model_facts import CARD
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
-from carrylens.files import cache_home, read_whole, write_whole
+from carrylens.files import cache_home, make_folder, read_whole, write_whole
 from carrylens.folders import MANIFEST, add_sealed, check_sealed
 from carrylens.json_records import Schema, to_text
 from carrylens.model.source import ModelSource
@@ -129,13 +129,7 @@ class Exam:
 
     def keep(self) -> None:
         """Keep the counts so far, for the next call to go on from."""
-        try:
-            self._kept.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise CarryLensError(
-                f"{self._kept.parent} cannot be made: {reason}. Set XDG_CACHE_HOME to a folder that can be written."
-            ) from error
+        make_folder(self._kept.parent, "Set XDG_CACHE_HOME to a folder that can be written.")
         write_whole(self._kept, to_text(KeptExam.of(self.results)).encode())
 
     def forget(self) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from carrylens.alignment import Alignment
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
-from carrylens.files import read_whole
+from carrylens.folders import read_checked
 from carrylens.json_records import Schema, to_text
 
 ALIGNMENT = "alignment.json"
@@ -115,7 +116,7 @@ class _Record(Struct, frozen=True):
     model: str
     sha256: str
     hypothesis: str
-    alignment: dict[str, object]
+    alignment: dict[str, Any]
     rates: JointRates
     drawn: DrawnFrom
     rivals: tuple[RivalRates, ...] = ()
@@ -151,7 +152,7 @@ class MeasuredAlignment:
 
     def to_json(self) -> bytes:
         """The bytes of `alignment.json`."""
-        sites = Schema(dict[str, object], "alignment", "").decode(self.alignment.to_json(), ALIGNMENT)
+        sites = Schema(dict[str, Any], "alignment", "").decode(self.alignment.to_json(), ALIGNMENT)
         record = _Record(
             self.model,
             self.sha256,
@@ -191,4 +192,5 @@ class MeasuredAlignment:
 
 def read_alignment(path: Path) -> MeasuredAlignment:
     """The alignment in a file."""
-    return MeasuredAlignment.from_json(read_whole(path, "Align the model first: carrylens settle MODEL."), str(path))
+    content, _ = read_checked(path, "Align the model first: carrylens settle MODEL.")
+    return MeasuredAlignment.from_json(content, str(path))
