@@ -20,6 +20,7 @@ from importlib.resources import files
 from typing import Any
 
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.explorer.packed import checksum
 from carrylens.explorer.page_data import Explored, page_data
 from carrylens.report.kind_styles import kind_rules
 from carrylens.tasks.variables import VariableKind
@@ -42,11 +43,13 @@ def explorer_page(explored: Explored) -> str:
 def page_of_data(data: Mapping[str, Any], kinds: tuple[VariableKind, ...]) -> str:
     """The page that holds these data."""
     engine, view, style = script(ENGINE, "engine"), script(VIEW, "view"), _asset("explore.css") + kind_rules(kinds)
+    content = embedded(data)
     parts = {
         "policy": _policy([engine, view], [style]),
         "title": html.escape(f"{data['name']}: explore"),
         "style": style,
-        "data": embedded(data),
+        "data": content,
+        "sum": str(checksum(content)),
         "engine": engine,
         "view": view,
     }
@@ -94,7 +97,7 @@ def _hash(text: str) -> str:
 
 
 def _kinds(explored: Explored) -> tuple[VariableKind, ...]:
-    families = explored.task.causal.families
+    families = explored.causal.families
     return tuple(dict.fromkeys(family.kind for family in families))
 
 
