@@ -46,7 +46,7 @@ def test_weighted_sums_are_always_right(operation: Operation, n_carries: int | N
 def test_nothing_is_left_of_the_cascade_where_all_carries_are_weighed() -> None:
     names = {variable.name for variable in rivals.weighted_sum(Operation.ADD, 3).by_variable}
     assert names == {"SA", "WS", "SGN", "A"}
-    with pytest.raises(CarryLensError, match="Give 1 to 3"):
+    with pytest.raises(CarryLensError, match=r"^4 .*\b3\b"):
         rivals.weighted_sum(Operation.ADD, 3, 4)
 
 
