@@ -133,6 +133,8 @@ def test_a_file_that_holds_no_method_is_refused(tmp_path: Path, content: str, na
         (["--seeds", "1"], ["1 seeds"]),
         (["--controls", "--json", "--markdown"], ["--json", "--markdown"]),
         (["--controls", "--fit"], ["--controls", "--fit"]),
+        (["--likeness", "--fit"], ["--likeness", "--fit"]),
+        (["--likeness", "--leaderboard", "x"], ["--leaderboard", "--likeness"]),
         (["--svg", "x.svg"], ["--svg", "--controls"]),
         (["--controls", "--leaderboard", "x"], ["--leaderboard", "--controls"]),
     ],
