@@ -50,6 +50,9 @@ def benchmark_command(
     likeness: Annotated[
         bool, typer.Option("--likeness", help="Planted, aligned and freely trained models side by side, instead.")
     ] = False,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes, of one thread each; with more than 1, give --out.")
+    ] = 1,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
     svg: Annotated[
@@ -74,14 +77,18 @@ def benchmark_command(
     elif likeness:
         _likeness(chosen, threads, as_json, as_markdown, svg)
     else:
-        _benchmark(chosen, threads, as_json, leaderboard)
+        _benchmark(chosen, threads, workers, as_json, leaderboard)
 
 
-def _benchmark(chosen: BenchmarkChoice, threads: int, as_json: bool, folder: Path | None) -> None:
+def _benchmark(chosen: BenchmarkChoice, threads: int, workers: int, as_json: bool, folder: Path | None) -> None:
     from carrylens.report.terminal.leaderboard import leaderboard_text
     from carrylens.workflow.benchmarking import benchmark_run, run_leaderboard, run_methods, write_leaderboard
 
     with Watch(1, "benchmark") as watch:
+        if workers > 1:
+            from carrylens.workflow.benchmark_workers import fill_results
+
+            fill_results(chosen, workers, _Say(watch, chosen.out))
         run = benchmark_run(chosen, _Say(watch, chosen.out), threads)
         records = []
         for record in run_methods(run):
@@ -177,7 +184,11 @@ def _command() -> str:
     import sys
 
     given = iter(sys.argv[1:])
-    kept = [word for word in given if word not in ("--out", "--threads", "--leaderboard") or not next(given, True)]
+    kept = [
+        word
+        for word in given
+        if word not in ("--out", "--threads", "--workers", "--leaderboard") or not next(given, True)
+    ]
     return shlex.join(["carrylens", *kept])
 
 
