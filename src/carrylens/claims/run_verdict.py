@@ -9,8 +9,9 @@ Never  says `runs` of a model that one of three things speaks against: carriers,
 2. Jointly: the lower bounds of interchange and of scrubbing are at least LEAST.
 3. No part of the questions surely fails, and every rival is surely worse.
 
-`runs` if all of that holds. `does not run` if the model surely gives other answers than the algorithm, if nothing carries
-some required family, or if it surely falls short where a rival that excludes it surely does not. `runs in part` if something surely falls short. Else `not settled`.
+`runs` if all of that holds. `does not run` if the model surely gives other answers than the algorithm, if nothing
+carries some required family, or if it surely falls short where a rival that excludes it surely does not. `runs in part`
+if something surely falls short. Else `not settled`.
 """
 
 from __future__ import annotations
@@ -213,7 +214,9 @@ def _open(found: MeasuredAlignment, standings: Sequence[RivalStanding]) -> Itera
     for name, rate in (("Joint interchange", rates.interchange), ("Scrubbing", rates.scrubbed)):
         low, high = rate.interval_at(sure)
         if low < LEAST <= high:
-            yield OpenPoint(f"{name} {rate.value:.3f} ({low:.3f} to {high:.3f}) may be above or below {LEAST}.", command, True)
+            yield OpenPoint(
+                f"{name} {rate.value:.3f} ({low:.3f} to {high:.3f}) may be above or below {LEAST}.", command, True
+            )
     for each in rates.carriers:
         low, high = each.hit.interval_at(sure)
         if low < LEAST <= high or (low >= LEAST and not is_whole(each, sure)):

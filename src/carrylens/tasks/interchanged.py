@@ -35,9 +35,7 @@ class Taken:
         return not self.outputs or output in self.outputs
 
 
-def interchanged_outputs(
-    model: CausalModel, base: Batch, taken: Sequence[Taken], *, fed_back: bool = False
-) -> Columns:
+def interchanged_outputs(model: CausalModel, base: Batch, taken: Sequence[Taken], *, fed_back: bool = False) -> Columns:
     """The outputs for each row of `base` with what it takes: axes [batch, output]; see `interchanged_values`."""
     values = interchanged_values(model, base, taken, fed_back=fed_back)
     return np.stack([values[output][output] for output in model.outputs], axis=1)

@@ -50,7 +50,7 @@ def settle_source(
     while _is_open_for_want_of_questions(judged) and found.looks < MOST_LOOKS:
         if time.monotonic() - began > budget / 2:  # the next look takes twice as long as the last
             break
-        mine, found = contest.more(stated, mine, found)
+        mine, found = contest.more(mine, found)
         judged = run_judgement(found)
     path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
     add_sealed(path.parent, {path.name: found.to_json()})
