@@ -18,6 +18,7 @@ from importlib.resources import files
 from typing import Any
 
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.explorer.packed import checksum
 from carrylens.explorer.page_data import Explored, page_data
 from carrylens.report.kind_styles import kind_rules
 from carrylens.report.page.elements import page_policy
@@ -41,11 +42,13 @@ def explorer_page(explored: Explored) -> str:
 def page_of_data(data: Mapping[str, Any], kinds: tuple[VariableKind, ...]) -> str:
     """The page that holds these data."""
     engine, view, style = script(ENGINE, "engine"), script(VIEW, "view"), _asset("explore.css") + kind_rules(kinds)
+    content = embedded(data)
     parts = {
         "policy": page_policy([engine, view], [style], _MORE),
         "title": html.escape(f"{data['name']}: explore"),
         "style": style,
-        "data": embedded(data),
+        "data": content,
+        "sum": str(checksum(content)),
         "engine": engine,
         "view": view,
     }
@@ -77,7 +80,7 @@ _MORE = ("worker-src blob:", "require-trusted-types-for 'script'", "trusted-type
 
 
 def _kinds(explored: Explored) -> tuple[VariableKind, ...]:
-    families = explored.task.causal.families
+    families = explored.causal.families
     return tuple(dict.fromkeys(family.kind for family in families))
 
 
