@@ -25,9 +25,9 @@ from carrylens.discovery.worked_examples import work_questions
 from carrylens.discovery.worked_record import WORKED
 from carrylens.errors import CarryLensError
 from carrylens.explorer.model_record import fits_a_page
+from carrylens.files import working
 from carrylens.folders import add_sealed
 from carrylens.json_records import to_text
-from carrylens.locks import working
 from carrylens.report.page.saved import Saved
 from carrylens.steps import finish, is_done, read_made
 from carrylens.tasks.batches import Batch
