@@ -47,7 +47,7 @@ def likeness_figure(found: Sequence[Likeness]) -> Figure:
 
 
 def _draw_hits(panel: Axes, hits: Sequence[float], colour: str) -> None:
-    panel.hist(hits, bins=_BINS, weights=np.full(len(hits), 1 / max(1, len(hits))), color=colour)
+    panel.hist(hits, bins=_BINS.tolist(), weights=np.full(len(hits), 1 / max(1, len(hits))), color=colour)
     panel.set_ylim(0, 1)
     panel.set_xlim(LEAST_HIT, 1.0)
     panel.grid(visible=True, linewidth=0.3)

@@ -89,8 +89,8 @@ def _joint_because(joint: RunJudgement, claims: Mapping[str, Any]) -> str:
     count, scrubbed = joint.carriers, joint.scrubbed
     stands = "" if scrubbed is None else f", {scrubbed.value:.0%} of answers stand with everything else resampled"
     return (
-        f"{count.supported} of {count.required} required variables have a whole carrier{stands}. One variable at a time, "
-        f"by the map: {_because(claims)}"
+        f"{count.supported} of {count.required} required variables have a whole carrier{stands}. One variable at a "
+        f"time, by the map: {_because(claims)}"
     )
 
 
