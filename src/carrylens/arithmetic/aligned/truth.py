@@ -12,14 +12,10 @@ from collections.abc import Iterable
 from carrylens.alignment import Alignment
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.aligned.named_algorithms import (
-    GATED_TENTHS,
-    named_algorithms,
-    weighted_by_units,
-    weighted_on_some,
-)
+from carrylens.arithmetic.aligned.named_algorithms import named_algorithms, weighted_by_units
 from carrylens.arithmetic.aligned.sites import BINARY_CARRIES, is_held_by
 from carrylens.arithmetic.hypotheses import rival_algorithms
+from carrylens.arithmetic.mixtures import GATED_TENTHS, weighted_on_some
 from carrylens.arithmetic.rivals import weighted_sum
 from carrylens.benchmark.known_truth import KnownTruth, RunVerdict, TrueGroup
 from carrylens.nodes import Node

@@ -24,6 +24,7 @@ from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.benchmark.known_models import DEV, TEST, BenchmarkModel, KnownModel
 from carrylens.benchmark.saved_truth import truth_from_json
 from carrylens.errors import CarryLensError
+from carrylens.folders import read_sealed
 
 ALIGNED_FOLDER = Path(zoo.__file__).parent / "aligned"
 _QUICK = ("add_d3_l2_h3_w72_t3K_s111", "add_d3_l2_h3_w72_t2K_s190")
@@ -49,7 +50,7 @@ def _trained(folder: Path) -> KnownModel:
     task = source.task
     if not isinstance(task, ArithmeticTask):
         raise CarryLensError(f"{folder} holds no model of arithmetic. Remove it from the aligned models.")
-    truth = truth_from_json((folder / TRUTH).read_bytes(), str(folder / TRUTH))
+    truth = truth_from_json(read_sealed(folder, TRUTH), str(folder / TRUTH))
     judged = (hypotheses.usual_for(task), *hypotheses.rivals_for(task))
     names = {each.name for each in judged}  # a truth says more: what every named algorithm deserves
     asked = replace(truth, deserved={name: each for name, each in truth.deserved.items() if name in names})
