@@ -42,7 +42,7 @@ def likeness_figure(found: Sequence[Likeness]) -> Figure:
         row[0].set_title(f"{len(hits):,} nodes of {len(some)} models", fontsize=7.5, loc="left")
         row[1].set_ylabel("share of models")
     panels[-1][0].set_xlabel("hit rate of a node under interchange")
-    panels[-1][1].set_xlabel("noise on every weight that 99% of answers stand")
+    panels[-1][1].set_xlabel("weight noise that 99% of answers stand")
     return figure
 
 
