@@ -34,7 +34,7 @@ _OTHER_ANSWERS = 0.95  # a model that surely agrees with the algorithm less ofte
 _SAME_ANSWERS = 0.99
 
 
-class RateRecord(Struct, frozen=True):
+class JointRate(Struct, frozen=True):
     """A rate with its interval, and the population that it is of."""
 
     value: float
@@ -44,7 +44,7 @@ class RateRecord(Struct, frozen=True):
     population: str
 
     @classmethod
-    def of(cls, rate: Rate, population: str) -> RateRecord:
+    def of(cls, rate: Rate, population: str) -> JointRate:
         """The record of a rate."""
         low, high = rate.interval
         return cls(round(rate.value, 4), round(low, 4), round(high, 4), rate.n, population)
@@ -86,8 +86,8 @@ class RunJudgement(Struct, frozen=True):
     hypothesis: str
     verdict: RunVerdict
     carriers: CarrierCount
-    joint_interchange: RateRecord | None
-    scrubbed: RateRecord | None
+    joint_interchange: JointRate | None
+    scrubbed: JointRate | None
     worst_output: str | None
     form: str | None
     deviations: tuple[DeviationNote, ...]
@@ -119,8 +119,8 @@ def run_judgement(found: MeasuredAlignment) -> RunJudgement:
         carriers=CarrierCount(
             sum(is_whole(each, confidence_at(found.looks)) for each in rates.carriers), len(rates.carriers)
         ),
-        joint_interchange=RateRecord.of(rates.interchange, population),
-        scrubbed=RateRecord.of(rates.scrubbed, population),
+        joint_interchange=JointRate.of(rates.interchange, population),
+        scrubbed=JointRate.of(rates.scrubbed, population),
         worst_output=None if worst is None else f"{worst[0]} {worst[1].value:.2f}",
         form=None if found.alignment.algorithm == found.hypothesis else found.alignment.algorithm,
         deviations=tuple(_deviations(found)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from carrylens.claims.run_verdict import RateRecord, RunJudgement
+from carrylens.claims.run_verdict import JointRate, RunJudgement
 from carrylens.claims.verdicts import RunVerdict
 
 _SHOWN = 6  # of deviations and open points
@@ -54,5 +54,5 @@ def _some(label: str, said: list[str]) -> Iterator[str]:
         yield f"  {label}{len(said) - _SHOWN} more; --json lists all."
 
 
-def _share(rate: RateRecord) -> str:
+def _share(rate: JointRate) -> str:
     return f"{rate.value:.3f} ({rate.low:.3f} to {rate.high:.3f}) of {rate.n:,} {rate.population} rows"
