@@ -44,6 +44,14 @@ def cache_home() -> Path:
         return Path(tempfile.gettempdir()) / f"carrylens-{os.getuid()}"
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those it lies in, or say why not."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CarryLensError(f"{folder} cannot be made ({error.strerror or error}). Give another folder.") from error
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Put `content` at `path` in one step: whoever looks sees all of it or what was there before."""
     path = Path(os.path.realpath(path))  # a link stays a link: what it points to is replaced

@@ -125,3 +125,42 @@ def test_a_saved_test_says_how_many_failures_it_keeps(folder: Path) -> None:
     list(exam.sit())
     record = exam.record()
     assert record["parts"][0]["failed"] > record["most_failures_kept"] == len(record["parts"][0]["failures"])
+
+
+def test_every_question_is_asked_once_and_from_where_it_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrylens.training.exam.CHUNK", 3000)
+    sit = Exam.sit
+
+    def stopped(exam: Exam) -> object:
+        yield next(iter(sit(exam)))
+        exam.keep()
+        raise KeyboardInterrupt
+
+    command = ["test", str(folder), "--exhaustive", "--save", "--threads", "1", "--json"]
+    with monkeypatch.context() as patched:
+        patched.setattr(Exam, "sit", stopped)
+        CliRunner().invoke(app, command)
+    assert kept(folder) == [3000]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1, "weights that were not trained are wrong on some"
+    said = json.loads((folder / "exhaustive.json").read_text())
+    assert [(part["name"], part["asked"]) for part in said["parts"]] == [("every question", 10_000)]
+    assert said["meets_bar"] is False
+    assert not (folder / "test.json").exists()
+
+
+def test_a_planted_circuit_is_the_specification(tmp_path: Path) -> None:
+    assert CliRunner().invoke(app, ["plant", "mix", "--digits", "2", "--out", str(tmp_path / "it")]).exit_code == 0
+    result = CliRunner().invoke(app, ["test", str(tmp_path / "it"), "--exhaustive", "--threads", "1", "--json"])
+    assert result.exit_code == 0, result.output
+    parts = json.loads(result.stdout)["parts"]
+    assert [(part["operation"], part["asked"], part["failed"]) for part in parts] == [
+        ("add", 10_000, 0),
+        ("sub", 10_000, 0),
+    ]
+
+
+@pytest.mark.parametrize("extra", [["--of", "natural=10"], []])
+def test_more_questions_than_can_be_asked_are_refused(extra: list[str]) -> None:
+    result = CliRunner().invoke(app, ["test", "add_d6_l2_h3_w96_t2K_s1", "--exhaustive", *extra])
+    assert isinstance(result.exception, CarryLensError)

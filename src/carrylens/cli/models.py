@@ -115,6 +115,9 @@ def exam_command(
             help="How many of one population instead, such as enriched=400000 or enriched:add=1000000. Repeatable.",
         ),
     ] = None,
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="Instead: every question there is, for models of few digits.")
+    ] = False,
     save: Annotated[bool, typer.Option("--save", help="Write test.json and the model card into the folder.")] = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
@@ -125,11 +128,20 @@ def exam_command(
     Evaluates it on the natural, paper and enriched populations, every class and every exact depth. Exit status 1 if the
     model misses the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each
     operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there.
+
+    With --exhaustive it is evaluated on every question there is, saved to exhaustive.json: right on all of them, the
+    model is the specification. Exit status 1 if it is wrong on one.
     """
     from carrylens.report.terminal.exam import exam_lines
-    from carrylens.workflow.testing import start_exam
+    from carrylens.workflow.testing import start_exam, start_exhaustive
 
-    exam = start_exam(model, questions, per_class, device, threads, of or ())
+    if exhaustive and of:
+        raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
+    exam = (
+        start_exhaustive(model, device, threads)
+        if exhaustive
+        else start_exam(model, questions, per_class, device, threads, of or ())
+    )
     if exam.note is not None:
         print_note(exam.note)
     if save:
@@ -150,7 +162,7 @@ def exam_command(
     if not_saved is not None:
         raise not_saved
     exam.forget()
-    if record["meets_bar"] is False:
+    if record["meets_bar"] is False or (exhaustive and any(part["failed"] for part in record["parts"])):
         raise typer.Exit(1)
 
 

@@ -79,6 +79,17 @@ def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Membe
     return members
 
 
+def family_folders(given: Sequence[str]) -> list[str]:
+    """The models that are meant: a folder of folders of models, as family run makes it, stands for those in it."""
+    found: list[str] = []
+    for each in given:
+        here = Path(each)
+        inside = sorted(path.parent for path in here.glob(f"*/{WEIGHTS}")) if here.is_dir() else []
+        is_model = any((here / name).exists() for name in (WEIGHTS, "model.pth", MAP))
+        found += [str(path) for path in inside] if inside and not is_model else [each]
+    return found
+
+
 def page_of_saved(saved: Saved, folder: Path) -> bytes:
     """The page about a model, to stand in `folder`, with the questions behind its facts drawn again."""
     explorer = EXPLORER if (folder / EXPLORER).is_file() else ""

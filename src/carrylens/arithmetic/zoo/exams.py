@@ -18,10 +18,10 @@ from typing import Any
 import msgspec
 
 from carrylens.arithmetic.exam_counts import parse_counts
-from carrylens.arithmetic.exam_parts import exam_parts
+from carrylens.arithmetic.exam_parts import every_parts, exam_parts
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import card_of
-from carrylens.arithmetic.zoo.exam_record import TEST, meets_bar
+from carrylens.arithmetic.zoo.exam_record import EXHAUSTIVE, TEST, meets_bar
 from carrylens.arithmetic.zoo.model_facts import CARD
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
@@ -67,6 +67,14 @@ def _hash(results: Sequence[PartResult]) -> str:
     return hashlib.sha256(to_text(results).encode()).hexdigest()
 
 
+def _task_of(found: ModelSource) -> ArithmeticTask:
+    if not isinstance(found.task, ArithmeticTask):
+        raise CarryLensError(
+            f"{found.given!r} is for {found.task.name!r}, which has no test here. Give a model that adds."
+        )
+    return found.task
+
+
 @dataclass
 class Exam:
     """One model's test under way."""
@@ -79,18 +87,28 @@ class Exam:
     results: list[PartResult]
     note: str | None = None
     """What a person is to be told before the test goes on."""
+    is_exhaustive: bool = False
+    """Whether it is on every question there is."""
 
     @classmethod
     def start(cls, source: str, per_population: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
         """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
         given, found = parse_counts(of), find_source(source)
-        model, task = found.load(device), found.task
-        if not isinstance(task, ArithmeticTask):
-            raise CarryLensError(f"{source!r} is for {task.name!r}, which has no test here. Give a model that adds.")
-        parts = exam_parts(task, per_population, per_class, of=given)
+        parts = exam_parts(_task_of(found), per_population, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
-        exam = cls(found, task, model, found.sha256, parts, blank_results(parts))
+        return cls._begun(found, parts, device, is_exhaustive=False)
+
+    @classmethod
+    def start_every(cls, source: str, device: str) -> Exam:
+        """The test of the model called `source` on every question there is, from where it was stopped if it was."""
+        found = find_source(source)
+        return cls._begun(found, every_parts(_task_of(found)), device, is_exhaustive=True)
+
+    @classmethod
+    def _begun(cls, found: ModelSource, parts: list[ExamPart], device: str, *, is_exhaustive: bool) -> Exam:
+        exam = cls(found, _task_of(found), found.load(device), found.sha256, parts, blank_results(parts))
+        exam.is_exhaustive = is_exhaustive
         exam._take_up()
         return exam
 
@@ -159,13 +177,13 @@ class Exam:
         return folder
 
     def save(self) -> Path:
-        """Write the test and the model card into the model's folder, and seal it again."""
+        """Write the test into the model's folder, with the card unless it is on every question; seal it again."""
         folder, record = self.folder_to_save(), self.record()
-        contents = {
-            TEST: (to_text(record, indent=1) + "\n").encode(),
-            CARD: card_of(self.source, folder, record).encode(),
-        }
-        add_sealed(folder, contents)
+        content = (to_text(record, indent=1) + "\n").encode()
+        if self.is_exhaustive:
+            add_sealed(folder, {EXHAUSTIVE: content})
+            return folder / EXHAUSTIVE
+        add_sealed(folder, {TEST: content, CARD: card_of(self.source, folder, record).encode()})
         return folder / TEST
 
     @property
