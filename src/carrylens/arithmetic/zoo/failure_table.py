@@ -73,6 +73,11 @@ def published_figures() -> Iterator[FailureRecord]:
                 yield {"model": row["model"], "operation": operation, "loss": float(row["loss"]), **_count(count)}
 
 
+def published_lines() -> dict[str, dict[str, str]]:
+    """The lines of the paper's tables as printed, by model: loss, failures, heads and MLPs used, interval."""
+    return {row["model"]: row for row in _rows("published.csv")}
+
+
 def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[str, Any]]) -> FailureRecord:
     mine = {part["name"]: part for part in parts if part["operation"] == operation}
     targets = [part for part in mine.values() if part["name"] not in POPULATIONS]
