@@ -15,7 +15,7 @@ from carrylens.arithmetic.family.table import FamilyTable, family_table
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.paper.saved import PaperEvidence, SavedModel
 from carrylens.arithmetic.zoo.failure_table import accurate_names, published_lines
-from carrylens.arithmetic.zoo.model_facts import history, model_name, saved_test, training_run
+from carrylens.arithmetic.zoo.model_facts import history, model_name, saved_bar, saved_test, training_run
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.workflow.reading import family_folders, read_members
 
@@ -34,4 +34,4 @@ def paper_evidence(folders: Sequence[str] = (), table: FamilyTable | None = None
 def _saved(folder: Path) -> SavedModel:
     lines, name = history(folder), model_name(folder)
     last = lines[-1] if lines and "step" in lines[-1] else {}
-    return SavedModel(ModelName.parse(str(name)), saved_test(folder), training_run(folder), last)
+    return SavedModel(ModelName.parse(str(name)), saved_test(folder), saved_bar(folder), training_run(folder), last)

@@ -30,13 +30,9 @@ class SavedModel:
 
     name: ModelName
     test: PlainTest | None
+    meets_bar: bool | None
     run: Mapping[str, Any]
     last: Mapping[str, Any]
-
-    @property
-    def meets_bar(self) -> bool | None:
-        """What its test says of the bar."""
-        return None if self.test is None else self.test["meets_bar"]
 
     def parts(self, name: str) -> list[Mapping[str, Any]]:
         """The parts of its test of that name, one for each operation."""
