@@ -6,11 +6,15 @@ Never  leaves half a file, never trusts a file whose hash is another than the on
 
 1. Every file is written beside its place under a name of its own, and flushed to the disk.
 2. Only then does each take its place, `manifest.json` last. Until it is there, the folder is unfinished.
+
+A file may be kept compressed, under its name with `.gz`. Who reads it asks for it by its own name.
 """
 
+import gzip
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,12 +23,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load
 
 from carrylens.errors import CarryLensError
-from carrylens.files import read_whole, write_flushed
+from carrylens.files import LARGEST, read_whole, write_flushed
 from carrylens.json_records import Schema, to_text
 
 MANIFEST = "manifest.json"
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
+ZIPPED = ".gz"
 
 
 def write_sealed(
@@ -61,20 +66,22 @@ def write_sealed(
 def read_sealed(folder: Path, name: str) -> bytes:
     """The bytes of a file, after making sure that they are the ones that were sealed."""
     sealed = _hashes(folder)
-    if name not in sealed:
+    kept = name if name in sealed else f"{name}{ZIPPED}"
+    if kept not in sealed:
         raise CarryLensError(f"{folder / MANIFEST} does not list {name}. Save the model again.")
-    content = _read(folder / name)
-    if _sha256(content) != sealed[name]:
+    content = _read(folder / kept)
+    if _sha256(content) != sealed[kept]:
         raise CarryLensError(
-            f"{folder / name} is not the file that was saved: its hash differs from {MANIFEST}. "
+            f"{folder / kept} is not the file that was saved: its hash differs from {MANIFEST}. "
             "Restore it, or save the model again."
         )
-    return content
+    return content if kept == name else unzipped(content, folder / kept)
 
 
 def is_sealed(folder: Path, name: str) -> bool:
-    """Whether the folder has a file of that name which its manifest lists."""
-    return (folder / name).exists() and (folder / MANIFEST).exists() and name in _hashes(folder)
+    """Whether the folder has a file of that name, compressed or not, which its manifest lists."""
+    kept = [each for each in (name, f"{name}{ZIPPED}") if (folder / each).exists()]
+    return bool(kept) and (folder / MANIFEST).exists() and not _hashes(folder).keys().isdisjoint(kept)
 
 
 def check_sealed(folder: Path) -> tuple[str, ...]:
@@ -85,9 +92,38 @@ def check_sealed(folder: Path) -> tuple[str, ...]:
     return names
 
 
-def add_sealed(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Put `contents` into the folder and list them beside all that is sealed there, which is left as it is."""
-    write_sealed(folder, contents, sealed=_hashes(folder) if (folder / MANIFEST).exists() else {})
+def add_sealed(folder: Path, contents: Mapping[str, bytes], zipped: Collection[str] = ()) -> None:
+    """Put `contents` into the folder and list them beside all that is sealed there, which is left as it is.
+
+    Those named in `zipped` are kept compressed, the same content as the same bytes.
+    """
+    sealed = _hashes(folder) if (folder / MANIFEST).exists() else {}
+    kept = {f"{name}{ZIPPED}" if name in zipped else name: content for name, content in contents.items()}
+    packed = {name: gzip.compress(each, 9, mtime=0) if name not in contents else each for name, each in kept.items()}
+    twins = [name if name in zipped else f"{name}{ZIPPED}" for name in contents]
+    write_sealed(folder, packed, sealed={name: value for name, value in sealed.items() if name not in twins})
+    for twin in twins:  # of an earlier time, kept the other way
+        (folder / twin).unlink(missing_ok=True)
+
+
+def is_zipped(folder: Path, name: str) -> bool:
+    """Whether the folder keeps that file compressed. A plain one beside it that is not sealed is a leftover."""
+    if not (folder / f"{name}{ZIPPED}").exists():
+        return False
+    sealed = _hashes(folder) if (folder / MANIFEST).exists() else {}
+    return not (folder / name).exists() or (f"{name}{ZIPPED}" in sealed and name not in sealed)
+
+
+def unzipped(content: bytes, path: Path) -> bytes:
+    """What a compressed file holds."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        found = unpacker.decompress(content, LARGEST)
+    except (zlib.error, MemoryError) as error:
+        raise CarryLensError(f"{path} cannot be unpacked ({error}). Restore it, or make it again.") from error
+    if not unpacker.eof or unpacker.unused_data:
+        raise CarryLensError(f"{path} is not one whole compressed file. Restore it, or make it again.")
+    return found
 
 
 def check_if_sealed(path: Path, content: bytes, *, must_be_listed: bool = False) -> bool:

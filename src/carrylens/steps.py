@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from carrylens.errors import CarryLensError
 from carrylens.files import read_whole, write_whole
-from carrylens.folders import MANIFEST, add_sealed, check_if_sealed
+from carrylens.folders import MANIFEST, ZIPPED, add_sealed, check_if_sealed, is_zipped, unzipped
 from carrylens.json_records import Schema, to_text
 
 STEPS = "steps.json"
@@ -51,6 +51,8 @@ def read_made(folder: Path, name: str, remedy: str) -> bytes | None:
     command that makes it again. A folder without a manifest has no seal to hold anything to.
     """
     path = folder / name
+    if is_zipped(folder, name):
+        return _read_zipped(folder / f"{name}{ZIPPED}", remedy)
     if not path.exists():
         return None
     content = read_whole(path, f"Write {remedy} to make it again.")
@@ -62,6 +64,13 @@ def read_made(folder: Path, name: str, remedy: str) -> bytes | None:
         f"{path} is not sealed: it was changed or put there by hand, or made by an earlier version. "
         f"Write {remedy} to make it again."
     )
+
+
+def _read_zipped(path: Path, remedy: str) -> bytes:
+    # A file that is kept compressed: where there is a seal, it must be listed.
+    content = read_whole(path, f"Write {remedy} to make it again.")
+    check_if_sealed(path, content, must_be_listed=(path.parent / MANIFEST).exists())
+    return unzipped(content, path)
 
 
 def hash_of_file(path: Path) -> str | None:

@@ -37,7 +37,13 @@ from carrylens.workflow.training import train_model, training_plan
 
 _KEEP_SECONDS = 30.0
 _CHECKPOINT_SECONDS = 15.0
-_NOT_TAKEN = ("map.json", "facts.jsonl", "battery.json", "claims.json")  # what the steps after `test` make themselves
+_NOT_TAKEN = (
+    "map.json",
+    "facts.jsonl",
+    "facts.jsonl.gz",
+    "battery.json",
+    "claims.json",
+)  # what the steps after `test` make themselves
 
 
 @dataclass(frozen=True)
