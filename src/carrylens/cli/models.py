@@ -274,22 +274,34 @@ def losses_command(
 ) -> None:
     """Draw loss curves.
 
-    Of one model: a curve for each answer token, a panel for each operation. Of all shipped models: a panel for each.
+    Of one model: a curve for each answer token, a panel for each operation; of a published one, whose
+    training_loss.json has only the whole loss, that. Of all shipped models: a panel for each.
     """
     from carrylens.arithmetic.zoo import find_model, shipped_names
-    from carrylens.arithmetic.zoo.model_facts import history, model_name
-    from carrylens.report.figures.losses import all_losses_svg, losses_svg
+    from carrylens.arithmetic.zoo.model_facts import history
+    from carrylens.report.figures.losses import all_losses_svg
 
     if model is None:
         picture = all_losses_svg({name: history(find_model(name)) for name in shipped_names()})
     else:
-        folder = find_model(model)
-        lines = history(folder)
-        if not lines:
-            raise CarryLensError(f"{folder} has no training history to draw. Train a model with: carrylens train NAME")
-        picture = losses_svg(str(model_name(folder)), lines)
+        picture = _losses_of(model)
     write_whole(svg, picture.encode())
     print_note(f"Drew {svg}")
+
+
+def _losses_of(model: str) -> str:
+    from carrylens.arithmetic.zoo import find_model
+    from carrylens.arithmetic.zoo.model_facts import history, model_name
+    from carrylens.model.published import published_losses
+    from carrylens.report.figures.losses import losses_svg, step_losses_svg
+
+    folder = find_model(model)
+    name = str(model_name(folder))
+    if lines := history(folder):
+        return losses_svg(name, lines)
+    if losses := published_losses(folder):
+        return step_losses_svg(name, losses)
+    raise CarryLensError(f"{folder} has no training history to draw. Train a model with: carrylens train NAME")
 
 
 def add_commands(app: typer.Typer) -> None:

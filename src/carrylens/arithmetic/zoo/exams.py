@@ -22,10 +22,10 @@ from carrylens.arithmetic.exam_parts import every_parts, exam_parts
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import card_of
 from carrylens.arithmetic.zoo.exam_record import EXHAUSTIVE, TEST, meets_bar
-from carrylens.arithmetic.zoo.model_facts import CARD
+from carrylens.arithmetic.zoo.model_facts import CARD, saved_test
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
-from carrylens.files import cache_home, read_whole, write_whole
+from carrylens.files import cache_home, make_folder, read_whole, write_whole
 from carrylens.folders import MANIFEST, add_sealed, check_sealed
 from carrylens.json_records import Schema, to_text
 from carrylens.model.source import ModelSource
@@ -161,30 +161,28 @@ class Exam:
         self._kept.unlink(missing_ok=True)
 
     def folder_to_save(self) -> Path:
-        """The folder that `save` writes into, or a clear error if it cannot."""
-        folder = self.source.folder
-        if folder is None:
-            raise CarryLensError(
-                f"{self.source.given} is no folder here, so no test can be saved in it. Leave --save out."
-            )
-        if not (folder / MANIFEST).exists():
-            raise CarryLensError(
-                f"{folder} was not saved by carrylens, so no test can be saved in it. Leave --save out."
-            )
-        check_sealed(folder)
+        """The folder that `save` writes into, or a clear error if it cannot.
+
+        Where the model was not saved by carrylens, that is the folder of what else is found out about it.
+        """
+        own = self.source.folder
+        folder = own if own is not None and (own / MANIFEST).exists() else self.source.analysis_folder(None)
+        make_folder(folder)
+        if (folder / MANIFEST).exists():
+            check_sealed(folder)
         if not os.access(folder, os.W_OK):
             raise CarryLensError(f"{folder} cannot be written, so no test can be saved in it. Leave --save out.")
         return folder
 
     def save(self) -> Path:
-        """Write the test into the model's folder, with the card unless it is on every question; seal it again."""
+        """Write the test into a folder, beside the model if it is ours, with its card; seal it again."""
         folder, record = self.folder_to_save(), self.record()
-        content = (to_text(record, indent=1) + "\n").encode()
-        if self.is_exhaustive:
-            add_sealed(folder, {EXHAUSTIVE: content})
-            return folder / EXHAUSTIVE
-        add_sealed(folder, {TEST: content, CARD: card_of(self.source, folder, record).encode()})
-        return folder / TEST
+        file = EXHAUSTIVE if self.is_exhaustive else TEST
+        add_sealed(folder, {file: (to_text(record, indent=1) + "\n").encode()})
+        test = saved_test(folder)
+        if folder == self.source.folder and test is not None and test["sha256"] == self.model_hash:
+            add_sealed(folder, {CARD: card_of(self.source, folder, test).encode()})
+        return folder / file
 
     @property
     def _kept(self) -> Path:

@@ -33,9 +33,17 @@ def shipped_figures() -> Iterator[FailureRecord]:
 
 
 def accurate_names() -> tuple[list[str], dict[str, bool | None]]:
-    """The shipped models that meet the bar of their test; and the others, each with what its test says of the bar."""
+    """Shipped models that meet the bar and came with a map or experiments; the others, each with what its test says.
+
+    Among the others, those that meet the bar were not analysed yet.
+    """
     bars = {name: saved_bar(find_model(name)) for name in shipped_names()}
-    return [name for name, bar in bars.items() if bar], {name: bar for name, bar in bars.items() if not bar}
+    chosen = [name for name, bar in bars.items() if bar and _is_analysed(find_model(name))]
+    return chosen, {name: bar for name, bar in bars.items() if name not in chosen}
+
+
+def _is_analysed(folder: Path) -> bool:
+    return any((folder / name).exists() for name in ("map.json", "battery.json"))
 
 
 def folder_figures(name: ModelName, folder: Path) -> FailureRecord:
