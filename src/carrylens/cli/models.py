@@ -45,6 +45,9 @@ def train_command(
         str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
     ] = None,
     placement: Annotated[str, typer.Option(help="early: into the first layers and heads; late: the last.")] = "early",
+    layout: Annotated[
+        str, typer.Option(help="How questions are written: paper, unsigned (no sign), equals (six letters for =).")
+    ] = "paper",
     aligned: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it came out."),
@@ -63,8 +66,8 @@ def train_command(
     from carrylens.workflow.acceptance import is_unaccepted
     from carrylens.workflow.training import train_model, training_plan
 
-    plan = training_plan(name, recipe, insert, placement, aligned)
-    folder = out or Path("models") / name
+    plan = training_plan(name, recipe, insert, placement, aligned, layout)
+    folder = out or Path("models") / (name if layout == "paper" else f"{name}.{layout}")
     if plan.interchange is not None and resume and is_unaccepted(folder):
         _accept(plan, folder, as_json=as_json)
         return
@@ -137,21 +140,13 @@ def exam_command(
 
     if exhaustive and of:
         raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
-    exam = (
-        start_exhaustive(model, device, threads)
-        if exhaustive
-        else start_exam(model, questions, per_class, device, threads, of or ())
-    )
+    counts = (questions, per_class, device, threads, of or ())
+    exam = start_exhaustive(model, device, threads) if exhaustive else start_exam(model, *counts)
     if exam.note is not None:
         print_note(exam.note)
     if save:
         exam.folder_to_save()  # before hours of questions, not after
-    with Watch(exam.total, exam.source.name) as watch:
-        watch.advance(exam.asked)
-        _sit(exam, watch)
-    if not exam.done:
-        exam.keep()
-        raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
+    _sit(exam)
     not_saved = _save(exam) if save else None
     record = exam.record()
     if as_json:
@@ -166,7 +161,16 @@ def exam_command(
         raise typer.Exit(1)
 
 
-def _sit(exam: Exam, watch: Watch) -> None:
+def _sit(exam: Exam) -> None:
+    with Watch(exam.total, exam.source.name) as watch:
+        watch.advance(exam.asked)
+        _sit_watched(exam, watch)
+    if not exam.done:
+        exam.keep()
+        raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
+
+
+def _sit_watched(exam: Exam, watch: Watch) -> None:
     kept_at, keeps = monotonic(), True
     for count in exam.sit():
         watch.advance(count)

@@ -22,4 +22,4 @@ def start_exam(
 
 def start_exhaustive(source: str, device: str, threads: int) -> Exam:
     """The test of a model on every question there is."""
-    return Exam.start_every(source, device_called(device, threads).type)
+    return Exam.start(source, 0, 0, device_called(device, threads).type, is_exhaustive=True)

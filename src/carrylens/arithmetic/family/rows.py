@@ -28,6 +28,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from carrylens.arithmetic.exam_counts import parse_counts
+from carrylens.arithmetic.layouts import PAPER_LAYOUT, layout_called
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.errors import CarryLensError, quote
 from carrylens.files import read_whole
@@ -45,9 +46,9 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     """One model: how it is made, what it is inserted with, and which steps it is taken through.
 
     `paper` is the paper's model it stands beside. `folder` is what its folder is called, if not as the model: two rows
-    may share a name and differ in where the addition model is put. `seed` draws the questions of its map and its
-    experiments. With `accurate` a model that surely misses the bar goes no further than its test. With `anew` a shipped
-    model is trained again instead of taken as it is.
+    may share a name and differ in where the addition model is put, or in how questions are written (`layout`). `seed`
+    draws the questions of its map and its experiments. With `accurate` a model that surely misses the bar goes no
+    further than its test. With `anew` a shipped model is trained again instead of taken as it is.
     """
 
     model: str
@@ -56,6 +57,7 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     folder: str = ""
     recipe: str = "compact"
     placement: str = "early"
+    layout: str = PAPER_LAYOUT
     steps: tuple[str, ...] = STEP_NAMES
     quick: bool = False
     seed: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] = 0
@@ -74,6 +76,7 @@ class ModelRow(Struct, frozen=True, kw_only=True):
 class _Defaults(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     recipe: str | None = None
     placement: str | None = None
+    layout: str | None = None
     steps: list[str] | None = None
     quick: bool | None = None
     seed: int | None = None
@@ -174,6 +177,7 @@ def _check_row(row: ModelRow, rows: Sequence[ModelRow], source: str) -> None:
         raise CarryLensError(f"{about} has no such step: {quote(unknown[0])}. Write {', '.join(STEP_NAMES)}.")
     if list(row.steps) != [step for step in STEP_NAMES if step in row.steps] or not row.steps:
         raise CarryLensError(f"{about} has its steps in another order than the route's: {', '.join(STEP_NAMES)}.")
+    layout_called(row.layout, name.digits)
     if row.paper is not None:
         ModelName.parse(row.paper)
     try:

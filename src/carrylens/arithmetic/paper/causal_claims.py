@@ -242,12 +242,12 @@ VARIANT_CLAIMS = (
     PaperClaim(
         "App. C",
         "`equals` in place of = does not reduce loss",
-        apart("it is one more token of the question, six letters long there: a layout of its own"),
+        not_yet("no model that reads `equals` is trained", f"carrylens train {_ONE_LAYER} --layout equals"),
     ),
     PaperClaim(
         "App. C",
         "a sign in the answer has no effect on accuracy or algorithm",
-        not_yet("no model without a sign is trained", "carrylens train NAME"),
+        not_yet("no model without a sign is trained", f"carrylens train {_FIVE} --layout unsigned"),
     ),
     PaperClaim("App. C", "2 layers with 2 heads do not reduce loss", _variant("add_d5_l2_h2_w96_t2K_s1")),
     PaperClaim("App. C", "the smallest shape that reduces loss has 2 layers and 3 heads", _smallest),

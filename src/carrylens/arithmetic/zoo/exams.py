@@ -91,23 +91,26 @@ class Exam:
     """Whether it is on every question there is."""
 
     @classmethod
-    def start(cls, source: str, per_population: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
-        """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
+    def start(
+        cls,
+        source: str,
+        per_population: int,
+        per_class: int,
+        device: str,
+        of: Sequence[str] = (),
+        *,
+        is_exhaustive: bool = False,
+    ) -> Exam:
+        """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`.
+
+        One that `is_exhaustive` is on every question there is, whatever the counts.
+        """
         given, found = parse_counts(of), find_source(source)
-        parts = exam_parts(_task_of(found), per_population, per_class, of=given)
+        task = _task_of(found)
+        parts = every_parts(task) if is_exhaustive else exam_parts(task, per_population, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
-        return cls._begun(found, parts, device, is_exhaustive=False)
-
-    @classmethod
-    def start_every(cls, source: str, device: str) -> Exam:
-        """The test of the model called `source` on every question there is, from where it was stopped if it was."""
-        found = find_source(source)
-        return cls._begun(found, every_parts(_task_of(found)), device, is_exhaustive=True)
-
-    @classmethod
-    def _begun(cls, found: ModelSource, parts: list[ExamPart], device: str, *, is_exhaustive: bool) -> Exam:
-        exam = cls(found, _task_of(found), found.load(device), found.sha256, parts, blank_results(parts))
+        exam = cls(found, task, found.load(device), found.sha256, parts, blank_results(parts))
         exam.is_exhaustive = is_exhaustive
         exam._take_up()
         return exam

@@ -7,6 +7,7 @@ Never  computes, and never rounds a word: the counts at the top are those of the
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -82,7 +83,7 @@ def _fallen(sections: Answered, indent: str = "- ") -> Iterator[str]:
 def _cells(claim: PaperClaim, answer: PaperAnswer) -> tuple[str, ...]:
     n = "" if answer.n is None else f"{answer.n:,} {answer.of}"
     why = f": {answer.why}" if answer.why else ""
-    command = f"`{answer.command}`" if answer.command else ""
+    command = ", ".join(f"`{each}`" for each in answer.command.split("; ")) if answer.command else ""
     return tuple(
         _cell(text)
         for text in (claim.where, claim.says, answer.ours, n, answer.null, f"{answer.word.value}{why}", command)
@@ -118,7 +119,7 @@ def _html_table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
 
 def _html_cell(cell: str) -> str:
     text = escape(cell.replace("\\|", "|"))
-    return f"<code>{text.strip('`')}</code>" if text.startswith("`") else text
+    return re.sub("`([^`]*)`", r"<code>\1</code>", text)
 
 
 _HTML = """<!doctype html>

@@ -19,6 +19,7 @@ from carrylens.arithmetic.exam_counts import parse_counts
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.family.rows import ModelRow
 from carrylens.arithmetic.family.run_state import StepEnd
+from carrylens.arithmetic.layouts import PAPER_LAYOUT
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.exam_record import TEST
 from carrylens.arithmetic.zoo.model_facts import saved_test, training_run
@@ -81,7 +82,7 @@ def _train(work: RowWork) -> StepEnd:
     if not row.anew and _is_shipped(work):
         _take_shipped(row, folder)
         return StepEnd.DONE
-    plan = training_plan(row.model, row.recipe, work.inserted, row.placement)
+    plan = training_plan(row.model, row.recipe, work.inserted, row.placement, layout=row.layout)
     train_model(
         plan,
         folder,
@@ -133,6 +134,7 @@ def _differences(work: RowWork, folder: Path) -> str:
     inserted = None if work.inserted is None else find_source(work.inserted).name
     wanted = {"name": row.model, "kind": row.recipe, "inserted_from": inserted}
     wanted |= {"placement": row.placement} if inserted is not None else {}
+    wanted |= {"layout": None if row.layout == PAPER_LAYOUT else row.layout}
     real = {name: run.get(name) for name in wanted}
     return ", ".join(f"{name} {real[name]}, not {wanted[name]}" for name in wanted if real[name] != wanted[name])
 
