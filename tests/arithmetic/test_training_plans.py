@@ -116,7 +116,7 @@ def test_a_model_is_trained_stopped_and_tested_in_a_layout_that_the_paper_tried(
     train(run, Quiet(), 1e9)
     exam = Exam.start(str(tmp_path / "it"), 50, 5, "cpu")
     list(exam.sit())
-    assert exam.task.question_layout == plan.task.question_layout
+    assert exam.task.layout == plan.task.layout
     assert exam.model.config.n_ctx == plan.task.layout.n_positions != config_of_width(2, 1, 1, width=8).n_ctx
     assert json.loads((tmp_path / "it" / HISTORY).read_text().splitlines()[0])["run"]["layout"] == layout
 

@@ -36,7 +36,7 @@ _TOPIC = "carrylens-family"
 _TELL_SECONDS = 0.5
 _TICK_SECONDS = 0.5
 _LOST_WORKERS = 20  # how often a step may lose its worker before it is given up
-_SILENT = "ERROR"
+_SILENT = "CRITICAL"
 
 
 @dataclass(frozen=True)
