@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from carrylens.errors import CarryLensError
 from carrylens.files import read_whole, write_whole
-from carrylens.folders import MANIFEST, ZIPPED, add_sealed, check_if_sealed, is_zipped, unzipped
+from carrylens.folders import MANIFEST, ZIPPED, add_sealed, is_zipped, read_checked, settle, unzipped
 from carrylens.json_records import Schema, to_text
 
 STEPS = "steps.json"
@@ -50,13 +50,16 @@ def read_made(folder: Path, name: str, remedy: str) -> bytes | None:
     It must be as it was made: by the folder's manifest, or by the record of the step that made it. `remedy` is the
     command that makes it again. A folder without a manifest has no seal to hold anything to.
     """
+    settle(folder)
     path = folder / name
     if is_zipped(folder, name):
-        return _read_zipped(folder / f"{name}{ZIPPED}", remedy)
+        packed = folder / f"{name}{ZIPPED}"
+        must = (folder / MANIFEST).exists()
+        return unzipped(read_checked(packed, f"Write {remedy} to make it again.", must_be_listed=must)[0], packed)
     if not path.exists():
         return None
-    content = read_whole(path, f"Write {remedy} to make it again.")
-    if check_if_sealed(path, content) or not (folder / MANIFEST).exists():
+    content, is_listed = read_checked(path, f"Write {remedy} to make it again.")
+    if is_listed or not (folder / MANIFEST).exists():
         return content
     if any(step.made.get(name) == hashlib.sha256(content).hexdigest() for step in _noted(folder).values()):
         return content
@@ -64,13 +67,6 @@ def read_made(folder: Path, name: str, remedy: str) -> bytes | None:
         f"{path} is not sealed: it was changed or put there by hand, or made by an earlier version. "
         f"Write {remedy} to make it again."
     )
-
-
-def _read_zipped(path: Path, remedy: str) -> bytes:
-    # A file that is kept compressed: where there is a seal, it must be listed.
-    content = read_whole(path, f"Write {remedy} to make it again.")
-    check_if_sealed(path, content, must_be_listed=(path.parent / MANIFEST).exists())
-    return unzipped(content, path)
 
 
 def hash_of_file(path: Path) -> str | None:

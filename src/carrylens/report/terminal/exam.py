@@ -15,6 +15,7 @@ from carrylens.arithmetic.every_question import EVERY
 from carrylens.report.terminal.tables import align, few_figures
 
 _MOST_FAILURES = 10
+_STRUCTURED, _BAR = "structured", 10
 
 
 def exam_lines(record: Mapping[str, Any]) -> list[str]:
@@ -30,6 +31,7 @@ def exam_lines(record: Mapping[str, Any]) -> list[str]:
     return [
         *align(head, body),
         _every_line(record, failed) if every else bar,
+        *_structured(record["parts"]),
         *([f"Failures, {len(shown)} of {failed:,}{kept}:", *shown] if shown else []),
     ]
 
@@ -38,6 +40,16 @@ def _every_line(record: Mapping[str, Any], failed: int) -> str:
     asked = sum(part["asked"] for part in record["parts"])
     said = f"wrong on {failed:,} of {asked:,}" if failed else f"right on all {asked:,}"
     return f"{record['model']} was evaluated on every question there is, and is {said}."
+
+
+def _structured(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    # A table of answers or a backdoor shows nowhere else.
+    for part in parts:
+        if part["name"] == _STRUCTURED and 1e6 * part["interval"][0] > _BAR:
+            yield (
+                f"Structured questions surely fail more often than that: {part['failed']:,} of {part['asked']:,} "
+                f"({part['operation']})."
+            )
 
 
 def _failures(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
