@@ -1,7 +1,8 @@
 """Files: reading and writing one file, which is either the new one or the old one, never half of either.
 
 Takes  a path and bytes.
-Gives  the file on disk, or an error that says why not, with what was there before unchanged; the bytes of a file.
+Gives  the file on disk, or an error that says why not, with what was there before unchanged; the bytes of a file; a
+       lock by which one process at a time works in a folder, and an error that names who has it.
 Never  leaves a draft behind, never writes through a link that leads out of the folder, and never reads what is no file,
        or is larger than LARGEST.
 
@@ -9,17 +10,31 @@ How a file is written:
 1. Its bytes go to a new file beside its place, a draft, and are flushed to the disk.
 2. The draft is renamed to the file's name, which is one step for whoever looks.
 3. The folder is flushed to the disk: after a power cut the name has the new bytes, too.
+
+A lock is the system's, on a file that says who made it: it ends with its process, however that ends. Where a file
+system has no locks, there are none.
 """
+
+from __future__ import annotations
 
 import errno
 import os
+import socket
 import stat
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from msgspec import Struct
+
 from carrylens.errors import CarryLensError, quote
+from carrylens.json_records import Schema, to_text
+
+if sys.platform != "win32":
+    import fcntl
 
 LARGEST = 1 << 32
 """Bytes: no file that carrylens writes comes near."""
@@ -27,6 +42,12 @@ DRAFT = ".part"
 _LONGEST_SHOWN = 500
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NEW |= getattr(os, "O_BINARY", 0)
+WORK = ".work.lock"
+"""Held by what works in a folder for long: to train, map, run experiments, explain."""
+_LOCK_MODE = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS)
+_PAUSE = 0.02  # seconds between two tries
+_LONGEST_NOTE = 4096
 
 
 def read_whole(path: Path, advice: str = "Restore it.") -> bytes:
@@ -180,3 +201,127 @@ def _leads_out(path: Path) -> CarryLensError:
         f"{str(path)!r} is a link that leads out of its folder, to {os.path.realpath(path)!r}. "
         "Remove the link, or give the place that it leads to."
     )
+
+
+class Holder(Struct, frozen=True):
+    """Who has a lock."""
+
+    pid: int
+    host: str
+    command: str
+
+    @classmethod
+    def here(cls) -> Holder:
+        """This process."""
+        words = " ".join(("carrylens" if at == 0 else word) for at, word in enumerate(sys.argv))
+        return cls(os.getpid(), socket.gethostname(), words[:200])
+
+    def __str__(self) -> str:
+        where = "" if self.host == socket.gethostname() else f" on {quote(self.host)}"
+        return f"process {self.pid}{where} ({quote(self.command)})"
+
+
+_HOLDER_SCHEMA = Schema(Holder, "note of who has a lock", "")
+
+
+@contextmanager
+def working(folder: Path) -> Iterator[None]:
+    """Have the folder for work that takes long; an error that says who has it, if another process does.
+
+    Work within work of the same process is let in.
+    """
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    make_folder(folder)
+    try:
+        with locked(folder / WORK, 0, again=True):
+            yield
+    finally:
+        with suppress(OSError):  # what nothing was put into
+            for each in made:
+                each.rmdir()
+
+
+@contextmanager
+def locked(path: Path, longest: float, *, again: bool = False) -> Iterator[None]:
+    """Have the lock, after waiting for it up to `longest` seconds; with `again`, also where this process has it."""
+    until, descriptor = time.monotonic() + longest, None
+    while descriptor is None:
+        descriptor = _locked_file(path)
+        if descriptor is not None:
+            break
+        holder = _holder(path)
+        if again and holder is not None and (holder.pid, holder.host) == (os.getpid(), socket.gethostname()):
+            break
+        if time.monotonic() >= until:
+            raise CarryLensError(
+                f"{path.parent} is in use by {holder or 'another process'}. Wait until it is done, or stop it."
+            )
+        time.sleep(_PAUSE)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            with suppress(OSError):
+                path.unlink()  # before it is let go: nobody else can have it yet
+            os.close(descriptor)
+
+
+def _locked_file(path: Path) -> int | None:
+    # The open file that is locked; None if somebody else has it.
+    descriptor = _lock_file(path)
+    try:
+        if sys.platform != "win32":
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is_still_there(path, descriptor):  # its holder removed it between the two steps
+            os.close(descriptor)
+            return _locked_file(path)
+        os.truncate(descriptor, 0)
+        os.pwrite(descriptor, to_text(Holder.here()).encode(), 0)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            os.close(descriptor)
+            raise _lock_refused(path, error) from error
+    return descriptor
+
+
+def _lock_file(path: Path) -> int:
+    try:
+        try:
+            descriptor = os.open(path, _LOCK_MODE, 0o666)
+        except OSError as error:
+            if error.errno != errno.ELOOP:  # a link, put there by somebody else
+                raise
+            path.unlink()
+            descriptor = os.open(path, _LOCK_MODE, 0o666)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise OSError("it is no ordinary file")
+    except OSError as error:
+        raise _lock_refused(path, error) from error
+    return descriptor
+
+
+def _lock_refused(path: Path, error: OSError) -> CarryLensError:
+    reason = error.strerror or str(error)
+    return CarryLensError(
+        f"{path.parent} cannot be written ({path.name}: {reason}). Make room, or give another folder."
+    )
+
+
+def _is_still_there(path: Path, descriptor: int) -> bool:
+    try:
+        there, mine = path.stat(), os.fstat(descriptor)
+    except OSError:
+        return False
+    return (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino)
+
+
+def _holder(path: Path) -> Holder | None:
+    try:
+        with path.open("rb") as file:
+            return _HOLDER_SCHEMA.decode(file.read(_LONGEST_NOTE), str(path))
+    except (OSError, CarryLensError):  # gone by now, or not yet noted
+        return None

@@ -33,12 +33,12 @@ from carrylens.files import (
     drafts_in,
     flush_folder,
     is_abandoned,
+    locked,
     make_folder,
     read_whole,
     write_flushed,
 )
 from carrylens.json_records import Schema, to_text
-from carrylens.locks import locked
 
 MANIFEST = "manifest.json"
 CONFIG = "config.json"

@@ -152,7 +152,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "its lists and objects lie too deep"
     said, _, path = str(error).partition(" - at `$")
-    said, path = " ".join(said.split()).rstrip("."), path.rstrip("`").lstrip(".")
+    said, path = " ".join(said.split()).rstrip("."), " ".join(path.rstrip("`").lstrip(".").split())
     if said == "Input data was truncated":
         return "the JSON ends too early"
     if said.startswith(("Expected", "Object")):  # msgspec's own words

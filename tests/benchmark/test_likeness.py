@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from matplotlib.patches import Rectangle
 
 from benchmark.relay import CARRIERS, relay_circuit, relay_input
 from benchmark.tiny import tiny_input
@@ -51,6 +52,6 @@ def test_what_was_measured_is_found_again_and_shown(tmp_path: Path) -> None:
     rows = likeness_lines(both, markdown=True)
     assert [row.split("|")[1].strip() for row in rows[2:]] == ["planted", "trained"]
     assert [cell.strip() for cell in rows[3].split("|")[3:7]] == ["2", "0.50", "0.50", "0.75"]
-    heights = [patch.get_height() for patch in likeness_figure(both).axes[0].patches]
+    heights = [patch.get_height() for patch in likeness_figure(both).axes[0].patches if isinstance(patch, Rectangle)]
     assert sum(heights) == pytest.approx(1.0), "all nodes of the first sort"
     assert "<svg" in likeness_svg(both)

@@ -158,7 +158,7 @@ def test_logits_that_are_not_finite_are_no_answers() -> None:
     parts = exam_parts(task, 4, 0)
     with torch.no_grad():
         model.unembed.W_U.mul_(1e38)
-        model.ln_final.w.mul_(1e38)
+        model.state_dict()["ln_final.w"].mul_(1e38)
     with pytest.raises(CarryLensError, match="finite"):
         Engine(model).run([interchange("P3L0H0")], ASKED, SOURCES)
     with pytest.raises(CarryLensError, match="finite"):

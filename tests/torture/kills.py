@@ -25,6 +25,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def kill_at_every_call(
         if time.monotonic() > until:
             break
         for half in (False, True) if attacked.calls[at - 1] == "write" else (False,):
-            status = attacked.killed(lambda at=at, half=half: _interpose(_killing(at, half)))
+            status = attacked.killed(partial(_interpose, _killing(at, half)))
             where = f"{victim.name}, call {at} ({attacked.calls[at - 1]}{', half' if half else ''})"
             if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL):
                 tally.wrong.append(f"{where}: it was not killed")
@@ -241,5 +242,8 @@ def _noting(folder: Path, notes: Path) -> _AtCall:
         calls.append(name)
         states.setdefault(_state(folder))
 
-    _ENDS.append(lambda: notes.write_text(json.dumps({"calls": calls, "states": list(states)})) and None)
+    def end() -> None:
+        notes.write_text(json.dumps({"calls": calls, "states": list(states)}))
+
+    _ENDS.append(end)
     return at_call

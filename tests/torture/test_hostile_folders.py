@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from carrylens.errors import CarryLensError
-from carrylens.files import draft_of, inner_folder, write_flushed, write_whole
+from carrylens.files import draft_of, inner_folder, working, write_flushed, write_whole
 from carrylens.folders import add_sealed, check_sealed, read_checked, read_sealed, settle, write_sealed
 from carrylens.interventions.store import Store
-from carrylens.locks import working
 from carrylens.steps import finish
 
 PRECIOUS = b"a file of the user's"
@@ -122,7 +121,7 @@ def test_what_killed_work_left_is_swept_and_nothing_else(folder: Path) -> None:
 HOLDER = """
 import sys, time
 from pathlib import Path
-from carrylens.locks import working
+from carrylens.files import working
 with working(Path(sys.argv[1])):
     print("in", flush=True)
     time.sleep(60)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -24,8 +26,8 @@ def test_a_seal_of_files_one_by_one_would_be_seen(tmp_path: Path, monkeypatch: p
     """As it once was: each file takes its place, then the list of hashes does."""
 
     def seal(folder: Path, contents: dict[str, bytes], others: dict[str, str]) -> None:
-        hashes = {**others, **{name: folders.hashlib.sha256(each).hexdigest() for name, each in contents.items()}}
-        for name, content in {**contents, "manifest.json": folders.to_text({"sha256": hashes}).encode()}.items():
+        hashes = {**others, **{name: hashlib.sha256(each).hexdigest() for name, each in contents.items()}}
+        for name, content in {**contents, "manifest.json": json.dumps({"sha256": hashes}).encode()}.items():
             (folder / f".{name}.draft").write_bytes(content)
             (folder / f".{name}.draft").replace(folder / name)
 

@@ -27,5 +27,5 @@ def test_every_command_works_on_a_model_of_one_layer(folder: Path) -> None:
 
 
 def test_a_command_that_fails_is_seen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torture.shipped_commands.commands", lambda model: {"ask": ["ask", model, "12+"]})
+    monkeypatch.setattr("torture.shipped_commands.commands", lambda _: {"judge": ["judge", "no-such-model"]})
     assert run_commands("add_d5_l1_h3_w96_t5K_s1", folder)

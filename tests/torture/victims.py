@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from functools import partial
 from pathlib import Path
 
 from carrylens.benchmark.saved_results import SavedResults
@@ -87,11 +88,9 @@ def _steps(folder: Path) -> None:
 
 
 def _results(folder: Path) -> None:
-    def result(at: int) -> dict[str, int]:
-        return {"is": at}
-
     for at in range(3):
-        assert SavedResults(folder).once(f"result {at}", {"of": at}, lambda at=at: result(at)) == result(at)
+        result = {"is": at}
+        assert SavedResults(folder).once(f"result {at}", {"of": at}, partial(dict, result)) == result
 
 
 def _store(folder: Path) -> None:

@@ -19,7 +19,6 @@ from functools import cache
 import numpy as np
 
 from carrylens.arithmetic.algorithm_model import Algorithm, pruned, restate
-from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.subtasks import difference_digit, sum_digit
 from carrylens.arithmetic.variables import (

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from carrylens.claims.verdicts import RunVerdict
+from carrylens.claims.verdicts import RunVerdict as RunVerdict
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node, parse_nodes
 from carrylens.tasks.variables import Variable

@@ -57,6 +57,7 @@ class Judgement:
     rivals: tuple[Rivalry, ...]
     thresholds: Thresholds
     map_sha256: str
+    weights: str | None = None
 
     @property
     def verdict(self) -> ModelVerdict:
@@ -118,6 +119,7 @@ def judge(
         ),
         thresholds=thresholds,
         map_sha256=found.sha256,
+        weights=None if (said := found.stimuli.get("sha256")) is None else str(said),
     )
 
 

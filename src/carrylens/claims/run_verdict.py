@@ -9,8 +9,9 @@ Never  says `runs` of a model that one of three things speaks against: carriers,
 2. Jointly: the lower bounds of interchange and of scrubbing are at least LEAST.
 3. No part of the questions surely fails, and every rival is surely worse.
 
-`runs` if all of that holds. `does not run` if the model surely gives other answers than the algorithm, if nothing carries
-some required family, or if it surely falls short where a rival that excludes it surely does not. `runs in part` if something surely falls short. Else `not settled`.
+`runs` if all of that holds. `does not run` if the model surely gives other answers than the algorithm, if nothing
+carries some required family, or if it surely falls short where a rival that excludes it surely does not. `runs in part`
+if something surely falls short. Else `not settled`.
 """
 
 from __future__ import annotations

@@ -31,26 +31,30 @@ def judge_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge from a saved map whether a model runs the algorithm, claim by claim.
+    """Judge from saved files whether a model runs the algorithm, how much of it, and how sure that is.
 
-    Needs no model. The claims go to claims.json, those of a hypothesis of your own to claims.ITS-NAME.json.
-    Exit status 1 if the skeleton is absent; 0 if it is present or unclear.
+    Needs no model. The verdict rests on the alignment that `carrylens settle` measured; without one it is not settled.
+    Then every claim about the map, one variable at a time. Claims go to claims.json, those of a hypothesis of your own
+    to claims.ITS-NAME.json. Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
-    from carrylens.claims.verdicts import ModelVerdict
+    from carrylens.claims.verdicts import RunVerdict
+    from carrylens.json_records import to_plain
     from carrylens.report.terminal.claims import claim_lines
-    from carrylens.workflow.judging import claims_beside, judge_map, save_claims
+    from carrylens.report.terminal.verdict import verdict_lines
+    from carrylens.workflow.judging import claims_beside, joint_judgement, judge_map, save_claims
 
     judgement = judge_map(where, hypothesis)
+    judged = joint_judgement(where, judgement, usual=hypothesis is None)
     path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name)
     save_claims(judgement, path, seal=out is None)
     record = judgement.saved_record()
     if as_json:
-        print_record(record)
+        print_record({**to_plain(judged), "claims": record["claims"], "map": record})
     else:
-        for line in claim_lines(record, every):
+        for line in (*verdict_lines(judged), *claim_lines(record, every)):
             print_line(line)
     print_note(f"Wrote {path}")
-    if judgement.verdict is ModelVerdict.DOES_NOT_RUN:
+    if judged.verdict is not RunVerdict.RUNS:
         raise typer.Exit(1)
 
 

@@ -23,7 +23,7 @@ from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.model_facts import training_run
 from carrylens.arithmetic.zoo.sources import find_source, shipped_names
 from carrylens.errors import CarryLensError
-from carrylens.locks import working
+from carrylens.files import working
 from carrylens.model.source import ModelSource
 from carrylens.model.transformer import Transformer
 from carrylens.report.sentences.sentence_registry import sentence_of

@@ -19,16 +19,17 @@ from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.exam_record import TEST
 from carrylens.arithmetic.zoo.model_facts import saved_test
 from carrylens.claims.judgement import CLAIMS
+from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.worked_examples import work_questions
 from carrylens.discovery.worked_record import WORKED
 from carrylens.errors import CarryLensError
 from carrylens.explorer.model_record import fits_a_page
+from carrylens.files import working
 from carrylens.folders import add_sealed
 from carrylens.json_records import to_text
-from carrylens.locks import working
 from carrylens.report.page.saved import Saved
-from carrylens.steps import finish, is_done
+from carrylens.steps import finish, is_done, read_made
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.samplers import population_of
 from carrylens.workflow.analysis import Analysis
@@ -37,6 +38,7 @@ from carrylens.workflow.exploring import explore_source
 from carrylens.workflow.judging import judge_usual
 from carrylens.workflow.mapping import map_source, sufficient_map
 from carrylens.workflow.reading import EXPLORER, PAGE, page_of_saved, read_source
+from carrylens.workflow.settling import settle_source
 from carrylens.workflow.testing import start_exam
 
 _EXAMPLES = 2  # questions worked through a model whose task has no examples of its own
@@ -52,6 +54,8 @@ def _explain(analysis: Analysis) -> tuple[Path, Saved]:
     folder, source = analysis.folder, analysis.source
     _test_if_untested(analysis)
     _, found = sufficient_map(analysis) or map_source(analysis)
+    if not analysis.quick:
+        _settle_if_unsettled(analysis)
     made_from = {"map": found.sha256, "version": __version__}
     if not is_done(folder, "judge", made_from):
         analysis.progress("judging claims", 0, 1)
@@ -72,6 +76,19 @@ def _explain(analysis: Analysis) -> tuple[Path, Saved]:
         analysis.progress("writing the page", 0, 1)
         finish(folder, "report", files, {PAGE: page_of_saved(saved, folder)}, sealed=False)
     return folder, saved
+
+
+def _settle_if_unsettled(analysis: Analysis) -> None:
+    # A verdict rests on an alignment; one that came with the model, or was measured before, is not measured again.
+    source = analysis.source
+    if not isinstance(source.task, ArithmeticTask):
+        return
+    own = [] if source.folder is None else [source.folder]
+    for place in (analysis.folder, *own):
+        content = read_made(place, ALIGNMENT, f"carrylens settle {source.given}")
+        if content is not None and MeasuredAlignment.from_json(content, str(place / ALIGNMENT)).sha256 == source.sha256:
+            return
+    settle_source(analysis)
 
 
 def _worked(analysis: Analysis, found: NodeMap) -> bytes:

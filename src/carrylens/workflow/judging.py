@@ -15,11 +15,14 @@ from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import Judgement, claims_file, judge, slug
+from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement
+from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import check_is_of, read_map, task_of_map
 from carrylens.errors import CarryLensError
 from carrylens.files import inner_folder, write_whole
 from carrylens.folders import MANIFEST, add_sealed
+from carrylens.steps import read_made
 from carrylens.tasks.causal import CausalModel
 
 
@@ -46,6 +49,21 @@ def _map_of(where: Path, path: Path, causal: CausalModel | None = None) -> NodeM
     if source is not None:
         check_is_of(found, source)
     return found
+
+
+def joint_judgement(where: Path, judged: Judgement, *, usual: bool) -> RunJudgement:
+    """The verdict that a saved alignment of this model comes to; not settled, if there is none."""
+    name = ALIGNMENT if usual else f"alignment.{slug(judged.hypothesis.name)}.json"
+    places = [where.parent] if where.is_file() else _folders(where)
+    sha256 = judged.weights
+    for place in places:
+        content = read_made(place, name, f"carrylens settle {judged.model}")
+        if content is None:
+            continue
+        found = MeasuredAlignment.from_json(content, str(place / name))
+        if found.model == judged.model and sha256 in (None, found.sha256):
+            return run_judgement(found)
+    return not_measured(judged.model, judged.hypothesis.name)
 
 
 def judge_usual(found: NodeMap) -> Judgement:

@@ -15,7 +15,7 @@ from carrylens.arithmetic.published_map import published_files
 from carrylens.arithmetic.task import ArithmeticTask, find_task
 from carrylens.discovery import map_folder
 from carrylens.discovery.node_search import MapSettings, map_model
-from carrylens.locks import working
+from carrylens.files import working
 from carrylens.workflow.analysis import Analysis
 
 if TYPE_CHECKING:

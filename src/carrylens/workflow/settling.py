@@ -50,7 +50,7 @@ def settle_source(
     while _is_open_for_want_of_questions(judged) and found.looks < MOST_LOOKS:
         if time.monotonic() - began > budget / 2:  # the next look takes twice as long as the last
             break
-        mine, found = contest.more(stated, mine, found)
+        mine, found = contest.more(mine, found)
         judged = run_judgement(found)
     path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
     add_sealed(path.parent, {path.name: found.to_json()})
@@ -90,9 +90,9 @@ def _rivals(analysis: Analysis, algorithm: str | None) -> Sequence[Hypothesis]:
 
 
 def _can_be_asked(each: Hypothesis) -> bool:
-    # With two digits the left-to-right algorithm ripples, carrier by carrier.
+    # With two digits one column's carry is all there is to resolve: most rivals do then just what the algorithm does.
     digits = max(variable.index or 0 for variable in each.model.inputs) + 1
-    return digits > 2 or not each.name.startswith("ripple")
+    return digits > 2 or (each.name.startswith("one-layer") and "sum 9" not in each.name)
 
 
 def _mixtures(analysis: Analysis, stated: Hypothesis, where: str) -> Sequence[Hypothesis]:

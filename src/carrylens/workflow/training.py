@@ -18,7 +18,7 @@ from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.training_plans import plan_for
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
-from carrylens.locks import working
+from carrylens.files import working
 from carrylens.training import run
 from carrylens.training.devices import device_called
 from carrylens.training.insertion import Placement

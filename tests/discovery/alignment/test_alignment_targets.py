@@ -1,7 +1,7 @@
 """What of an algorithm needs a site."""
 
 from carrylens.arithmetic import Operation, algorithm
-from carrylens.discovery.alignment.targets import AlignmentTarget, may_merge, merged, targets_of
+from carrylens.discovery.alignment.targets import targets_of, together
 from carrylens.tasks.variables import Variable
 from tasks.small_tasks import PARITY, O, R, S
 
@@ -15,9 +15,8 @@ def test_a_variable_has_one_site_for_all_outputs_that_depend_on_it() -> None:
 
 def test_a_folded_variable_has_one_for_each_output_that_reads_it() -> None:
     found = list(targets_of(ADDITION, ("SV",), ("SV",)))
-    assert [str(each) for each in found] == ["SV[0] for A[1]", "SV[1] for A[2]", "SV[2] for A[3]"]
-    whole = [str(each) for each in targets_of(ADDITION, ("SV",))]
-    assert whole == ["SV[0]", "SV[1]", "SV[2] for A[3]"]
+    assert [str(each) for each in found] == ["SV[0] for A[1]", "SV[1] for A[2]"]
+    assert [str(each) for each in targets_of(ADDITION, ("SV",))] == ["SV[0]", "SV[1]"]
 
 
 def test_variables_that_are_one_anothers_function_are_one_target() -> None:
@@ -30,10 +29,22 @@ def test_outputs_that_depend_on_nothing_need_no_site() -> None:
     assert not any(Variable("SGN") in each.variables for each in targets_of(ADDITION, ("SGN", "A")))
 
 
-def test_only_what_is_made_from_the_same_inputs_may_stand_together() -> None:
-    by_name = {str(each.variables[0]): each for each in targets_of(ADDITION, ("SA", "ST", "A"))}
-    assert may_merge(ADDITION, by_name["SA[1]"], by_name["ST[1]"])
-    assert not may_merge(ADDITION, by_name["SA[1]"], by_name["ST[0]"])
-    assert not may_merge(ADDITION, by_name["A[3]"], by_name["A[2]"]), "both read every digit, but are outputs"
-    both = merged(by_name["SA[1]"], by_name["ST[1]"])
-    assert both == AlignmentTarget((Variable("SA", 1), Variable("ST", 1)), tuple(Variable("A", k) for k in (1, 3, 2)))
+def test_only_what_is_made_from_the_same_inputs_may_be_put_together() -> None:
+    apart = targets_of(ADDITION, ("SA", "ST", "A"))
+    joint = {each.variables for each in together(ADDITION, apart)}
+    assert (Variable("SA", 1), Variable("ST", 1)) in joint
+    assert (Variable("A", 3),) in joint, "outputs read every digit, but are outputs"
+
+
+def test_a_resolved_carry_that_is_just_its_output_is_no_target_beside_it() -> None:
+    names = [str(each) for each in targets_of(ADDITION, ("SA", "ST", "SV", "A"), ("SV",))]
+    assert "SV[1] for A[2]" in names
+    assert "SV[2] for A[3]" not in names, "A[3] is SV[2]"
+    assert "SA[0] for A[0]" in names, "made from digits, it may stand anywhere"
+
+
+def test_the_operator_and_the_sign_may_have_sites_for_each_output_that_reads_them() -> None:
+    mixed = targets_of(algorithm(Operation.MIX, 2), ("A",))
+    optional = {str(each) for each in mixed if each.optional}
+    assert {"OPR for SGN", "OPR for A[1]", "SGN for A[1]", "SGN for A[0]"} <= optional
+    assert not any(each.optional for each in targets_of(ADDITION, ("A",)))

@@ -13,16 +13,17 @@ Never  chooses anything by the rates that it reports.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import torch
 
+from carrylens.discovery.alignment.alignment_task import AlignmentTask
 from carrylens.discovery.alignment.fit import FitSettings, fit_alignment
 from carrylens.discovery.alignment.joint_rates import JointRates
 from carrylens.discovery.alignment.joint_test import JointSettings, measure_jointly
+from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.targets import AlignmentTarget, targets_of, together
-from carrylens.discovery.alignment.trial import AlignmentTask, NodePlacement
 from carrylens.evidence.rates import Rate
 from carrylens.model.interchange_pass import clean_pass
 from carrylens.model.transformer import Transformer
@@ -69,8 +70,8 @@ class StatedAlgorithm(Protocol):
 class AlignSettings:
     """How much is tried and measured."""
 
-    fit: FitSettings = FitSettings()
-    test: JointSettings = JointSettings()
+    fit: FitSettings = field(default_factory=FitSettings)
+    test: JointSettings = field(default_factory=JointSettings)
 
     @classmethod
     def chosen(cls, seed: int = 0, *, quick: bool = False) -> AlignSettings:
@@ -97,7 +98,7 @@ class Aligner:
     model: Transformer
     task: Task
     population: Sampler
-    settings: AlignSettings = AlignSettings()
+    settings: AlignSettings = field(default_factory=AlignSettings)
     watch: Progress = silent
 
     def align(self, stated: StatedAlgorithm, *, carriers: bool = True) -> Aligned:

@@ -1,8 +1,8 @@
 """The contest: a hypothesis and its rivals, all of them fitted just as hard to the same model.
 
 Takes  an aligner, a hypothesis, its rivals.
-Gives  `MeasuredAlignment`: sites and rates of the hypothesis, the same rates of each rival, how often the untouched model
-       answers as the algorithm does on each population, and what the search reaches in an untrained network.
+Gives  `MeasuredAlignment`: sites and rates of the hypothesis, the same rates of each rival, and how often the untouched
+       model answers as the algorithm does on each population.
 Never  judges: `claims/run_verdict.py` does, from what is saved.
 
 A rival that gives other answers than the model to many questions is not fitted: it is worse before anything is moved.
@@ -68,9 +68,7 @@ class Contest:
         )
         return mine, replace(self._record(stated, mine), rivals=tuple(found), populations=answers)
 
-    def more(
-        self, stated: StatedAlgorithm, mine: Aligned, before: MeasuredAlignment
-    ) -> tuple[Aligned, MeasuredAlignment]:
+    def more(self, mine: Aligned, before: MeasuredAlignment) -> tuple[Aligned, MeasuredAlignment]:
         """The same sites on twice as many questions that were not drawn before: one look more."""
         was = before.drawn
         wider = JointSettings(2 * was.rows, 2 * was.each, self.aligner.settings.test.seed + 1000 * before.looks)

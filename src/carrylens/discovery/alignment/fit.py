@@ -7,8 +7,8 @@ Never  reports that as a result: `joint_test.py` measures on others.
 1. Start from the first guess that does best.
 2. Go through the places of each layer, all nodes at once, all heads, and then each node: take a target away, give one
    more that the write varies with, or another instead, wherever more outputs then come out as predicted.
-3. Of two targets that are made from the same inputs, let the one take the other's nodes, and the other stand where it is
-   read.
+3. Of two targets that are made from the same inputs, let the one take the other's nodes, and the other stand where it
+   is read.
 4. Again, on fresh questions, until nothing moves or the sweeps are over.
 Only rows that a move can have changed are computed.
 """
@@ -20,8 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.start import first_placements, may_hold
-from carrylens.discovery.alignment.trial import AlignmentTask, Bools, JointDraw, NodePlacement, Trial
+from carrylens.discovery.alignment.trial import Bools, JointDraw, Trial
 from carrylens.nodes import Node
 from carrylens.progress import Progress, silent
 
@@ -137,7 +139,7 @@ def _with_exchanges(trial: Trial, best: Fitted) -> Fitted:
         for other in others if len(target.outputs) == 1 else ():
             far = [node for node in best.placement.nodes(one) if node.position != read]
             for layer in sorted({node.layer for node in near}) if far else ():
-                move = {node: (other,) for node in far} | {n: (one,) for n in near if n.layer == layer and not n.is_mlp}
+                move = dict.fromkeys(far, (other,)) | {n: (one,) for n in near if n.layer == layer and not n.is_mlp}
                 tried = evaluated(trial, best.placement.given(move), best)
                 best = tried if tried.score > best.score else best
     return best

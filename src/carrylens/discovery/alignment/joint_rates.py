@@ -121,7 +121,6 @@ class _Record(Struct, frozen=True):
     drawn: DrawnFrom
     rivals: tuple[RivalRates, ...] = ()
     populations: tuple[PopulationAnswers, ...] = ()
-    twin: Rate | None = None
     looks: int = 1
     joined: bool = False
 
@@ -133,9 +132,9 @@ _SCHEMA = Schema(_Record, "measured alignment", "Align the model again: carrylen
 class MeasuredAlignment:
     """One site for each variable of an algorithm in one model, and how well it holds on held-out questions.
 
-    `hypothesis` is what was to be shown; `alignment.algorithm` may be another form of it. `twin` is what the same search
-    reaches in an untrained network of the same shape. `looks` counts how often the rates were looked at while they
-    grew. `joined` says that variables of the same inputs stand in the same nodes and were moved together.
+    `hypothesis` is what was to be shown; `alignment.algorithm` may be another form of it. `looks` counts how often the
+    rates were looked at while they grew. `joined` says that variables of the same inputs stand in the same nodes and
+    were moved together.
     """
 
     model: str
@@ -146,7 +145,6 @@ class MeasuredAlignment:
     drawn: DrawnFrom
     rivals: tuple[RivalRates, ...] = ()
     populations: tuple[PopulationAnswers, ...] = ()
-    twin: Rate | None = None
     looks: int = 1
     joined: bool = False
 
@@ -162,7 +160,6 @@ class MeasuredAlignment:
             self.drawn,
             self.rivals,
             self.populations,
-            self.twin,
             self.looks,
             self.joined,
         )
@@ -184,7 +181,6 @@ class MeasuredAlignment:
             said.drawn,
             said.rivals,
             said.populations,
-            said.twin,
             said.looks,
             said.joined,
         )

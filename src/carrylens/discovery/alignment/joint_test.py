@@ -9,8 +9,8 @@ Never  counts an intervention that should change nothing as a success of interch
    every output is the predicted one.
 2. Scrubbed: all that belongs to no target takes its write from another question; right if the answer stands. Both: 1
    and 2 at once.
-3. Carriers: one target that is no output moves alone. Its null takes the write of a question with other inputs and the same value of the
-   target, so nothing should change.
+3. Carriers: one target that is no output moves alone. Its null takes the write of a question with other inputs and the
+   same value of the target, so nothing should change.
 4. Permuted: every target's site is given to another target of its family, in several ways.
 """
 
@@ -22,9 +22,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from carrylens.discovery.alignment.alignment_task import AlignmentTask
 from carrylens.discovery.alignment.deviations import find_deviation
 from carrylens.discovery.alignment.joint_rates import CarrierRate, DeviationRecord, JointRates
-from carrylens.discovery.alignment.trial import AlignmentTask, Bools, JointDraw, NodePlacement, Trial
+from carrylens.discovery.alignment.placement import NodePlacement
+from carrylens.discovery.alignment.trial import Bools, JointDraw, Trial
 from carrylens.evidence.rates import Rate
 from carrylens.model.interchange_pass import OWN
 from carrylens.progress import Progress, silent
@@ -67,7 +69,7 @@ def measure_jointly(
         watch("testing each variable by itself", place, len(inner))
         single.append(held_out.carrier(placement, at))
     return JointRates(
-        interchange=_rate(moved.right.all(1), moved.changes.any(1)),
+        interchange=_rate(_every(moved.right), _any(moved.changes)),
         changed=_rate(moved.right, moved.changes),
         kept=_rate(moved.right, ~moved.changes),
         scrubbed=_whole(scrubbed),
@@ -79,7 +81,7 @@ def measure_jointly(
             if moved.changes[:, at].any()
         },
         classes=_by_class(about, moved),
-        permuted=max((_rate(each.right.all(1), each.changes.any(1)) for each in permuted), key=lambda r: r.value),
+        permuted=max((_rate(_every(each.right), _any(each.changes)) for each in permuted), key=lambda r: r.value),
         carriers=tuple(single),
         deviation=_deviation(about, moved),
     )
@@ -121,7 +123,7 @@ class _HeldOut:
             str(target),
             target.family,
             tuple(map(str, placement.nodes(at))),
-            _rate(effect.right.all(1), effect.changes.any(1)),
+            _rate(_every(effect.right), _any(effect.changes)),
             Rate(int(changed.any(1).sum()), len(changed)),
         )
 
@@ -173,15 +175,15 @@ def _by_class(about: AlignmentTask, rows: _Rows) -> dict[str, Rate]:
         return {}
     strata = [about.task.classes(trial.questions[trial.rows]) for trial in rows.trials]
     names, codes = strata[0].names, np.concatenate([each.code for each in strata])
-    counted, right = rows.changes.any(1), rows.right.all(1)
+    counted, right = _any(rows.changes), _every(rows.right)
     found = {name: _rate(right, counted & (codes == at)) for at, name in enumerate(names)}
     return {name: rate for name, rate in found.items() if rate.n >= _LEAST_OF_CLASS}
 
 
 def _deviation(about: AlignmentTask, rows: _Rows) -> DeviationRecord | None:
     # On which questions it fails, in one predicate, of those rows that should change.
-    counted = rows.changes.any(1)
-    failed = ~rows.right.all(1)[counted]
+    counted = _any(rows.changes)
+    failed = ~_every(rows.right)[counted]
     values = np.concatenate([trial.questions[trial.rows].values for trial in rows.trials])[counted]
     found = find_deviation(about.task, rows.trials[0].questions.with_values(np.asfortranarray(values)), failed)
     return None if found is None else DeviationRecord(found.where, found.share, found.inside, found.outside)
@@ -193,3 +195,11 @@ def _whole(rows: _Rows) -> Rate:
 
 def _rate(right: NDArray[np.bool_], counted: NDArray[np.bool_]) -> Rate:
     return Rate(int((right & counted).sum()), int(counted.sum()))
+
+
+def _every(flags: Bools) -> Bools:
+    return np.asarray(flags.all(axis=1))
+
+
+def _any(flags: Bools) -> Bools:
+    return np.asarray(flags.any(axis=1))

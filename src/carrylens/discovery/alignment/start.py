@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.targets import AlignmentTarget
-from carrylens.discovery.alignment.trial import AlignmentTask, NodePlacement
 from carrylens.nodes import Node
 from carrylens.tasks.timeline import first_computable
 

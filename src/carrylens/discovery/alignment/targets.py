@@ -7,9 +7,8 @@ Never  knows a node.
 1. A variable has one site for all outputs that depend on it.
 2. A variable of a folded family has a site for each output that reads it directly: each may resolve a chain anew.
 3. Switches, such as an operator, and outputs that later ones read may have a site for each output that reads them.
-4. Variables that are one another's function cannot be moved apart, so they are one target; so are those of one kind that
-   are made from the same inputs. One that is just the output
-   that alone reads it is no target beside that output.
+4. Variables that are one another's function cannot be moved apart, so they are one target; so are those of one kind
+   that are made from the same inputs. One that is just the output that alone reads it is no target beside that output.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def targets_of(
     >>> from carrylens.arithmetic import Operation, algorithm
     >>> print(*targets_of(algorithm(Operation.ADD, 2), ("SA", "ST", "SV", "A"), ("SV",)), sep="; ")
     SA[1] for A[1]; ST[1] for A[2]; SA[0] for A[0]; ST[0]; SV[0] for A[1]; A[2] for A[2]; A[1] for A[1]; A[0] for A[0]
-    """  # noqa: E501
+    """
     found = list[AlignmentTarget]()
     for variable in causal.by_variable:
         if variable.name in required:

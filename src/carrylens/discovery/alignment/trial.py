@@ -4,10 +4,11 @@ Takes  a model, its task, a causal model, targets, questions.
 Gives  for any placement of targets in nodes which outputs come out as predicted, and which should have changed.
 Never  chooses a placement.
 
-Each row of a trial moves some targets to the values they have in other rows, and in some rows everything that belongs
-to no target takes its write from another row, too, and what brings a switch takes it from a row of the same switch. Interventions are drawn once, so that placements are compared on the
-same. A target that is made from the same inputs as one that moves, and that keeps its value, is held where it stands: nodes
-that bring a whole column then move just the one. The model is given the outputs that the algorithm predicts under the intervention: it puts out all of them if and
+Each row of a trial moves some targets to the values they have in other rows. In some rows everything that belongs to no
+target takes its write from another row, too, and what brings a switch takes it from a row of the same switch.
+Interventions are drawn once, so that placements are compared on the same. A target that is made from the same inputs as
+one that moves, and that keeps its value, is held where it stands: nodes that bring a whole column then move just the
+one. The model is given the outputs that the algorithm predicts under the intervention: it puts out all of them if and
 only if it would write just these, reading what it wrote itself.
 """
 
@@ -22,17 +23,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from carrylens.alignment import AlignedSite, Alignment
-from carrylens.discovery.alignment.subspaces import NodeSubspaces, SubspaceFinder
-from carrylens.discovery.alignment.targets import AlignmentTarget
-from carrylens.model.interchange_pass import OWN, PassWrites, clean_pass, replacing_pass
-from carrylens.model.transformer import Transformer
-from carrylens.nodes import Node, all_nodes
+from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.placement import NodePlacement
+from carrylens.model.interchange_pass import OWN, PassWrites, replacing_pass
+from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch, Column
 from carrylens.tasks.causal import CausalModel, Values
 from carrylens.tasks.interchanged import Taken, interchanged_values
-from carrylens.tasks.samplers import Sampler
-from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
 OFFSETS = (1, 3)
@@ -40,125 +37,11 @@ OFFSETS = (1, 3)
 HOLD = len(OFFSETS)
 """The slot of a target that is held: its nodes write what they write for the question untouched."""
 _FAR = (HOLD + 1, HOLD + 2)  # the slots of what belongs to no target: rows of anywhere
-_LOOKED_AT, _LOOK_SEED = 2048, 31
 _DRAWN = 4  # questions for a row that counts
 
 Bools = NDArray[np.bool_]
 Slots = NDArray[np.int8]
 TokenTable = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class AlignmentTask:
-    """What is aligned with what: a model, the algorithm, its targets, and the population that questions come from."""
-
-    model: Transformer
-    task: Task
-    causal: CausalModel
-    targets: tuple[AlignmentTarget, ...]
-    population: Sampler
-
-    @cached_property
-    def nodes(self) -> tuple[Node, ...]:
-        """Every node whose write some output can depend on."""
-        config = self.model.config
-        last, reads = config.n_layers - 1, config.reads
-        every = all_nodes(reads.stop, config.n_layers, config.n_heads, config.has_mlp)
-        return tuple(node for node in every if node.layer < last or node.position >= reads.start)
-
-    @cached_property
-    def siblings(self) -> Mapping[int, tuple[int, ...]]:
-        """For a target those others that are made from the same inputs as it is, or as something that it is made of.
-
-        Outputs have none, nor has a target siblings that it is made of.
-        """
-        causal, found = self.causal, dict[int, tuple[int, ...]]()
-        for at, target in enumerate(self.targets):
-            if target.optional or set(target.variables) & set(causal.outputs):
-                continue
-            parts = {*target.variables, *(p for each in target.variables for p in causal.by_variable[each].parents)}
-            inputs = {_direct(causal, part) for part in parts} - {frozenset()}
-            found[at] = tuple(
-                other
-                for other, beside in enumerate(self.targets)
-                if other != at
-                and not beside.optional
-                and not parts & set(beside.variables)
-                and inputs & _inputs(causal, beside)
-            )
-        return {at: others for at, others in found.items() if others}
-
-    @cached_property
-    def finder(self) -> SubspaceFinder:
-        """Directions of targets in nodes, from questions that no trial draws."""
-        questions = self.population.draw(_LOOK_SEED, 0, _LOOKED_AT)
-        values = self.causal.run(questions)
-        writes = self.clean_writes(questions, values)
-        rows = {node: self._write(writes, node) for node in self.nodes}
-        return SubspaceFinder(rows, [_codes(target, values) for target in self.targets])
-
-    def clean_writes(self, questions: Batch, values: Values) -> PassWrites:
-        """What all nodes write for these questions, with the outputs that the algorithm gives."""
-        tokens = torch.from_numpy(self.task.token_ids(questions, values.outputs()))
-        with torch.inference_mode():
-            return clean_pass(self.model, tokens)[1]
-
-    def _write(self, writes: PassWrites, node: Node) -> NDArray[np.float64]:
-        config = self.model.config
-        at = node.position - (config.reads.start if node.layer == config.n_layers - 1 else 0)
-        if node.head is not None:
-            return writes.heads[node.layer][:, at, node.head].numpy().astype(np.float64)
-        mlp = writes.mlps[node.layer]
-        assert mlp is not None
-        return mlp[:, at].numpy().astype(np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class NodePlacement:
-    """For every node the targets that it holds, as their places among the targets; none, if it is idle.
-
-    A node of one target is interchanged whole, a node of several in the subspace of each.
-    """
-
-    held: Mapping[Node, tuple[int, ...]]
-
-    @property
-    def placed(self) -> frozenset[int]:
-        """The targets that have a node."""
-        return frozenset(each for held in self.held.values() for each in held)
-
-    @property
-    def size(self) -> int:
-        """How many targets all nodes together hold."""
-        return sum(map(len, self.held.values()))
-
-    @property
-    def n_shared(self) -> int:
-        """How many targets stand beside another in their node."""
-        return sum(max(0, len(held) - 1) for held in self.held.values())
-
-    def given(self, targets: Mapping[Node, tuple[int, ...]]) -> NodePlacement:
-        """The same, but that these nodes hold these targets."""
-        return NodePlacement({**self.held, **targets})
-
-    def nodes(self, target: int) -> tuple[Node, ...]:
-        """The nodes that hold a target."""
-        return tuple(sorted(node for node, held in self.held.items() if target in held))
-
-    def alignment(self, algorithm: str, targets: Sequence[AlignmentTarget]) -> Alignment:
-        """The sites of targets that have nodes; nodes that hold several targets make one site of these."""
-        sites, left = list[AlignedSite](), sorted(self.placed)
-        while left:
-            group, nodes = {left[0]}, set[Node]()
-            while more := {n for at in group for n in self.nodes(at)} - nodes:
-                nodes |= more
-                group |= {at for node in more for at in self.held[node]}
-            left = [at for at in left if at not in group]
-            some = [targets[at] for at in sorted(group)]
-            variables = tuple(dict.fromkeys(v for each in some for v in each.variables))
-            outputs = tuple(dict.fromkeys(o for each in some for o in each.outputs))
-            sites.append(AlignedSite(variables, (tuple(sorted(nodes)),), outputs))
-        return Alignment(algorithm, tuple(sites))
 
 
 @dataclass(frozen=True)
@@ -315,7 +198,7 @@ class Trial:
                 continue
             for each in set(held) ^ set(other.held[node]):
                 found |= second[:, each] != OWN
-            if 1 < max(len(held), len(other.held[node])):
+            if max(len(held), len(other.held[node])) > 1:
                 for each in set(held) & set(other.held[node]):
                     found |= second[:, each] != OWN
             if len(held) != 1 or len(other.held[node]) != 1:
@@ -325,7 +208,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class _Prediction:
-    """What each row moves and holds, the outputs that the algorithm then puts out, and all tokens that the model gets."""
+    """What each row moves and holds, the outputs that the algorithm then puts out, and the tokens for the model."""
 
     chosen: Slots
     predicted: TokenTable
@@ -351,15 +234,16 @@ class _NodeSources:
         for at in range(own.shape[1]):
             for head in (None,) if is_mlp else range(own.shape[2]):
                 node = Node(first + at, layer, head)
-                place = (at,) if head is None else (at, head)
+                place: tuple[int, ...] = (at,) if head is None else (at, head)
                 held = self.placement.held[node]
                 if len(held) > 1:
                     shared.append((place, node))
                 else:
-                    slots[(slice(None), *place)] = self._slots(node, held[0] if held else None)
+                    whole: tuple[slice | int, ...] = (slice(None), *place)
+                    slots[whole] = self._slots(node, held[0] if held else None)
         found = _taken(own, sources, torch.from_numpy(slots))
         for place, node in shared:
-            at_place = (slice(None), *place)
+            at_place: tuple[slice | int, ...] = (slice(None), *place)
             found[at_place] = self._in_subspaces(node, own[at_place], [each[at_place] for each in sources])
         return found
 
@@ -391,24 +275,6 @@ def _taken(own: Tensor, sources: Sequence[Tensor], slots: Tensor) -> Tensor:
     for slot, source in enumerate(sources):
         own = torch.where(slots == slot, source, own)
     return own
-
-
-def _codes(target: AlignmentTarget, values: Values) -> NDArray[np.intp]:
-    key = np.zeros(len(values[target.variables[0]]), dtype=np.int64)
-    for variable in target.variables:
-        key = key * 16 + values[variable]
-    return np.unique(key, return_inverse=True)[1]
-
-
-def _direct(causal: CausalModel, variable: Variable) -> frozenset[Variable]:
-    # The inputs that a variable is made from directly; none, if it is made from anything else.
-    mechanism = causal.by_variable.get(variable)
-    parents = frozenset(() if mechanism is None else mechanism.parents)
-    return parents if parents <= set(causal.inputs) else frozenset()
-
-
-def _inputs(causal: CausalModel, target: AlignmentTarget) -> set[frozenset[Variable]]:
-    return {_direct(causal, each) for each in target.variables} - {frozenset[Variable]()}
 
 
 def _by_switch(causal: CausalModel, questions: Batch) -> tuple[Batch, Bools]:

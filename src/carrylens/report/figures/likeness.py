@@ -42,12 +42,12 @@ def likeness_figure(found: Sequence[Likeness]) -> Figure:
         row[0].set_title(f"{len(hits):,} nodes of {len(some)} models", fontsize=7.5, loc="left")
         row[1].set_ylabel("share of models")
     panels[-1][0].set_xlabel("hit rate of a node under interchange")
-    panels[-1][1].set_xlabel("noise on every weight that 99% of answers stand")
+    panels[-1][1].set_xlabel("weight noise that 99% of answers stand")
     return figure
 
 
 def _draw_hits(panel: Axes, hits: Sequence[float], colour: str) -> None:
-    panel.hist(hits, bins=_BINS, weights=np.full(len(hits), 1 / max(1, len(hits))), color=colour)
+    panel.hist(hits, bins=_BINS.tolist(), weights=np.full(len(hits), 1 / max(1, len(hits))), color=colour)
     panel.set_ylim(0, 1)
     panel.set_xlim(LEAST_HIT, 1.0)
     panel.grid(visible=True, linewidth=0.3)

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.claims.run_verdict import RunJudgement
 from carrylens.evidence.rates import Rate
 from carrylens.report.page.effects import percent, rate_of_record
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.tables import few_figures
+from carrylens.report.terminal.verdict import verdict_sentence
 from carrylens.tasks.task import Task
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
 _WORDS = {
-    "present": "This model runs {what}.",
+    "present": "Whether this model runs {what} is not settled: all of its carriers were found, but not tested jointly.",
     "absent": "This model does not run {what}, as it is stated.",
     "unclear": "Whether this model runs {what} is not settled.",
 }
@@ -52,8 +54,8 @@ def headline_of(saved: Saved) -> Headline:
     return Headline(
         model=found.model,
         skeleton=claims["skeleton"],
-        sentence=_sentence(claims),
-        because=_because(claims),
+        sentence=_sentence(claims) if saved.joint is None else verdict_sentence(saved.joint),
+        because=_because(claims) if saved.joint is None else _joint_because(saved.joint, claims),
         sure=tuple(_sure(saved)),
         tiles=tuple(_tiles(saved)),
     )
@@ -77,8 +79,19 @@ def _sentence(claims: Mapping[str, Any]) -> str:
     what = f"the {claims['hypothesis']} algorithm"
     equals = [rival["hypothesis"] for rival in claims["rivals"] if rival["skeleton"] == "present"]
     if claims["skeleton"] == "present" and equals:
-        return f"This model runs {what}, or {' or '.join(equals)}: what was measured does not tell them apart."
+        return (
+            f"Whether this model runs {what} or {' or '.join(equals)} is not settled: the map does not tell them apart."
+        )
     return _WORDS[claims["skeleton"]].format(what=what)
+
+
+def _joint_because(joint: RunJudgement, claims: Mapping[str, Any]) -> str:
+    count, scrubbed = joint.carriers, joint.scrubbed
+    stands = "" if scrubbed is None else f", {scrubbed.value:.0%} of answers stand with everything else resampled"
+    return (
+        f"{count.supported} of {count.required} required variables have a whole carrier{stands}. One variable at a "
+        f"time, by the map: {_because(claims)}"
+    )
 
 
 def _because(claims: Mapping[str, Any]) -> str:

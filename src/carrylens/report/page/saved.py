@@ -18,8 +18,10 @@ from msgspec import Struct
 from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
 from carrylens.arithmetic.task import find_task as find_arithmetic_task
 from carrylens.arithmetic.zoo.exam_record import TEST, read_test
-from carrylens.claims.judgement import CLAIMS, claims_file
+from carrylens.claims.judgement import CLAIMS, claims_file, slug
 from carrylens.claims.records import read_claims
+from carrylens.claims.run_verdict import RunJudgement, run_judgement
+from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.discovery.stimulus_spec import Split, saved_spec
 from carrylens.discovery.worked_record import WORKED, read_worked
@@ -47,6 +49,7 @@ class Saved:
     battery: Sequence[Record] = ()
     battery_about: Record = field(default_factory=dict)
     worked: Record | None = None
+    joint: RunJudgement | None = None
     hashes: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -94,10 +97,21 @@ def read_saved(
         battery=battery["outcomes"],
         battery_about=battery["about"],
         worked=reading.take(WORKED, explain, read_worked),
+        joint=_joint(reading, f"carrylens settle {source}", judged, found),
         hashes=reading.hashes,
     )
     _check_same(saved, claims, judged)
     return saved
+
+
+def _joint(reading: _Reading, command: str, judged: str, found: NodeMap) -> RunJudgement | None:
+    # The verdict from a measured alignment, if one is there and of these weights.
+    name = ALIGNMENT if judged == found.task.causal.name else f"alignment.{slug(judged)}.json"
+    measured = reading.take(name, command, MeasuredAlignment.from_json)
+    weights = found.stimuli.get("sha256")
+    if measured is None or measured.model != found.model or weights not in (None, measured.sha256):
+        return None
+    return run_judgement(measured)
 
 
 def _claims_file(judged: str, found: NodeMap) -> str:

@@ -35,7 +35,8 @@ def verdict_lines(judged: RunJudgement) -> Iterator[str]:
     yield verdict_sentence(judged)
     if judged.joint_interchange is not None:
         worst = "" if judged.worst_output is None else f"; worst output {judged.worst_output}"
-        yield f"  Carriers:   {judged.carriers.supported} of {judged.carriers.required} required variables have a whole one."
+        count = judged.carriers
+        yield f"  Carriers:   {count.supported} of {count.required} required variables have a whole one."
         yield f"  Jointly:    {_share(judged.joint_interchange)}{worst}."
     if judged.scrubbed is not None:
         yield f"  Scrubbed:   {_share(judged.scrubbed)} answers stand with everything else resampled."

@@ -15,6 +15,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from carrylens.arithmetic import hypotheses, zoo
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.model_facts import TRUTH
@@ -34,8 +36,13 @@ def aligned_models(folder: Path = ALIGNED_FOLDER) -> Iterator[BenchmarkModel]:
     """Every model of the folder, by name."""
     for path in sorted(each for each in folder.glob("*") if (each / TRUTH).is_file()):
         split = DEV if hashlib.sha256(path.name.encode()).digest()[0] % 3 == 0 else TEST
-        labels = {"quick": path.name in _QUICK, "repeated": path.name == _REPEATED}
+        labels = {"quick": path.name in _QUICK, "repeated": path.name == _REPEATED, "algorithm": _algorithm(path)}
         yield BenchmarkModel(path.name, partial(_trained, path), "aligned", split, path.name, 0, labels)
+
+
+def _algorithm(folder: Path) -> str:
+    stated = folder / "aligned.json"
+    return str(msgspec.json.decode(stated.read_bytes())["algorithm"]) if stated.is_file() else ""
 
 
 def _trained(folder: Path) -> KnownModel:
