@@ -9,12 +9,16 @@ How files are sealed, by one process at a time:
 2. The new list of hashes, `manifest.json`, takes the place of the old one, and the folder is flushed. This one rename
    is the step from the old state to the new: before it the drafts are nothing, after it they are the files.
 3. Each draft takes the name of its file. Who reads or writes the folder after a kill does what is left of this.
+
+A file may be kept compressed, under its name with `.gz`. Who reads it asks for it by its own name.
 """
 
 import errno
+import gzip
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +28,7 @@ from safetensors.numpy import load
 
 from carrylens.errors import CarryLensError, quote
 from carrylens.files import (
+    LARGEST,
     draft_of,
     drafts_in,
     flush_folder,
@@ -38,6 +43,7 @@ from carrylens.json_records import Schema, to_text
 MANIFEST = "manifest.json"
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
+ZIPPED = ".gz"
 _LOCK = ".seal.lock"
 _LONGEST_WAIT = 600.0  # seconds: a seal takes far less, even of large files on a slow disk
 _TRIES = 5
@@ -54,12 +60,23 @@ def write_sealed(folder: Path, contents: Mapping[str, bytes], also: Sequence[str
         _seal(folder, contents, {name: _sha256(_read(folder / name)) for name in also})
 
 
-def add_sealed(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Put `contents` into the folder and list them beside all that is sealed there, which is left as it is."""
+def add_sealed(folder: Path, contents: Mapping[str, bytes], zipped: Collection[str] = ()) -> None:
+    """Put `contents` into the folder and list them beside all that is sealed there, which is left as it is.
+
+    Those named in `zipped` are kept compressed, the same content as the same bytes.
+    """
+    packed = {
+        f"{name}{ZIPPED}" if name in zipped else name: gzip.compress(each, 9, mtime=0) if name in zipped else each
+        for name, each in contents.items()
+    }
+    twins = [name if name in zipped else f"{name}{ZIPPED}" for name in contents]
     make_folder(folder)
     with locked(folder / _LOCK, _LONGEST_WAIT):
         _settle(folder)
-        _seal(folder, contents, _hashes(folder) if (folder / MANIFEST).exists() else {})
+        sealed = _hashes(folder) if (folder / MANIFEST).exists() else {}
+        _seal(folder, packed, {name: value for name, value in sealed.items() if name not in twins})
+        for twin in twins:  # of an earlier time, kept the other way
+            (folder / twin).unlink(missing_ok=True)
 
 
 def settle(folder: Path) -> None:
@@ -76,15 +93,39 @@ def settle(folder: Path) -> None:
 
 def read_sealed(folder: Path, name: str) -> bytes:
     """The bytes of a file, after making sure that they are the ones that were sealed."""
-    if name not in _hashes(folder):
+    sealed = _hashes(folder)
+    kept = name if name in sealed else f"{name}{ZIPPED}"
+    if kept not in sealed:
         raise CarryLensError(f"{folder / MANIFEST} does not list {name}. Save the model again.")
-    return read_checked(folder / name)[0]
+    content = read_checked(folder / kept)[0]
+    return content if kept == name else unzipped(content, folder / kept)
 
 
 def is_sealed(folder: Path, name: str) -> bool:
-    """Whether the folder has a file of that name which its manifest lists."""
+    """Whether the folder has a file of that name, compressed or not, which its manifest lists."""
     settle(folder)
-    return (folder / name).exists() and (folder / MANIFEST).exists() and name in _hashes(folder)
+    kept = [each for each in (name, f"{name}{ZIPPED}") if (folder / each).exists()]
+    return bool(kept) and (folder / MANIFEST).exists() and not _hashes(folder).keys().isdisjoint(kept)
+
+
+def is_zipped(folder: Path, name: str) -> bool:
+    """Whether the folder keeps that file compressed. A plain one beside it that is not sealed is a leftover."""
+    if not (folder / f"{name}{ZIPPED}").exists():
+        return False
+    sealed = _hashes(folder) if (folder / MANIFEST).exists() else {}
+    return not (folder / name).exists() or (f"{name}{ZIPPED}" in sealed and name not in sealed)
+
+
+def unzipped(content: bytes, path: Path) -> bytes:
+    """What a compressed file holds."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        found = unpacker.decompress(content, LARGEST)
+    except (zlib.error, MemoryError) as error:
+        raise CarryLensError(f"{path} cannot be unpacked ({error}). Restore it, or make it again.") from error
+    if not unpacker.eof or unpacker.unused_data:
+        raise CarryLensError(f"{path} is not one whole compressed file. Restore it, or make it again.")
+    return found
 
 
 def check_sealed(folder: Path) -> tuple[str, ...]:

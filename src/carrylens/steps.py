@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from carrylens.errors import CarryLensError
 from carrylens.files import read_whole, write_whole
-from carrylens.folders import MANIFEST, add_sealed, read_checked, settle
+from carrylens.folders import MANIFEST, ZIPPED, add_sealed, is_zipped, read_checked, settle, unzipped
 from carrylens.json_records import Schema, to_text
 
 STEPS = "steps.json"
@@ -52,6 +52,10 @@ def read_made(folder: Path, name: str, remedy: str) -> bytes | None:
     """
     settle(folder)
     path = folder / name
+    if is_zipped(folder, name):
+        packed = folder / f"{name}{ZIPPED}"
+        must = (folder / MANIFEST).exists()
+        return unzipped(read_checked(packed, f"Write {remedy} to make it again.", must_be_listed=must)[0], packed)
     if not path.exists():
         return None
     content, is_listed = read_checked(path, f"Write {remedy} to make it again.")

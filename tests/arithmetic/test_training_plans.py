@@ -14,6 +14,7 @@ from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.recipes import RecipeKind
 from carrylens.arithmetic.training_plans import plan_for
+from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer
 from carrylens.model.weights import hash_of
@@ -106,3 +107,21 @@ def test_with_a_silent_start_no_node_writes_at_first(tmp_path: Path, name: str, 
     read = cache["hook_embed"] + cache["hook_pos_embed"]
     written = cache[f"blocks.{model.config.n_layers - 1}.hook_resid_post"] - read
     assert bool((written == 0).all()) is silent
+
+
+@pytest.mark.parametrize("layout", ["unsigned", "equals"])
+def test_a_model_is_trained_stopped_and_tested_in_a_layout_that_the_paper_tried(layout: str, tmp_path: Path) -> None:
+    plan = training_plan("add_d2_l1_h1_w8_t4_s1", "compact", None, "early", layout=layout)
+    run = start(plan, tmp_path / "it", CPU)
+    train(run, Quiet(), 1e9)
+    exam = Exam.start(str(tmp_path / "it"), 50, 5, "cpu")
+    list(exam.sit())
+    assert exam.task.layout == plan.task.layout
+    assert exam.model.config.n_ctx == plan.task.layout.n_positions != config_of_width(2, 1, 1, width=8).n_ctx
+    assert json.loads((tmp_path / "it" / HISTORY).read_text().splitlines()[0])["run"]["layout"] == layout
+
+
+def test_a_layout_that_is_none_or_leaves_a_sign_out_that_is_needed_is_refused() -> None:
+    for name, layout in (("add_d2_l1_h1_w8_t4_s1", "upside-down"), ("sub_d2_l1_h1_w8_t4_s1", "unsigned")):
+        with pytest.raises(CarryLensError):
+            training_plan(name, "compact", None, "early", layout=layout)

@@ -60,7 +60,7 @@ def test_a_cache_that_cannot_be_written_does_not_stop_the_test(folder: Path, mon
     assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("what", ["manifest", "seal", "rights"])
+@pytest.mark.parametrize("what", ["seal", "rights"])
 def test_a_folder_that_cannot_take_the_test_is_refused_before_the_first_question(
     folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
@@ -68,9 +68,7 @@ def test_a_folder_that_cannot_take_the_test_is_refused_before_the_first_question
         raise AssertionError("a question was asked")
 
     monkeypatch.setattr(Exam, "sit", no_question)
-    if what == "manifest":
-        monkeypatch.setattr("carrylens.arithmetic.zoo.exams.MANIFEST", "no-such-file.json")
-    elif what == "seal":
+    if what == "seal":
         sealed = json.loads((folder / "manifest.json").read_text())
         sealed["sha256"]["map.json"] = "0" * 64
         (folder / "manifest.json").write_text(json.dumps(sealed))
@@ -82,11 +80,13 @@ def test_a_folder_that_cannot_take_the_test_is_refused_before_the_first_question
     assert "\n" not in str(result.exception)
 
 
-def test_a_model_on_the_hub_cannot_take_its_test(folder: Path) -> None:
+def test_the_test_of_a_model_on_the_hub_goes_where_all_goes_that_is_found_out_about_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     exam = Exam.start(str(folder), 10, 0, "cpu")
     exam.source = replace(exam.source, given="hf:owner/add_d2_l1_h3_w24_t1K_s1", folder=None)
-    with pytest.raises(CarryLensError, match="--save"):
-        exam.folder_to_save()
+    assert exam.folder_to_save() == Path("maps") / exam.source.name
 
 
 def test_when_saving_fails_the_results_are_shown_and_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,3 +125,67 @@ def test_a_saved_test_says_how_many_failures_it_keeps(folder: Path) -> None:
     list(exam.sit())
     record = exam.record()
     assert record["parts"][0]["failed"] > record["most_failures_kept"] == len(record["parts"][0]["failures"])
+
+
+def test_every_question_is_asked_once_and_from_where_it_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrylens.training.exam.CHUNK", 3000)
+    sit = Exam.sit
+
+    def stopped(exam: Exam) -> object:
+        yield next(iter(sit(exam)))
+        exam.keep()
+        raise KeyboardInterrupt
+
+    command = ["test", str(folder), "--exhaustive", "--save", "--threads", "1", "--json"]
+    with monkeypatch.context() as patched:
+        patched.setattr(Exam, "sit", stopped)
+        CliRunner().invoke(app, command)
+    assert kept(folder) == [3000]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1, "weights that were not trained are wrong on some"
+    said = json.loads((folder / "exhaustive.json").read_text())
+    assert [(part["name"], part["asked"]) for part in said["parts"]] == [("every question", 10_000)]
+    assert said["meets_bar"] is False
+    assert not (folder / "test.json").exists()
+
+
+def test_a_planted_circuit_is_the_specification(tmp_path: Path) -> None:
+    assert CliRunner().invoke(app, ["plant", "mix", "--digits", "2", "--out", str(tmp_path / "it")]).exit_code == 0
+    result = CliRunner().invoke(app, ["test", str(tmp_path / "it"), "--exhaustive", "--threads", "1", "--json"])
+    assert result.exit_code == 0, result.output
+    parts = json.loads(result.stdout)["parts"]
+    assert [(part["operation"], part["asked"], part["failed"]) for part in parts] == [
+        ("add", 10_000, 0),
+        ("sub", 10_000, 0),
+    ]
+
+
+@pytest.mark.parametrize("extra", [["--of", "natural=10"], []])
+def test_more_questions_than_can_be_asked_are_refused(extra: list[str]) -> None:
+    result = CliRunner().invoke(app, ["test", "add_d6_l2_h3_w96_t2K_s1", "--exhaustive", *extra])
+    assert isinstance(result.exception, CarryLensError)
+
+
+def test_a_published_folder_is_tested_and_drawn_and_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from carrylens.model.exchange import to_transformer_lens_state
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    name = "add_d2_l1_h3_w24_t1K_s1"
+    folder = tmp_path / f"QuantaMaths_{name}"
+    folder.mkdir()
+    torch.save(to_transformer_lens_state(Transformer(config_of_width(2, 1, 3, width=24))), folder / "model.pth")
+    (folder / "training_loss.json").write_text(json.dumps({"Config": {}, "TrainingLoss": [2.5, 1, 0.25]}))
+    before = sorted(path.name for path in folder.iterdir())
+    result = CliRunner().invoke(app, [*COMMAND, str(folder), "--save"])
+    assert result.exit_code == 1, result.output
+    said = json.loads((tmp_path / "maps" / name / "test.json").read_text())
+    assert said["model"] == name
+    drawn = CliRunner().invoke(app, ["losses", str(folder), "--svg", "losses.svg"])
+    assert drawn.exit_code == 0, drawn.output
+    assert name in (tmp_path / "losses.svg").read_text()
+    assert sorted(path.name for path in folder.iterdir()) == before

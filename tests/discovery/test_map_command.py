@@ -24,7 +24,7 @@ from carrylens.discovery.node_search import Mapped, MapSettings, map_model
 from carrylens.discovery.search import RoleSettings
 from carrylens.evidence.facts import FACTS, read_facts
 from carrylens.evidence.rates import Rate
-from carrylens.folders import check_sealed
+from carrylens.folders import ZIPPED, check_sealed
 from carrylens.interventions.engine import Engine
 from carrylens.model.folder import load_model
 from carrylens.nodes import Node, all_nodes
@@ -104,7 +104,7 @@ def test_the_command_maps_a_folder(made: tuple[str, list[str]], found: NodeMap, 
     assert found.useful == set(planted.truth.roles)
     assert not [*folder.glob(f"{STORE}*"), *folder.glob(RESTART)], "the work under way is gone"
     assert load_model(folder).config == planted.model.config, "the model is still sealed"
-    assert {MAP, FACTS, "behaviors.json", "features.json", "truth.json"} <= set(check_sealed(folder))
+    assert {MAP, f"{FACTS}{ZIPPED}", "behaviors.json", "features.json", "truth.json"} <= set(check_sealed(folder))
     facts = read_facts(folder / FACTS)
     assert {"ablate", "ablate place", "ablate with stand-ins", "swap"} <= {fact.kind for fact in facts}
     assert all(fact.stimuli for fact in facts)

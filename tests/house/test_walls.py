@@ -12,17 +12,21 @@ from typer.cli import app as typer_app
 from typer.testing import CliRunner
 
 from carrylens.arithmetic.family.table import FamilyTable, family_table
+from carrylens.arithmetic.paper.all_claims import answered, model_rows
 from carrylens.arithmetic.traces import trace
 from carrylens.arithmetic.zoo.failure_table import accurate_names, shipped_figures, tried_figures
 from carrylens.arithmetic.zoo.model_facts import history
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.cli import app
+from carrylens.cli.default_command import USUAL
 from carrylens.report.figures.family import family_svg
 from carrylens.report.figures.losses import all_losses_svg, losses_svg
 from carrylens.report.figures.trace import trace_svg
 from carrylens.report.terminal.family import family_page
 from carrylens.report.terminal.models import models_page
+from carrylens.report.terminal.paper import paper_page
 from carrylens.report.terminal.tables import frequency_table
+from carrylens.workflow.answering_paper import paper_evidence
 from carrylens.workflow.questions import frequency_records
 from carrylens.workflow.reading import read_members
 from house.walls import (
@@ -62,6 +66,8 @@ def cli_commands() -> dict[str, set[str]]:
         found[name] = _options(command)
         for inner, leaf in getattr(command, "commands", {}).items():
             found[f"{name} {inner}"] = _options(leaf)
+            if inner == USUAL:  # the usual command of a group need not be written
+                found[name] |= _options(leaf)
     return found
 
 
@@ -295,6 +301,13 @@ def test_a_stale_page_of_the_family_is_seen(family: tuple[FamilyTable, dict[str,
     fewer = family_table(family[0].members[1:])
     assert stale_lines((ROOT / "docs" / "family.md").read_text(), family_page(fewer, family[1])) != []
     assert stale_lines((ROOT / "docs" / "family.svg").read_text(), family_svg(fewer)) != []
+
+
+@pytest.mark.slow
+def test_the_page_of_the_paper_is_fresh(family: tuple[FamilyTable, dict[str, bool | None]]) -> None:
+    evidence = paper_evidence(table=family[0])
+    fresh = paper_page(answered(evidence), list(model_rows(evidence)))
+    assert stale_lines((ROOT / "docs" / "paper.md").read_text(), fresh) == []
 
 
 @pytest.mark.slow

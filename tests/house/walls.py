@@ -19,6 +19,7 @@ STUDY = (
     "arithmetic.aligned",
     "arithmetic.battery",
     "arithmetic.family",
+    "arithmetic.paper",
 )
 """Arithmetic, the first study: each room may import the instrument, and those of the study before it."""
 PEOPLE = ("report", "explorer", "bench", "workflow", "terminal", "cli", "__main__")

@@ -246,7 +246,7 @@ def test_what_was_not_done_is_said(saved: Saved) -> None:
 
 
 def test_files_of_two_models_are_not_mixed(folder: Path, tmp_path: Path) -> None:
-    for name in ("map.json", "facts.jsonl", "claims.json", "test.json"):
+    for name in ("map.json", "facts.jsonl.gz", "claims.json", "test.json"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     read_saved("model", tmp_path, None)
     claims, test = (json.loads((folder / name).read_text()) for name in ("claims.json", "test.json"))

@@ -44,7 +44,7 @@ def test_a_shipped_model_is_judged_and_then_reported(here: Path, name: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", shipped_names())
+@pytest.mark.parametrize("name", [name for name in shipped_names() if (SHIPPED / name / "map.json").exists()])
 def test_all_that_came_with_a_shipped_model_is_read(name: str) -> None:
     source = find_source(name)
     found = NodeMap.from_json((SHIPPED / name / "map.json").read_bytes(), find_task)

@@ -1,7 +1,7 @@
 """Exam parts: what a model that adds or subtracts is tested on.
 
 Takes  a task, and how many questions of each population, class, depth and structure to draw.
-Gives  the parts of its exam: each operation apart, every population, class, exact depth and structure.
+Gives  the parts of its exam: each operation apart, every population, class, exact depth and structure; or all there is.
 Never  runs a model.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from carrylens.arithmetic.classes import QuestionClass
+from carrylens.arithmetic.every_question import EVERY, EveryQuestion
 from carrylens.arithmetic.exam_counts import WrittenCounts, population_counts, single_operations
 from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.questions import Operation
@@ -49,6 +50,15 @@ def exam_parts(
                 for name, drawn in structure_populations(each, task.question_layout).items()
             ]
     return [part for part in parts if part.count]
+
+
+def every_parts(task: ArithmeticTask) -> list[ExamPart]:
+    """For each operation every question there is."""
+    small = task.question_layout.n_answer_digits == task.digits
+    every = [
+        EveryQuestion(each, task.digits, small and each is Operation.ADD) for each in single_operations(task.operation)
+    ]
+    return [ExamPart(EVERY, each, each.count, each.operation.value) for each in every]
 
 
 def _targets(operation: Operation, task: ArithmeticTask) -> Iterator[tuple[str, Target]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from carrylens.arithmetic.questions import check_digits
 from carrylens.arithmetic.variables import D_PRIME, FAMILIES, OPR, SGN, A, D
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 from carrylens.tasks.layout import Layout, Slot
 from carrylens.tasks.variables import Variable
 
@@ -26,6 +26,16 @@ VOCABULARY = tuple("0123456789+-=*/")
 """The published models' tokens; a token's id is its place here. `*` and `/` are never used."""
 
 _FAMILIES = tuple(FAMILIES[name] for name in ("D", "D'", "OPR", "SGN", "A"))
+
+
+PAPER_LAYOUT = "paper"
+_LETTERS = tuple("equals")
+_VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    PAPER_LAYOUT: {},
+    "unsigned": {"sign": False},
+    "equals": {"equals": _LETTERS, "vocabulary": (*VOCABULARY, *dict.fromkeys(_LETTERS))},
+}
+"""Layouts that the paper tried: without a sign before the answer, and with `equals`, a token a letter, for `=`."""
 
 
 @dataclass(frozen=True)
@@ -133,3 +143,14 @@ def _constants(called: str, tokens: tuple[str, ...]) -> Iterator[Slot]:
     for at, token in enumerate(tokens):
         name = called or token
         yield Slot(name if len(tokens) == 1 else f"{name}{at}", token=token)
+
+
+def layout_called(name: str, digits: int) -> QuestionLayout:
+    """One of the layouts that the paper tried, for questions of so many digits.
+
+    >>> layout_called("equals", 2).layout().n_positions - layout_called("paper", 2).layout().n_positions
+    5
+    """
+    if name not in _VARIANTS:
+        raise CarryLensError(f"{quote(name)} is no layout. Write {', '.join(_VARIANTS)}.")
+    return QuestionLayout(digits, **_VARIANTS[name])

@@ -13,12 +13,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from carrylens.arithmetic.hard_questions import hard_populations
+from carrylens.arithmetic.layouts import PAPER_LAYOUT, layout_called
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.recipes import RecipeKind, recipe_for, recipe_record, training_population
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
+from carrylens.model.config import ModelConfig
 from carrylens.model.transformer import Transformer
+from carrylens.tasks.layout import Layout
 from carrylens.training.insertion import Insertion, Placement, Restored
 from carrylens.training.plan import TrainingPlan
 
@@ -31,16 +34,21 @@ def plan_for(
     inserted: Transformer | None = None,
     inserted_from: str | None = None,
     placement: Placement = Placement.EARLY,
+    layout: str = PAPER_LAYOUT,
 ) -> TrainingPlan:
-    """How the model called `name` is trained; `inserted_from` is what the inserted model is called."""
+    """How the model called `name` is trained; `inserted_from` is what the inserted model is called.
+
+    `layout` names how its questions are written.
+    """
     _check_name(name, inserted)
+    task = arithmetic_task(name.operation, name.digits, layout_called(layout, name.digits))
     insertion = None
     if inserted is not None:
         insertion = Insertion(inserted, inserted_from, placement, _RESTORED[name.insertion])
     return TrainingPlan(
         name=str(name),
-        task=arithmetic_task(name.operation, name.digits),
-        config=config_of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed),
+        task=task,
+        config=_config(name, task.layout),
         recipe=recipe_for(name, kind),
         population=training_population(name, kind),
         n_steps=name.n_steps,
@@ -48,8 +56,14 @@ def plan_for(
         hard=hard_populations(name.operation, name.digits),
         insertion=insertion,
         next_name=str(replace(name, seed=name.seed + 1)),
-        recorded=recipe_record(name, kind),
+        recorded=recipe_record(name, kind) | ({} if layout == PAPER_LAYOUT else {"layout": layout}),
     )
+
+
+def _config(name: ModelName, layout: Layout) -> ModelConfig:
+    config = config_of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed)
+    n_tokens = len(layout.vocabulary)
+    return replace(config, n_ctx=layout.n_positions, reads=layout.reads, d_vocab=n_tokens, d_vocab_out=n_tokens)
 
 
 def _check_name(name: ModelName, inserted: Transformer | None) -> None:

@@ -21,10 +21,11 @@ from carrylens.cli.bench import bench_commands
 from carrylens.cli.benchmark import add_commands as add_benchmark_commands
 from carrylens.cli.discovery import add_commands as add_discovery_commands
 from carrylens.cli.explore import add_commands as add_explore_commands
-from carrylens.cli.family import add_commands as add_family_commands
+from carrylens.cli.family import family_commands
 from carrylens.cli.importing import add_commands as add_import_commands
 from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
+from carrylens.cli.paper import add_commands as add_paper_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
 from carrylens.cli.report import add_commands as add_report_commands
 from carrylens.errors import CarryLensError, quote
@@ -56,7 +57,8 @@ add_benchmark_commands(app)
 add_report_commands(app)
 add_explore_commands(app)
 add_battery_commands(app)
-add_family_commands(app)
+add_paper_commands(app)
+app.add_typer(family_commands(), name="family")
 app.add_typer(bench_commands(), name="bench")
 
 

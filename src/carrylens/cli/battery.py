@@ -38,8 +38,8 @@ def battery_command(
 ) -> None:
     """Run the paper's causal experiments on a model, each beside its matched null, and say what they show.
 
-    Writes battery.json, and every measurement to facts.jsonl. Ctrl-C loses no experiment that is finished; those that
-    are there already, made the same way, are only printed.
+    Writes battery.json, and every measurement to facts.jsonl.gz. Ctrl-C loses no experiment that is finished; those
+    that are there already, made the same way, are only printed.
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole

@@ -47,7 +47,7 @@ def map_command(
 ) -> None:
     """Find what each node of a model does, and which variable of the algorithm it carries.
 
-    Writes map.json, facts.jsonl, behaviors.json and features.json. Ctrl-C loses nothing: the same command goes on. A
+    Writes map.json, facts.jsonl.gz, behaviors.json and features.json. Ctrl-C loses nothing: the same command goes on. A
     shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed. With --hypothesis
     the map is of the variables that the file declares, in a folder of the hypothesis's name.
     """

@@ -1,4 +1,4 @@
-"""The command that lays models side by side: family.
+"""The commands about several models: family, which lays them side by side, and those under it.
 
 Takes  models, or none for all accurate ones that come with carrylens.
 Gives  a table of findings, what holds in every one of them and what varies; as text, Markdown, JSON or a picture.
@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from carrylens.cli.default_command import USUAL, DefaultGroup
+from carrylens.cli.family_run import family_run_command
 from carrylens.cli.options import JsonOption
 from carrylens.errors import CarryLensError
 from carrylens.terminal import print_line, print_note, print_record
@@ -20,7 +22,10 @@ from carrylens.terminal import print_line, print_note, print_record
 def family_command(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[MODEL]...", help="As for battery. Without any, every accurate shipped model."),
+        typer.Argument(
+            metavar="[MODEL]...",
+            help="As for battery, or a folder of family run. Without any, every accurate shipped model.",
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print a page with every figure and the paper's.")
@@ -31,7 +36,7 @@ def family_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what holds in every accurate model, and what varies.
+    """Say what holds in every accurate model, and what varies. The word show may be left out.
 
     Measures nothing: all comes from the experiments, maps and claims that were saved. What was not run is listed, with
     the command that runs it.
@@ -41,11 +46,11 @@ def family_command(
     from carrylens.files import write_whole
     from carrylens.report.figures.family import family_svg
     from carrylens.report.terminal.family import family_lines, family_page
-    from carrylens.workflow.reading import read_members
+    from carrylens.workflow.reading import family_folders, read_members
 
     if markdown and as_json:
         raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")
-    wanted, left_out = accurate_names() if not models else (list(dict.fromkeys(models)), {})
+    wanted, left_out = accurate_names() if not models else (list(dict.fromkeys(family_folders(models))), {})
     table = family_table(read_members(wanted, shipped=shipped))
     if svg is not None:
         write_whole(svg, family_svg(table).encode())
@@ -59,6 +64,14 @@ def family_command(
             print_line(line)
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    app.command("family")(family_command)
+def _family() -> None:
+    """Lay models side by side, or take many along the route."""
+
+
+def family_commands() -> typer.Typer:
+    """The command `family`, whose usual sub-command is `show`, and those under it."""
+    family = typer.Typer(cls=DefaultGroup, rich_markup_mode=None)
+    family.callback()(_family)
+    family.command(USUAL)(family_command)
+    family.command("run")(family_run_command)
+    return family

@@ -45,6 +45,9 @@ def train_command(
         str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
     ] = None,
     placement: Annotated[str, typer.Option(help="early: into the first layers and heads; late: the last.")] = "early",
+    layout: Annotated[
+        str, typer.Option(help="How questions are written: paper, unsigned (no sign), equals (six letters for =).")
+    ] = "paper",
     aligned: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it came out."),
@@ -63,8 +66,8 @@ def train_command(
     from carrylens.workflow.acceptance import is_unaccepted
     from carrylens.workflow.training import train_model, training_plan
 
-    plan = training_plan(name, recipe, insert, placement, aligned)
-    folder = out or Path("models") / name
+    plan = training_plan(name, recipe, insert, placement, aligned, layout)
+    folder = out or Path("models") / (name if layout == "paper" else f"{name}.{layout}")
     if plan.interchange is not None and resume and is_unaccepted(folder):
         _accept(plan, folder, as_json=as_json)
         return
@@ -120,6 +123,9 @@ def exam_command(
             help="How many of one population instead, such as enriched=400000 or enriched:add=1000000. Repeatable.",
         ),
     ] = None,
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="Instead: every question there is, for models of few digits.")
+    ] = False,
     save: Annotated[bool, typer.Option("--save", help="Write test.json and the model card into the folder.")] = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
@@ -130,21 +136,22 @@ def exam_command(
     Evaluates it on the natural, paper, enriched and structured populations, every class, exact depth and structure.
     Exit status 1 if the model misses the bar: fewer than 10 failures in a million natural and in a million enriched
     questions, for each operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there.
+
+    With --exhaustive it is evaluated on every question there is, saved to exhaustive.json: right on all of them, the
+    model is the specification. Exit status 1 if it is wrong on one.
     """
     from carrylens.report.terminal.exam import exam_lines
-    from carrylens.workflow.testing import start_exam
+    from carrylens.workflow.testing import start_exam, start_exhaustive
 
-    exam = start_exam(model, questions, per_class, device, threads, of or ())
+    if exhaustive and of:
+        raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
+    counts = (questions, per_class, device, threads, of or ())
+    exam = start_exhaustive(model, device, threads) if exhaustive else start_exam(model, *counts)
     if exam.note is not None:
         print_note(exam.note)
     if save:
         exam.folder_to_save()  # before hours of questions, not after
-    with Watch(exam.total, exam.source.name) as watch:
-        watch.advance(exam.asked)
-        _sit(exam, watch)
-    if not exam.done:
-        exam.keep()
-        raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
+    _sit(exam)
     not_saved = _save(exam) if save else None
     record = exam.record()
     if as_json:
@@ -155,11 +162,20 @@ def exam_command(
     if not_saved is not None:
         raise not_saved
     exam.forget()
-    if record["meets_bar"] is False:
+    if record["meets_bar"] is False or (exhaustive and any(part["failed"] for part in record["parts"])):
         raise typer.Exit(1)
 
 
-def _sit(exam: Exam, watch: Watch) -> None:
+def _sit(exam: Exam) -> None:
+    with Watch(exam.total, exam.source.name) as watch:
+        watch.advance(exam.asked)
+        _sit_watched(exam, watch)
+    if not exam.done:
+        exam.keep()
+        raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
+
+
+def _sit_watched(exam: Exam, watch: Watch) -> None:
     kept_at, keeps = monotonic(), True
     for count in exam.sit():
         watch.advance(count)
@@ -267,22 +283,34 @@ def losses_command(
 ) -> None:
     """Draw loss curves.
 
-    Of one model: a curve for each answer token, a panel for each operation. Of all shipped models: a panel for each.
+    Of one model: a curve for each answer token, a panel for each operation; of a published one, whose
+    training_loss.json has only the whole loss, that. Of all shipped models: a panel for each.
     """
     from carrylens.arithmetic.zoo import find_model, shipped_names
-    from carrylens.arithmetic.zoo.model_facts import history, model_name
-    from carrylens.report.figures.losses import all_losses_svg, losses_svg
+    from carrylens.arithmetic.zoo.model_facts import history
+    from carrylens.report.figures.losses import all_losses_svg
 
     if model is None:
         picture = all_losses_svg({name: history(find_model(name)) for name in shipped_names()})
     else:
-        folder = find_model(model)
-        lines = history(folder)
-        if not lines:
-            raise CarryLensError(f"{folder} has no training history to draw. Train a model with: carrylens train NAME")
-        picture = losses_svg(str(model_name(folder)), lines)
+        picture = _losses_of(model)
     write_whole(svg, picture.encode())
     print_note(f"Drew {svg}")
+
+
+def _losses_of(model: str) -> str:
+    from carrylens.arithmetic.zoo import find_model
+    from carrylens.arithmetic.zoo.model_facts import history, model_name
+    from carrylens.model.published import published_losses
+    from carrylens.report.figures.losses import losses_svg, step_losses_svg
+
+    folder = find_model(model)
+    name = str(model_name(folder))
+    if lines := history(folder):
+        return losses_svg(name, lines)
+    if losses := published_losses(folder):
+        return step_losses_svg(name, losses)
+    raise CarryLensError(f"{folder} has no training history to draw. Train a model with: carrylens train NAME")
 
 
 def add_commands(app: typer.Typer) -> None:

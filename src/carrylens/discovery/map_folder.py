@@ -1,7 +1,7 @@
 """Map folder: where a map is kept, whole or not at all, and how work that was stopped goes on.
 
 Takes  a folder, a map and its facts, and files that go beside them.
-Gives  `map.json` and `facts.jsonl`, sealed; a map that is there already.
+Gives  `map.json` and `facts.jsonl`, the facts compressed, sealed; a map that is there already.
 Never  chooses the folder.
 """
 
@@ -59,7 +59,7 @@ def save_mapped(folder: Path, mapped: Mapped, beside: Mapping[str, bytes] | None
         FACTS: "".join(fact.to_json() + "\n" for fact in mapped.facts).encode(),
         **(beside or {}),
     }
-    add_sealed(folder, contents)
+    add_sealed(folder, contents, zipped=(FACTS,))
 
 
 def store_of(folder: Path) -> Path:

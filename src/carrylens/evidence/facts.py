@@ -13,6 +13,7 @@ from pathlib import Path
 
 from carrylens.evidence.rates import Rate, p_above
 from carrylens.files import read_whole, write_whole
+from carrylens.folders import ZIPPED, is_zipped, unzipped
 from carrylens.json_records import Schema, to_text
 
 FACTS = "facts.jsonl"
@@ -65,5 +66,8 @@ def write_facts(path: Path, facts: Iterable[Fact]) -> None:
 
 
 def read_facts(path: Path) -> list[Fact]:
-    """The facts in a file."""
+    """The facts in a file, or in the compressed one of that name with .gz."""
+    packed = path.with_name(f"{path.name}{ZIPPED}")
+    if is_zipped(path.parent, path.name):
+        return FACT_SCHEMA.decode_lines(unzipped(read_whole(packed), packed), str(packed))
     return FACT_SCHEMA.decode_lines(read_whole(path, "Map the model first."), str(path))

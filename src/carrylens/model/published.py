@@ -80,6 +80,11 @@ def load_published(source: str | Path, download: Download = download_snapshot) -
     )
 
 
+def published_losses(folder: Path) -> tuple[float, ...]:
+    """The loss after each step, as the published tool wrote it down; nothing if it did not."""
+    return _read_training(folder / LOSSES)[1]
+
+
 def _seed(training_config: Mapping[str, Any]) -> int:
     seed = training_config.get("training_seed", 0)
     return seed if type(seed) is int and seed >= 0 else 0

@@ -25,6 +25,7 @@ from carrylens.arithmetic.zoo.sources import find_source, shipped_names
 from carrylens.errors import CarryLensError
 from carrylens.files import working
 from carrylens.model.source import ModelSource
+from carrylens.model.transformer import Transformer
 from carrylens.report.sentences.sentence_registry import sentence_of
 from carrylens.tasks.task import Task
 from carrylens.training.insertion import Placement
@@ -71,12 +72,24 @@ def _inserted(source: ModelSource) -> InsertedModel | None:
     run = {} if source.folder is None else training_run(source.folder)
     if "inserted_from" not in run:
         return None
-    try:
-        model = find_source(str(run["inserted_from"])).load()
-    except CarryLensError:
+    model = _trained_beside(source, str(run["inserted_from"]), run.get("inserted_sha256"))
+    if model is None:
         return None
     late = run.get("placement") == Placement.LATE.value
     return InsertedModel(str(run["inserted_from"]), model, late, _from_scratch(ModelName.parse(source.name)))
+
+
+def _trained_beside(source: ModelSource, name: str, sha256: object) -> Transformer | None:
+    # The model of that name in a folder beside this one's, as family run makes them, or wherever models are found.
+    beside = [] if source.folder is None else [str(source.folder.parent / name)]
+    for place in (*beside, name):
+        try:
+            found = find_source(place)
+            if sha256 in (None, found.sha256):
+                return found.load()
+        except CarryLensError:
+            continue
+    return None
 
 
 def _from_scratch(name: ModelName) -> Subject | None:

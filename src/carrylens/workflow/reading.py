@@ -15,7 +15,7 @@ from carrylens.arithmetic.family.members import Member, read_member
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import ArithmeticTask
-from carrylens.arithmetic.zoo.model_facts import history, saved_test
+from carrylens.arithmetic.zoo.model_facts import history, saved_bar, saved_test
 from carrylens.arithmetic.zoo.sources import SHIPPED, find_folder, find_source, shipped_names
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
@@ -73,10 +73,20 @@ def read_members(sources: Sequence[str], *, shipped: bool = False) -> list[Membe
     for source in map(find_source, sources):
         own = [] if source.folder is None else [source.folder]
         places = own if shipped else source.analysis_places(None)
-        tests = [test for place in places if (test := saved_test(place)) and test.get("sha256") == source.sha256]
-        bar = tests[0]["meets_bar"] if tests else None
+        bar = next((told for place in places if (told := saved_bar(place, source.sha256)) is not None), None)
         members.append(read_member(source.given, ModelName.parse(source.name), source.sha256, places, bar))
     return members
+
+
+def family_folders(given: Sequence[str]) -> list[str]:
+    """The models that are meant: a folder of folders of models, as family run makes it, stands for those in it."""
+    found: list[str] = []
+    for each in given:
+        here = Path(each)
+        inside = sorted(path.parent for path in here.glob(f"*/{WEIGHTS}")) if here.is_dir() else []
+        is_model = any((here / name).exists() for name in (WEIGHTS, "model.pth", MAP))
+        found += [str(path) for path in inside] if inside and not is_model else [each]
+    return found
 
 
 def page_of_saved(saved: Saved, folder: Path) -> bytes:

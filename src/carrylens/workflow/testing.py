@@ -18,3 +18,8 @@ def start_exam(
 ) -> Exam:
     """The test of a model."""
     return Exam.start(source, per_population, per_class, device_called(device, threads).type, of)
+
+
+def start_exhaustive(source: str, device: str, threads: int) -> Exam:
+    """The test of a model on every question there is."""
+    return Exam.start(source, 0, 0, device_called(device, threads).type, is_exhaustive=True)

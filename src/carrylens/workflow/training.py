@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from carrylens.arithmetic.aligned.plans import aligned_plan
+from carrylens.arithmetic.layouts import PAPER_LAYOUT
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.recipes import RecipeKind
@@ -27,23 +28,28 @@ from carrylens.workflow.choices import choice
 
 
 def training_plan(
-    name: str, recipe: str, insert: str | None, placement: str, aligned: Path | None = None
+    name: str,
+    recipe: str,
+    insert: str | None,
+    placement: str,
+    aligned: Path | None = None,
+    layout: str = PAPER_LAYOUT,
 ) -> TrainingPlan:
     """What the train command was asked to train; `aligned` is a file that states an alignment to train under."""
     parsed = ModelName.parse(name)
     if aligned is not None:
-        if insert is not None or recipe != RecipeKind.COMPACT.value:
+        if insert is not None or recipe != RecipeKind.COMPACT.value or layout != PAPER_LAYOUT:
             raise CarryLensError("--aligned has a recipe of its own and inserts no model. Leave the other options out.")
         return aligned_plan(parsed, aligned)
     if parsed.planted:
         raise CarryLensError(f"{name} is planted, so nothing is trained. Write carrylens plant.")
     kind, where = choice(RecipeKind, recipe, "--recipe"), choice(Placement, placement, "--placement")
     if insert is None:
-        return plan_for(parsed, kind, placement=where)
+        return plan_for(parsed, kind, placement=where, layout=layout)
     inserted = find_source(insert)
     if not isinstance(inserted.task, ArithmeticTask) or inserted.task.operation is not Operation.ADD:
         raise CarryLensError(f"{inserted.name} is no addition model. Give --insert a model whose name begins with add.")
-    return plan_for(parsed, kind, inserted.load(), inserted.name, where)
+    return plan_for(parsed, kind, inserted.load(), inserted.name, where, layout)
 
 
 def train_model(

@@ -31,7 +31,7 @@ from carrylens.cli import app
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS, Fact, read_facts, write_facts
 from carrylens.evidence.rates import Rate
-from carrylens.folders import check_sealed, write_sealed
+from carrylens.folders import ZIPPED, check_sealed, write_sealed
 from carrylens.report.figures.battery import outcome_svg
 from carrylens.report.sentences.sentence_registry import sentence_of
 from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
@@ -109,7 +109,7 @@ def test_outcomes_are_sealed_beside_what_was_there(tmp_path: Path) -> None:
     write_sealed(tmp_path, {}, also=[*check_sealed(tmp_path), FACTS])
     save_outcomes(tmp_path, ABOUT, [outcome("one")])
     save_outcomes(tmp_path, ABOUT, [outcome("one"), outcome("two")])
-    assert {BATTERY, FACTS, "model.safetensors"} <= set(check_sealed(tmp_path))
+    assert {BATTERY, f"{FACTS}{ZIPPED}", "model.safetensors"} <= set(check_sealed(tmp_path))
     assert [fact.kind for fact in read_facts(tmp_path / FACTS)] == ["swap", "battery one", "battery two"]
     assert [each.card.name for each in saved_outcomes(tmp_path, ABOUT)] == ["one", "two"]
     assert saved_outcomes(tmp_path, {**ABOUT, "sha256": "1"}) == []

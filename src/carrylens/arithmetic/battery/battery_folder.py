@@ -44,7 +44,7 @@ def save_outcomes(folder: Path, about: Mapping[str, object], outcomes: Sequence[
         BATTERY: battery_bytes(about, outcomes),
         FACTS: "".join(fact.to_json() + "\n" for fact in facts).encode(),
     }
-    add_sealed(folder, contents)
+    add_sealed(folder, contents, zipped=(FACTS,))
 
 
 def saved_map_of_weights(folder: Path, sha256: str) -> NodeMap | None:

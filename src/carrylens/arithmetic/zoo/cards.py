@@ -14,7 +14,7 @@ from typing import Any
 from carrylens.arithmetic.exam_counts import asked_options
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.recipes import RecipeKind, recipe_for
-from carrylens.arithmetic.zoo.model_facts import history, training_run
+from carrylens.arithmetic.zoo.model_facts import history, saved_exhaustive, training_run
 from carrylens.errors import CarryLensError
 from carrylens.model.source import ModelSource
 
@@ -43,7 +43,9 @@ def card_of(source: ModelSource, folder: Path, test: dict[str, Any]) -> str:
 
 def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
     """The card of the model in `folder`."""
-    bar = {True: "meets", False: "misses", None: "was not asked enough to be held to"}[test["meets_bar"]]
+    every = saved_exhaustive(folder)
+    told = test["meets_bar"] if every is None or every["meets_bar"] is None else every["meets_bar"]
+    bar = {True: "meets", False: "misses", None: "was not asked enough to be held to"}[told]
     layers = f"{name.n_layers} layer{'s' if name.n_layers > 1 else ''}"
     lines = [
         f"# {name}",
@@ -57,6 +59,7 @@ def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
         f"It {bar} the bar of fewer than 10 failures per million natural and enriched questions for each operation. "
         f"Made by `carrylens test {name} {asked_options(name, test)} --save`; weights {test['sha256'][:16]}.",
         "",
+        *_every_lines(name, every),
         "| questions | operation | asked | failed | failures per million, 95% interval |",
         "|---|---|---:|---:|---|",
         *(_test_line(part) for part in test["parts"]),
@@ -73,6 +76,14 @@ def per_million(part: dict[str, Any]) -> str:
     """
     low, high = (1e6 * bound for bound in part["interval"])
     return " to ".join(f"{bound:,.0f}" if bound >= 1000 else f"{bound:.3g}" for bound in (low, high))
+
+
+def _every_lines(name: ModelName, every: dict[str, Any] | None) -> list[str]:
+    if every is None:
+        return []
+    asked, failed = (sum(part[what] for part in every["parts"]) for what in ("asked", "failed"))
+    said = f"wrong on {failed:,} of {asked:,}" if failed else f"right on all {asked:,}"
+    return [f"Evaluated on every question there is (`carrylens test {name} --exhaustive --save`), it is {said}.", ""]
 
 
 def _training_lines(name: ModelName, folder: Path) -> list[str]:

@@ -18,11 +18,11 @@ from typing import Any
 import msgspec
 
 from carrylens.arithmetic.exam_counts import parse_counts
-from carrylens.arithmetic.exam_parts import exam_parts
+from carrylens.arithmetic.exam_parts import every_parts, exam_parts
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import card_of
-from carrylens.arithmetic.zoo.exam_record import TEST, ExamPartRecord, ExamRecord, meets_bar
-from carrylens.arithmetic.zoo.model_facts import CARD
+from carrylens.arithmetic.zoo.exam_record import EXHAUSTIVE, TEST, ExamPartRecord, ExamRecord, meets_bar
+from carrylens.arithmetic.zoo.model_facts import CARD, saved_test
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
 from carrylens.files import cache_home, make_folder, read_whole, write_whole
@@ -67,6 +67,14 @@ def _hash(results: Sequence[PartResult]) -> str:
     return hashlib.sha256(to_text(results).encode()).hexdigest()
 
 
+def _task_of(found: ModelSource) -> ArithmeticTask:
+    if not isinstance(found.task, ArithmeticTask):
+        raise CarryLensError(
+            f"{found.given!r} is for {found.task.name!r}, which has no test here. Give a model that adds."
+        )
+    return found.task
+
+
 @dataclass
 class Exam:
     """One model's test under way."""
@@ -79,18 +87,31 @@ class Exam:
     results: list[PartResult]
     note: str | None = None
     """What a person is to be told before the test goes on."""
+    is_exhaustive: bool = False
+    """Whether it is on every question there is."""
 
     @classmethod
-    def start(cls, source: str, per_population: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
-        """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
+    def start(
+        cls,
+        source: str,
+        per_population: int,
+        per_class: int,
+        device: str,
+        of: Sequence[str] = (),
+        *,
+        is_exhaustive: bool = False,
+    ) -> Exam:
+        """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`.
+
+        One that `is_exhaustive` is on every question there is, whatever the counts.
+        """
         given, found = parse_counts(of), find_source(source)
-        model, task = found.load(device), found.task
-        if not isinstance(task, ArithmeticTask):
-            raise CarryLensError(f"{source!r} is for {task.name!r}, which has no test here. Give a model that adds.")
-        parts = exam_parts(task, per_population, per_class, of=given)
+        task = _task_of(found)
+        parts = every_parts(task) if is_exhaustive else exam_parts(task, per_population, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
-        exam = cls(found, task, model, found.sha256, parts, blank_results(parts))
+        exam = cls(found, task, found.load(device), found.sha256, parts, blank_results(parts))
+        exam.is_exhaustive = is_exhaustive
         exam._take_up()
         return exam
 
@@ -139,30 +160,28 @@ class Exam:
         self._kept.unlink(missing_ok=True)
 
     def folder_to_save(self) -> Path:
-        """The folder that `save` writes into, or a clear error if it cannot."""
-        folder = self.source.folder
-        if folder is None:
-            raise CarryLensError(
-                f"{self.source.given} is no folder here, so no test can be saved in it. Leave --save out."
-            )
-        if not (folder / MANIFEST).exists():
-            raise CarryLensError(
-                f"{folder} was not saved by carrylens, so no test can be saved in it. Leave --save out."
-            )
-        check_sealed(folder)
+        """The folder that `save` writes into, or a clear error if it cannot.
+
+        Where the model was not saved by carrylens, that is the folder of what else is found out about it.
+        """
+        own = self.source.folder
+        folder = own if own is not None and (own / MANIFEST).exists() else self.source.analysis_folder(None)
+        make_folder(folder)
+        if (folder / MANIFEST).exists():
+            check_sealed(folder)
         if not os.access(folder, os.W_OK):
             raise CarryLensError(f"{folder} cannot be written, so no test can be saved in it. Leave --save out.")
         return folder
 
     def save(self) -> Path:
-        """Write the test and the model card into the model's folder, and seal it again."""
+        """Write the test into a folder, beside the model if it is ours, with its card; seal it again."""
         folder, record = self.folder_to_save(), self.record()
-        contents = {
-            TEST: (to_text(record, indent=1) + "\n").encode(),
-            CARD: card_of(self.source, folder, record).encode(),
-        }
-        add_sealed(folder, contents)
-        return folder / TEST
+        file = EXHAUSTIVE if self.is_exhaustive else TEST
+        add_sealed(folder, {file: (to_text(record, indent=1) + "\n").encode()})
+        test = saved_test(folder)
+        if folder == self.source.folder and test is not None and test["sha256"] == self.model_hash:
+            add_sealed(folder, {CARD: card_of(self.source, folder, test).encode()})
+        return folder / file
 
     @property
     def _kept(self) -> Path:

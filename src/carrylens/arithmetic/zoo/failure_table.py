@@ -16,7 +16,7 @@ from typing import Any
 from carrylens.arithmetic.model_names import PUBLISHED_WIDTH, ModelName
 from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.zoo.exam_record import meets_bar
-from carrylens.arithmetic.zoo.model_facts import history, saved_test, training_run
+from carrylens.arithmetic.zoo.model_facts import history, saved_bar, saved_exhaustive, saved_test, training_run
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.training.exam_results import PartResult
 
@@ -35,24 +35,35 @@ def shipped_figures() -> Iterator[FailureRecord]:
 
 
 def accurate_names() -> tuple[list[str], dict[str, bool | None]]:
-    """The shipped models that meet the bar of their test; and the others, each with what its test says of the bar."""
-    bars = {name: (saved_test(find_model(name)) or {}).get("meets_bar") for name in shipped_names()}
-    return [name for name, bar in bars.items() if bar], {name: bar for name, bar in bars.items() if not bar}
+    """Shipped models that meet the bar and came with a map or experiments; the others, each with what its test says.
+
+    Among the others, those that meet the bar were not analysed yet.
+    """
+    bars = {name: saved_bar(find_model(name)) for name in shipped_names()}
+    chosen = [name for name, bar in bars.items() if bar and _is_analysed(find_model(name))]
+    return chosen, {name: bar for name, bar in bars.items() if name not in chosen}
+
+
+def _is_analysed(folder: Path) -> bool:
+    return any((folder / name).exists() for name in ("map.json", "battery.json"))
 
 
 def folder_figures(name: ModelName, folder: Path) -> FailureRecord:
     """What is known of the model in a folder; None where the folder does not say."""
-    test, lines = saved_test(folder), history(folder)
+    test, every, lines = saved_test(folder), saved_exhaustive(folder), history(folder)
     last = lines[-1] if lines else {}
     return {
         "model": str(name),
-        "meets_bar": test["meets_bar"] if test else None,
+        "meets_bar": saved_bar(folder),
+        "every_question": _every(every),
         "steps": last.get("step"),
         "batch": training_run(folder).get("batch"),
         "seconds": last.get("seconds"),
         "loss": last.get("loss"),
         "operations": {
-            operation: _operation_figures(name, operation, test["parts"] if test else [])
+            operation: _operation_figures(
+                name, operation, test["parts"] if test else [], every["parts"] if every else []
+            )
             for operation in (("add", "sub") if name.operation.value == "mix" else (name.operation.value,))
         },
     }
@@ -75,13 +86,21 @@ def published_figures() -> Iterator[FailureRecord]:
                 yield {"model": row["model"], "operation": operation, "loss": float(row["loss"]), **_count(count)}
 
 
-def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[str, Any]]) -> FailureRecord:
+def published_lines() -> dict[str, dict[str, str]]:
+    """The lines of the paper's tables as printed, by model: loss, failures, heads and MLPs used, interval."""
+    return {row["model"]: row for row in _rows("published.csv")}
+
+
+def _operation_figures(
+    name: ModelName, operation: str, parts: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]]
+) -> FailureRecord:
+    all_of_them = _results(operation, every)
     mine = {part["name"]: part for part in parts if part["operation"] == operation}
     targets = [part for part in mine.values() if part["name"] not in POPULATIONS]
     weakest = max(targets, key=lambda part: part["failed"] / part["asked"], default=None)
-    results = [PartResult(part["name"], operation, part["asked"], part["failed"]) for part in mine.values()]
+    results = _results(operation, list(mine.values()))
     return {
-        "meets_bar": meets_bar(results),
+        "meets_bar": meets_bar(results) if meets_bar(all_of_them) is None else meets_bar(all_of_them),
         "streams": {name: _count(mine[name]) if name in mine else None for name in POPULATIONS},
         "n_targets": len(targets),
         "weakest": None if weakest is None else {"name": weakest["name"], **_count(weakest)},
@@ -91,6 +110,16 @@ def _operation_figures(name: ModelName, operation: str, parts: Sequence[Mapping[
             if found["operation"] == operation and _shape(ModelName.parse(found["model"])) == _shape(name)
         ],
     }
+
+
+def _results(operation: str, parts: Sequence[Mapping[str, Any]]) -> list[PartResult]:
+    mine = [part for part in parts if part["operation"] == operation]
+    return [PartResult(part["name"], operation, part["asked"], part["failed"]) for part in mine]
+
+
+def _every(test: Mapping[str, Any] | None) -> dict[str, list[int]] | None:
+    # How many of all questions there are failed, for each operation.
+    return None if test is None else {part["operation"]: [part["failed"], part["asked"]] for part in test["parts"]}
 
 
 def _count(part: Mapping[str, Any]) -> FailureRecord:

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.arithmetic.zoo.exam_record import TEST, read_test
+from carrylens.arithmetic.zoo.exam_record import EXHAUSTIVE, TEST, read_test
 from carrylens.errors import CarryLensError
 from carrylens.json_records import Schema
 from carrylens.model.hub import HUB
@@ -102,3 +102,19 @@ def saved_test(folder: Path) -> dict[str, Any] | None:
     """The test that was saved in the folder, if there is one."""
     content = read_made(folder, TEST, f"carrylens test {folder} --save, or carrylens explain {folder},")
     return None if content is None else read_test(content, str(folder / TEST))
+
+
+def saved_exhaustive(folder: Path) -> dict[str, Any] | None:
+    """The test on every question there is that was saved in the folder, if there is one."""
+    content = read_made(folder, EXHAUSTIVE, f"carrylens test {folder} --exhaustive --save")
+    return None if content is None else read_test(content, str(folder / EXHAUSTIVE))
+
+
+def saved_bar(folder: Path, sha256: str | None = None) -> bool | None:
+    """Whether the model meets the bar, by its test on every question if there is one, else by that on populations.
+
+    With a hash, tests of other weights tell nothing.
+    """
+    tests = [test for test in (saved_exhaustive(folder), saved_test(folder)) if test is not None]
+    said = [test["meets_bar"] for test in tests if sha256 in (None, test["sha256"])]
+    return next((bar for bar in said if bar is not None), None)

@@ -49,6 +49,19 @@ def losses_figure(name: str, lines: Sequence[Line]) -> Figure:
         return figure
 
 
+def step_losses_svg(name: str, losses: Sequence[float]) -> str:
+    """One model of which only the whole loss after each step is known."""
+    with rc_context(FIXED):
+        figure = Figure(figsize=(5, 3.2), layout="constrained")
+        panel = figure.subplots()
+        panel.semilogy(range(1, len(losses) + 1), [max(loss, _FLOOR) for loss in losses], linewidth=0.7)
+        panel.set_title(name, fontsize=10)
+        panel.set_xlabel("step")
+        panel.set_ylabel("loss")
+        panel.grid(visible=True, linewidth=0.3)
+        return as_svg(figure, f"Training loss of {name}")
+
+
 def all_losses_svg(histories: Mapping[str, Sequence[Line]]) -> str:
     """Many models: a panel for each, a curve for each operation, all with one scale of losses."""
     n_columns = min(_COLUMNS, len(histories))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
+from carrylens.arithmetic.every_question import EVERY
 from carrylens.report.terminal.tables import align, few_figures
 
 _MOST_FAILURES = 10
@@ -25,12 +26,20 @@ def exam_lines(record: Mapping[str, Any]) -> list[str]:
     shown = list(islice(_failures(record["parts"]), _MOST_FAILURES))
     failed = sum(part["failed"] for part in record["parts"])
     kept = f"; of each part the first {n} are kept" if (n := record.get("most_failures_kept")) else ""
+    bar = f"{record['model']} {verdict[record['meets_bar']]}: fewer than 10 failures per million, natural and enriched."
+    every = {part["name"] for part in record["parts"]} == {EVERY}
     return [
         *align(head, body),
-        f"{record['model']} {verdict[record['meets_bar']]}: fewer than 10 failures per million, natural and enriched.",
+        _every_line(record, failed) if every else bar,
         *_structured(record["parts"]),
         *([f"Failures, {len(shown)} of {failed:,}{kept}:", *shown] if shown else []),
     ]
+
+
+def _every_line(record: Mapping[str, Any], failed: int) -> str:
+    asked = sum(part["asked"] for part in record["parts"])
+    said = f"wrong on {failed:,} of {asked:,}" if failed else f"right on all {asked:,}"
+    return f"{record['model']} was evaluated on every question there is, and is {said}."
 
 
 def _structured(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -62,5 +71,5 @@ def _row(part: Mapping[str, Any]) -> list[str]:
         f"{part['asked']:,}",
         f"{part['failed']:,}",
         few_figures(rate),
-        f"{few_figures(low)} to {few_figures(high)}",
+        "exact" if part["name"] == EVERY else f"{few_figures(low)} to {few_figures(high)}",
     ]

@@ -35,6 +35,7 @@ MEANINGS = {
 }
 _WIDTH = 118
 _BAR = {True: "meets the bar", False: "misses the bar", None: "evaluated on too few questions for the bar"}
+_LEFT_OUT = {**_BAR, True: "meets the bar, but was not mapped yet"}
 _PAGE = """# What holds in every accurate model, and what varies
 
 Made by `make docs` with the command `carrylens family --shipped --markdown --svg docs/family.svg` from what comes with
@@ -139,8 +140,8 @@ def _to_do(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[
     yield from [("Not mapped", unmapped)] if unmapped else []
     notes = [f"{member.name}: {note}" for member in table.members for note in member.notes]
     yield from [("To know of the evidence", notes)] if notes else []
-    out = [f"{name}: {_BAR[bar]}" for name, bar in left_out.items()]
-    yield from [("Left out, for want of proven accuracy", out)] if out else []
+    out = [f"{name}: {_LEFT_OUT[bar]}" for name, bar in left_out.items()]
+    yield from [("Left out", out)] if out else []
 
 
 def _missing(member: Member) -> str:

@@ -47,6 +47,7 @@ def models_page(shipped: Sequence[Record], tried: Sequence[Record]) -> str:
             ["model", "operation", "evaluated on", *_POPULATIONS, "weakest", "bar", "the paper"], map(_failures, rows)
         ),
         f"\n{_summary(rows)}\n",
+        *_every_question(shipped),
         "## Training\n",
         "![Loss by step of every shipped model](losses.svg)\n",
         "Drawn by `carrylens losses --svg docs/losses.svg`. The curves of each answer digit, for one of them, by "
@@ -74,6 +75,19 @@ def _failures(row: tuple[Record, str, Record]) -> list[str]:
         _BAR[figures["meets_bar"]],
         _paper_cells(figures),
     ]
+
+
+def _every_question(shipped: Sequence[Record]) -> list[str]:
+    rows = [
+        [f"`{record['model']}`", operation, f"{asked:,}", f"{failed:,}"]
+        for record in shipped
+        for operation, (failed, asked) in (record["every_question"] or {}).items()
+    ]
+    if not rows:
+        return []
+    head = "## Checked on every question there is\n"
+    said = "By `carrylens test MODEL --exhaustive`: no estimate, so there is no interval.\n"
+    return [head, said, *markdown_table(["model", "operation", "questions", "wrong"], rows), ""]
 
 
 def _training(record: Record) -> list[str]:
