@@ -18,6 +18,7 @@ from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
+from carrylens.interventions.waves import Steps
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node, all_nodes, parse_nodes
 from carrylens.report.terminal.map import map_text
@@ -35,7 +36,9 @@ def search_of(model: Transformer, settings: RoleSettings | None = None) -> Searc
 
 def groups_of(model: Transformer, variable: str) -> list[Group]:
     nodes = all_nodes(model.config.n_ctx - 1, model.config.n_layers, model.config.n_heads)
-    return find_groups(search_of(model), Variable.parse(variable), nodes, GroupSettings())
+    search = search_of(model)
+    (found,) = search.together([find_groups(search, Variable.parse(variable), nodes, GroupSettings())])
+    return found
 
 
 def planted(**dials: object) -> Transformer:
@@ -71,13 +74,19 @@ def test_a_set_grows_from_the_best_pair_as_long_as_it_gains() -> None:
     """Three nodes of five do it together; any two of them do it in part, and the others only get in the way."""
     needed, others = [Node(4, 0, head) for head in range(3)], [Node(4, 0, 3), Node(4, 0, 4)]
 
-    def hits(sets: list[Nodes]) -> dict[tuple[Nodes, int], float]:
+    def hits(sets: list[Nodes]) -> Steps[dict[tuple[Nodes, int], float]]:
+        yield from ()
         in_the_way = {nodes: len(set(nodes) & set(others)) for nodes in sets}
         return {(nodes, 1): len(set(nodes) & set(needed)) / 3 - 0.5 * in_the_way[nodes] for nodes in sets}
 
-    assert climbed_set([*needed, *others], 1, hits, value=1 / 3) == (tuple(needed), 1.0)
-    assert climbed_set([*needed, *others], 1, hits, value=1.0) == ((), 1.0)
-    assert climbed_set([], 1, hits, value=0.0) == ((), 0.0)
+    def climbed(nodes: list[Node], value: float) -> tuple[Nodes, float]:
+        with pytest.raises(StopIteration) as end:
+            next(climbed_set(nodes, 1, hits, value))
+        return end.value.value  # type: ignore[no-any-return]
+
+    assert climbed([*needed, *others], 1 / 3) == (tuple(needed), 1.0)
+    assert climbed([*needed, *others], 1.0) == ((), 1.0)
+    assert climbed([], 0.0) == ((), 0.0)
 
 
 def test_a_token_of_the_answer_has_its_writer_among_the_nodes_of_its_place() -> None:
@@ -89,7 +98,8 @@ def test_thefind_writers_of_a_token_may_be_of_several_layers() -> None:
     """Without the MLP that writes it, those of its place that bring the digit and the carry stand for the token."""
     stimuli = draw_stimuli(TASK, TASK.causal, A[1], StimulusSpec(32, 0))
     pool = sorted(parse_nodes("P4L0MLP P7L0H0 P7L0MLP P7L1H0"))
-    (group,) = find_writers(search_of(planted()), A[1], pool, stimuli, GroupSettings())
+    search = search_of(planted())
+    ((group,),) = search.together([find_writers(search, A[1], pool, stimuli, GroupSettings())])
     assert {node.layer for node in group.nodes} == {0, 1}
     assert {node.position for node in group.nodes} == {7}
     alone = Group(A[1], 2, (tuple(parse_nodes("P7L1MLP")),))

@@ -1,6 +1,6 @@
 """Interchange outcomes: what sets of nodes do to the outputs when they take their values from another question.
 
-Takes  a search context, sets of nodes, and matched pairs of a variable.
+Takes  sets of nodes, and matched pairs of a variable.
 Gives  for each set and output: how often it becomes the counterfactual one where that differs, and how often it
        changes, from what the untouched model puts out, where the variable agrees.
 Never  decides what that means.
@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.discovery.node_map import Nodes
-from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import interchange
+from carrylens.interventions.waves import Call, Steps
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.pairs import Pairs, interchange_pairs, null_pairs
 from carrylens.tasks.task import Task
@@ -53,6 +53,7 @@ class InterchangeRates:
     null: Rate
 
 
+@lru_cache(maxsize=1 << 12)
 def draw_stimuli(task: Task, model: CausalModel, variable: Variable, spec: StimulusSpec) -> Stimuli:
     """As many effect pairs as specified, half as many more for outputs that others depend on, and nulls for all."""
     effect = interchange_pairs(model, variable, spec.count, spec.seed)
@@ -60,16 +61,25 @@ def draw_stimuli(task: Task, model: CausalModel, variable: Variable, spec: Stimu
     return Stimuli(task, variable, effect, null, spec.count, spec.seed)
 
 
-def interchange_rates(
-    search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli, least: int, least_hit: float = 0.0
-) -> list[InterchangeRates]:
+def interchanges(sets: Sequence[Nodes], pairs: Pairs) -> Call:
+    """Each set takes its values from the sources of the pairs."""
+    return Call(tuple(interchange(nodes) for nodes in sets), pairs.base, (pairs.source,))
+
+
+def rate_steps(
+    sets: Sequence[Nodes], stimuli: Stimuli, least: int, least_hit: float = 0.0
+) -> Steps[list[InterchangeRates]]:
     """Rates of every set and every output that differs in at least `least` effect pairs.
 
     A set that reaches `least_hit` at no output is not tested on its null, which then counts no pairs.
     """
-    hits = dict(zip(sets, interchange_hits(search, sets, stimuli, least), strict=True))
+    hits = dict(zip(sets, (yield from hit_steps(sets, stimuli, least)), strict=True))
     hitting = [nodes for nodes in sets if any(hit.value >= least_hit for hit in hits[nodes].values())]
-    changed = dict(zip(hitting, _changed(search, hitting, stimuli), strict=True))
+    changed: dict[Nodes, list[Rate]] = {}
+    if hitting:
+        (null,) = yield [interchanges(hitting, stimuli.null)]
+        counts = ([Rate(int(count), len(stimuli.null)) for count in some] for some in null.changed.sum(1))
+        changed = dict(zip(hitting, counts, strict=True))
     return [
         InterchangeRates(nodes, token, hit, changed[nodes][token] if nodes in changed else Rate(0, 0))
         for nodes in sets
@@ -77,19 +87,11 @@ def interchange_rates(
     ]
 
 
-def _changed(search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli) -> list[list[Rate]]:
-    # For every set, how often each output changes on the null pairs.
+def hit_steps(sets: Sequence[Nodes], stimuli: Stimuli, least: int) -> Steps[list[dict[int, Rate]]]:
+    """For every set, how often each output follows the variable, as `rate_steps` but without the null."""
     if not sets:
         return []
-    null = search.run([interchange(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source)
-    return [[Rate(int(count), len(stimuli.null.base)) for count in some] for some in null.changed.sum(1)]
-
-
-def interchange_hits(
-    search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli, least: int
-) -> list[dict[int, Rate]]:
-    """For every set, how often each output follows the variable, as `interchange_rates` but without the null."""
-    effect = search.run([interchange(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source)
+    (effect,) = yield [interchanges(sets, stimuli.effect)]
     moves = (stimuli.expected != effect.right) & (stimuli.expected != effect.clean_tokens)  # what stays did not follow
     return count_hits(effect.tokens, stimuli.expected, moves, least)
 

@@ -195,11 +195,8 @@ def _groups(search: SearchContext, nodes: list[Node], settings: MapSettings) -> 
     digests = interchange_digests(search.causal)
     readable = [*readable_variables(search.causal)]
     variables = list({digests[variable]: variable for variable in reversed(readable)}.values())[::-1]
-    found: list[Group] = []
-    for at, variable in enumerate(variables):
-        found += find_groups(search, variable, nodes, settings.group_search)
-        search.progress("looking for groups", at + 1, len(variables))
-    return found
+    steps = [find_groups(search, variable, nodes, settings.group_search) for variable in variables]
+    return [group for found in search.together(steps, "looking for groups") for group in found]
 
 
 def evaluation_questions(task: Task, settings: MapSettings) -> tuple[Batch, Batch]:

@@ -27,7 +27,13 @@ from numpy.typing import NDArray
 
 from carrylens.discovery.difference_patching import Place, superposed_roles
 from carrylens.discovery.disambiguation import Disambiguation, disambiguation_facts
-from carrylens.discovery.interchange_outcomes import InterchangeRates, Stimuli, draw_stimuli, interchange_rates
+from carrylens.discovery.interchange_outcomes import (
+    InterchangeRates,
+    Stimuli,
+    draw_stimuli,
+    interchanges,
+    rate_steps,
+)
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import Split
@@ -35,7 +41,7 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import p_above
-from carrylens.interventions.edits import interchange
+from carrylens.interventions.waves import Answered, Steps
 from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.equivalence import are_equivalent
@@ -54,12 +60,16 @@ def find_roles(
     """Every role of every set, or of each set those of the variables that `only` names for it."""
     model, settings = search.causal, search.settings
     variables = list(readable_variables(model))
-    hitting: list[tuple[Variable, InterchangeRates]] = []
-    for at, variable in enumerate(variables):
+    steps = []
+    for variable in variables:
         able = able_sets(model, search.layout, variable, sets)
         able = [nodes for nodes in able if only is None or variable in only[nodes]]
-        hitting += [(variable, each) for each in _found(search, variable, able)]
-        search.progress("finding roles", at + 1, len(variables))
+        steps.append(_found(search, variable, able))
+    hitting: list[tuple[Variable, InterchangeRates]] = []
+    for variable, (rates, facts) in zip(variables, search.together(steps, "finding roles"), strict=True):
+        hitting += [(variable, each) for each in rates if each.hit.value >= settings.least_hit]
+        for fact in facts:
+            search.note(fact)
     candidates = [(variable, each) for variable, each in hitting if p_above(each.hit, each.null) <= settings.find_level]
     granted = _compete(search, _confirm(search, candidates))
     doubtful = _doubtful(hitting, granted, settings.least_hit)
@@ -122,41 +132,46 @@ def able_sets(model: CausalModel, layout: Layout, variable: Variable, sets: Sequ
     return [nodes for nodes in sets if max(node.position for node in nodes) >= first]
 
 
-def _found(search: SearchContext, variable: Variable, sets: list[Nodes]) -> Iterator[InterchangeRates]:
-    # What reaches the least rate worth looking at, wherever its null is.
+def _found(
+    search: SearchContext, variable: Variable, sets: list[Nodes]
+) -> Steps[tuple[list[InterchangeRates], list[Fact]]]:
+    # The rates of every set, wherever its null is, and their facts.
     if not sets:
-        return
+        return [], []
     settings = search.settings
     try:
         stimuli = draw_stimuli(search.task, search.causal, variable, settings.stimuli(Split.FIND))
     except CarryLensError:  # a variable whose value no question can show
-        return
-    for rates in interchange_rates(search, sets, stimuli, settings.least, settings.least_hit):
-        search.note(_fact(variable, rates, "find", stimuli))
-        if rates.hit.value >= settings.least_hit:
-            yield rates
+        return [], []
+    rates = yield from rate_steps(sets, stimuli, settings.least, settings.least_hit)
+    return rates, [_fact(variable, each, "find", stimuli) for each in rates]
 
 
 def _confirm(search: SearchContext, candidates: list[tuple[Variable, InterchangeRates]]) -> list[Role]:
     settings = search.settings
-    measured: list[tuple[Variable, InterchangeRates]] = []
     by_variable = [(variable, list(some)) for variable, some in groupby(candidates, key=lambda each: each[0])]
-    for at, (variable, some) in enumerate(by_variable):
-        wanted = {(each.nodes, each.token) for _, each in some}
+    steps = [_confirmed(search, variable, [each for _, each in some]) for variable, some in by_variable]
+    measured: list[tuple[Variable, InterchangeRates]] = []
+    for (variable, _), rates in zip(by_variable, search.together(steps, "confirming roles"), strict=True):
         stimuli = confirming_stimuli(search, variable)
-        sets = list(dict.fromkeys(each.nodes for _, each in some))
-        rates = interchange_rates(search, sets, stimuli, 1)
-        wanted_rates = [each for each in rates if (each.nodes, each.token) in wanted]
-        for each in wanted_rates:
+        for each in rates:
             search.note(_fact(variable, each, "confirm", stimuli))
-        measured += [(variable, each) for each in wanted_rates]
-        search.progress("confirming roles", at + 1, len(by_variable))
+        measured += [(variable, each) for each in rates]
     corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in measured])
     return [
         Role(each.nodes, variable, each.token, each.hit, each.null, p)
         for (variable, each), p in zip(measured, corrected, strict=True)
         if p <= settings.level and each.hit.value >= settings.least_hit
     ]
+
+
+def _confirmed(
+    search: SearchContext, variable: Variable, candidates: Sequence[InterchangeRates]
+) -> Steps[list[InterchangeRates]]:
+    wanted = {(each.nodes, each.token) for each in candidates}
+    sets = list(dict.fromkeys(each.nodes for each in candidates))
+    rates = yield from rate_steps(sets, confirming_stimuli(search, variable), 1)
+    return [each for each in rates if (each.nodes, each.token) in wanted]
 
 
 def _fact(variable: Variable, rates: InterchangeRates, split: str, stimuli: Stimuli) -> Fact:
@@ -170,44 +185,88 @@ def _compete(search: SearchContext, roles: list[Role]) -> list[Role]:
     for ours, theirs in permutations(roles, 2):
         if ours.nodes == theirs.nodes and ours.token == theirs.token:
             others.setdefault(ours.variable, {}).setdefault(theirs.variable, []).append(ours)
+    steps = [_contest(search, variable, against) for variable, against in others.items()]
     lost: set[Role] = set()
     same: dict[Role, list[Variable]] = {}
-    for at, (variable, against) in enumerate(others.items()):
-        sets = sorted({role.nodes for some in against.values() for role in some})
-        seen = _Interchanged.of(search, confirming_stimuli(search, variable).effect, sets)
+    found = search.together(steps, "telling roles apart")
+    for (variable, against), told in zip(others.items(), found, strict=True):
         for other, some in against.items():
-            apart = [role for role in some if not are_equivalent(model, variable, other, role.token)]
-            for role in (role for role in some if role not in apart):
-                same.setdefault(role, []).append(other)
-            for role, found in _disambiguations(search, other, apart, seen).items():
-                if found.rules_out(role.hit, role.null, search.settings):
-                    lost.add(role)
-                elif not found.n and not found.beyond.n:
+            for role in some:
+                if are_equivalent(model, variable, other, role.token):
                     same.setdefault(role, []).append(other)
-        search.progress("telling roles apart", at + 1, len(others))
+                    continue
+                outcome = told[role, other]
+                _note_contest(search, role, other, outcome)
+                if outcome.found.rules_out(role.hit, role.null, search.settings):
+                    lost.add(role)
+                elif not outcome.found.n and not outcome.found.beyond.n:
+                    same.setdefault(role, []).append(other)
     return [replace(role, same_as=tuple(same.get(role, ()))) for role in roles if role not in lost]
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """A role's variable against another; `made` says whether pairs were made to tell the two apart."""
+
+    found: Disambiguation
+    made: bool
+
+
+def _contest(
+    search: SearchContext, variable: Variable, against: Mapping[Variable, Sequence[Role]]
+) -> Steps[dict[tuple[Role, Variable], _Contest]]:
+    # Of roles, all of one variable, the disambiguations from others. Pairs that were run already serve; where few of
+    # them tell the two apart, some that are made to tell are added.
+    model, settings = search.causal, search.settings
+    pairs = confirming_stimuli(search, variable).effect
+    sets = sorted({role.nodes for some in against.values() for role in some})
+    (answered,) = yield [interchanges(sets, pairs)]
+    seen = _Interchanged(search.task, pairs, sets, answered)
+    apart = {
+        (role, other): _Contest(seen.disambiguation(role, other), made=False)
+        for other, some in against.items()
+        for role in some
+        if not are_equivalent(model, variable, other, role.token)
+    }
+    few: dict[tuple[Variable, int], list[Role]] = {}
+    for (role, other), contest in apart.items():
+        if contest.found.n < settings.n_compete // 2:
+            apart[role, other] = replace(contest, made=True)
+            few.setdefault((other, role.token), []).append(role)
+    made = {key: _made_to_tell(search, variable, *key) for key in few}
+    wanted = {key: some for key, some in made.items() if some is not None}
+    there = {key: sorted({role.nodes for role in few[key]}) for key in wanted}
+    run = (yield [interchanges(there[key], some) for key, some in wanted.items()]) if wanted else []
+    for (key, some), given in zip(wanted.items(), run, strict=True):
+        more = _Interchanged(search.task, some, there[key], given)
+        for role in few[key]:
+            found = apart[role, key[0]].found + more.disambiguation(role, key[0])
+            apart[role, key[0]] = _Contest(found, made=True)
+    return apart
+
+
+def _note_contest(search: SearchContext, role: Role, other: Variable, contest: _Contest) -> None:
+    settings = search.settings
+    seeds = {"confirm": settings.n_confirm, "made": settings.n_compete if contest.made else 0, "seed": settings.seed}
+    about = {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "against": str(other)}
+    for fact in disambiguation_facts("duel", {**about, "token": role.token}, contest.found, seeds):
+        search.note(fact)
 
 
 @dataclass(frozen=True, eq=False)
 class _Interchanged:
-    """What became of pairs when sets were interchanged: `tokens` has the axes set, pair, output; `right` has no set."""
+    """What became of pairs when sets were interchanged."""
 
     task: Task
     pairs: Pairs
     sets: list[Nodes]
-    tokens: NDArray[np.int8]
-    right: NDArray[np.int8]
-
-    @classmethod
-    def of(cls, search: SearchContext, pairs: Pairs, sets: list[Nodes]) -> _Interchanged:
-        found = search.run([interchange(nodes) for nodes in sets], pairs.base, pairs.source)
-        return cls(search.task, pairs, sets, found.tokens, found.right)
+    given: Answered
 
     def disambiguation(self, role: Role, other: Variable) -> Disambiguation:
         """The role's variable against the other."""
-        at, given = role.token, self.tokens[self.sets.index(role.nodes)]
+        at, given = role.token, self.given.tokens[self.sets.index(role.nodes)]
         ours, theirs = (_predicted(self.task, self.pairs, variable) for variable in (role.variable, other))
-        return Disambiguation.of(*(side[:, at] for side in (self.right, given, ours, theirs)))
+        return Disambiguation.of(*(side[:, at] for side in (self.given.right, given, ours, theirs)))
 
 
 @lru_cache(maxsize=64)
@@ -215,31 +274,10 @@ def _predicted(task: Task, pairs: Pairs, variable: Variable) -> NDArray[np.int8]
     return task.output_ids(pairs.base, pairs.counterfactual(variable))
 
 
-def _disambiguations(
-    search: SearchContext, other: Variable, roles: list[Role], seen: _Interchanged
-) -> dict[Role, Disambiguation]:
-    # Of roles, all of one variable, the disambiguations from another. Pairs that were run already serve; where few of
-    # them tell the two apart, some that are made to tell are added.
-    settings = search.settings
-    found = {role: seen.disambiguation(role, other) for role in roles}
-    few = [role for role in roles if found[role].n < settings.n_compete // 2]
-    for token in sorted({role.token for role in few}):
-        there = [role for role in few if role.token == token]
-        if made := _made_to_tell(search, other, there):
-            found |= {role: found[role] + made.disambiguation(role, other) for role in there}
-    for role in roles:
-        seeds = {"confirm": settings.n_confirm, "made": settings.n_compete if role in few else 0, "seed": settings.seed}
-        about = {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "against": str(other)}
-        for fact in disambiguation_facts("duel", {**about, "token": role.token}, found[role], seeds):
-            search.note(fact)
-    return found
-
-
-def _made_to_tell(search: SearchContext, other: Variable, roles: list[Role]) -> _Interchanged | None:
-    # The roles' sets on pairs that tell their variable from the other at their output; None if there are none.
-    variable, token, spec = roles[0].variable, roles[0].token, search.settings.stimuli(Split.COMPETE)
+def _made_to_tell(search: SearchContext, variable: Variable, other: Variable, token: int) -> Pairs | None:
+    # Pairs that tell a variable from another at an output; None if there are none.
+    spec = search.settings.stimuli(Split.COMPETE)
     try:
-        pairs = interchange_pairs(search.causal, variable, spec.count, spec.seed, tell_from=[other], at=token)
+        return interchange_pairs(search.causal, variable, spec.count, spec.seed, tell_from=[other], at=token)
     except CarryLensError:
         return None
-    return _Interchanged.of(search, pairs, sorted({role.nodes for role in roles}))

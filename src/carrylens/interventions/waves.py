@@ -1,0 +1,218 @@
+"""Waves: many calls of the engine as one, so that rows of different calls fill its batches together.
+
+Takes  calls (edits on questions with their sources), or steps that ask for calls one after another.
+Gives  what each call's rows answer; what was computed once is not computed again, in this process or from a store.
+Never  lets the order or the number of calls change an outcome but in rounding.
+
+1. A line is one edit on all questions of a call. Lines that are known are looked up.
+2. Calls are taken together as long as their clean passes fit into memory; their missing lines are one run.
+3. The lines of each run are put into the store in one transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrylens.interventions.clean import sequence_bytes
+from carrylens.interventions.edits import Edit
+from carrylens.interventions.engine import Engine, RowProgress
+from carrylens.interventions.outcomes import Tokens
+from carrylens.interventions.parts import Parts
+from carrylens.interventions.sequences import Index
+from carrylens.tasks.batches import Batch, joined
+
+_HELD = 256 << 20  # bytes of clean passes of one run
+_KEPT = 8  # runs whose questions are remembered
+_MEANING = "wave 1"  # to be changed when the same line comes to mean something else
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """Every edit on every question; `sources` has for each slot as many questions, `reference` is what fills need."""
+
+    edits: tuple[Edit, ...]
+    questions: Batch
+    sources: tuple[Batch, ...] = ()
+    reference: Batch | None = None
+
+    @property
+    def inputs(self) -> tuple[Batch, ...]:
+        """The questions, then the sources."""
+        return (self.questions, *self.sources)
+
+    @property
+    def given(self) -> tuple[Batch, ...]:
+        """All that its answers depend on, besides the edits."""
+        return self.inputs if self.reference is None else (*self.inputs, self.reference)
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """The tokens that a call's rows answer: [edit, question, answer]; untouched and right ones without an edit."""
+
+    tokens: Tokens
+    right: Tokens
+    clean_tokens: Tokens
+
+    @property
+    def changed(self) -> NDArray[np.bool_]:
+        """Where the token is another than without the edit."""
+        return self.tokens != self.clean_tokens
+
+
+Steps = Generator[Sequence[Call], Sequence[Answered], Value]
+"""Work that asks for calls and goes on with what they answered."""
+
+
+_Key = tuple[int, ...]  # the identities of a call's questions and sources
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A call under way: its inputs' key, the right answers, and the keys of its untouched answers and of its lines."""
+
+    call: Call
+    key: _Key
+    right: Tokens
+    clean: bytes
+    lines: list[bytes]
+
+
+class Waves:
+    """Runs calls on one engine, whose model must not change meanwhile. `store` keeps what was computed."""
+
+    def __init__(self, engine: Engine, store: Path | None = None, memory: int = _HELD) -> None:
+        self._engine, self._path, self._memory = engine, store, memory
+        self._known: dict[bytes, bytes] = {}
+        self._texts: dict[Edit, bytes] = {}
+        self._asked: dict[_Key, tuple[Call, Tokens, bytes]] = {}
+        self._together: dict[tuple[_Key, ...], tuple[Batch, ...]] = {}
+        self._digest = engine.digest() if store is not None else b""
+
+    def run(self, calls: Sequence[Call], watch: RowProgress | None = None) -> list[Answered]:
+        """What each call answers. `watch` is told of the rows of each run."""
+        asked = [self._prepared(call) for call in calls]
+        for some in self._chunks(asked):
+            self._recall(some)
+            self._compute(some, watch)
+        return [self._answered(each) for each in asked]
+
+    def together(self, steps: Sequence[Steps[Value]], watch: Callable[[int, int], None] | None = None) -> list[Value]:
+        """What each of the steps comes to; all that wait for calls have them run together."""
+        done: dict[int, Value] = {}
+        waiting: dict[int, Sequence[Call]] = {}
+
+        def go_on(at: int, answered: Sequence[Answered] | None) -> None:
+            try:
+                waiting[at] = next(steps[at]) if answered is None else steps[at].send(answered)
+            except StopIteration as end:
+                done[at] = end.value
+                if watch is not None:
+                    watch(len(done), len(steps))
+
+        for at in range(len(steps)):
+            go_on(at, None)
+        while waiting:
+            asked, waiting = waiting, {}
+            answered = iter(self.run([call for calls in asked.values() for call in calls]))
+            for at, calls in asked.items():
+                go_on(at, [next(answered) for _ in calls])
+        return [done[at] for at in range(len(steps))]
+
+    def _prepared(self, call: Call) -> _Asked:
+        key = tuple(map(id, call.given))
+        if key not in self._asked:  # the call is kept, so no other object gets these ids
+            task = self._engine.task
+            right = task.output_ids(call.questions)
+            read = [task.token_ids(some) for some in call.given]
+            digest = hashlib.blake2b(self._digest + _MEANING.encode(), digest_size=16)
+            for tokens in read:
+                digest.update(f"{tokens.dtype.str} {tokens.shape} ".encode() + np.ascontiguousarray(tokens).tobytes())
+            self._asked[key] = (call, right, digest.digest())
+        _, right, start = self._asked[key]
+        lines = [hashlib.blake2b(start + self._text(edit), digest_size=16).digest() for edit in call.edits]
+        return _Asked(call, key, right, start, lines)
+
+    def _text(self, edit: Edit) -> bytes:
+        if edit not in self._texts:
+            self._texts[edit] = edit.to_json().encode()
+        return self._texts[edit]
+
+    def _chunks(self, asked: Sequence[_Asked]) -> Iterator[list[_Asked]]:
+        # Calls with as many slots and the same reference, as many at a time as clean passes fit into memory.
+        size = sequence_bytes(Parts(self._engine.model))
+        for kind in dict.fromkeys(map(_kind, asked)):
+            some: list[_Asked] = []
+            inputs: dict[_Key, int] = {}
+            for each in asked:
+                if _kind(each) != kind:
+                    continue
+                n_bytes = size * sum(map(len, each.call.inputs))
+                if some and each.key not in inputs and sum(inputs.values()) + n_bytes > self._memory:
+                    yield some
+                    some, inputs = [], {}
+                some.append(each)
+                inputs[each.key] = n_bytes
+            if some:
+                yield some
+
+    def _recall(self, asked: Sequence[_Asked]) -> None:
+        keys = {key for each in asked for key in (each.clean, *each.lines)} - self._known.keys()
+        if self._path is not None and keys:
+            with self._engine.stored(self._path) as store:
+                self._known |= store.known(sorted(keys))
+
+    def _compute(self, asked: Sequence[_Asked], watch: RowProgress | None) -> None:
+        distinct = {each.key: each for each in asked}
+        ends = np.cumsum([len(each.right) for each in distinct.values()])
+        starts = {key: int(end) - len(each.right) for end, (key, each) in zip(ends, distinct.items(), strict=True)}
+        lines: dict[bytes, tuple[Edit, Index]] = {}
+        for each in asked:
+            rows = np.arange(starts[each.key], starts[each.key] + len(each.right))
+            missing = (pair for pair in zip(each.call.edits, each.lines, strict=True) if pair[1] not in self._known)
+            lines |= {line: (edit, rows) for edit, line in missing}
+        if not lines:
+            return
+        edits = {edit: at for at, edit in enumerate(dict.fromkeys(edit for edit, _ in lines.values()))}
+        edit_of = np.concatenate([np.full(len(rows), edits[edit]) for edit, rows in lines.values()])
+        question_of = np.concatenate([rows for _, rows in lines.values()])
+        questions, *sources = self._joined(list(distinct.values()))
+        given = {"reference": asked[0].call.reference, "watch": watch}
+        found = self._engine.run_rows(list(edits), (edit_of, question_of), questions, sources, **given)  # type: ignore[arg-type]
+        tokens = np.split(found.tokens, np.cumsum([len(rows) for _, rows in lines.values()])[:-1])
+        new = {line: some.tobytes() for line, some in zip(lines, tokens, strict=True)}
+        for key, each in distinct.items():
+            new[each.clean] = found.clean_tokens[starts[key] : starts[key] + len(each.right)].tobytes()
+        self._known |= new
+        if self._path is not None:
+            with self._engine.stored(self._path) as store:
+                store.add(new.items())
+
+    def _joined(self, asked: Sequence[_Asked]) -> tuple[Batch, ...]:
+        # The very same objects for the same calls as before, so that the engine still has their clean passes.
+        key = tuple(each.key for each in asked)
+        if key not in self._together:
+            sides = zip(*(each.call.inputs for each in asked), strict=True)
+            kept = list(self._together.items())[1 - _KEPT :]
+            self._together = dict(kept) | {key: tuple(some[0] if len(some) == 1 else joined(some) for some in sides)}
+        return self._together[key]
+
+    def _answered(self, each: _Asked) -> Answered:
+        shape, kind = each.right.shape, self._engine.token_type
+        tokens = [np.frombuffer(self._known[line], dtype=kind).reshape(shape) for line in each.lines]
+        clean = np.frombuffer(self._known[each.clean], dtype=kind).reshape(shape)
+        return Answered(np.stack(tokens) if tokens else np.empty((0, *shape), dtype=kind), each.right, clean)
+
+
+def _kind(asked: _Asked) -> tuple[int, int]:
+    # Calls of one kind can be run together.
+    return len(asked.call.sources), id(asked.call.reference)
