@@ -1,6 +1,6 @@
 """Groups: sets of nodes that carry a variable together, though perhaps none does alone.
 
-Takes  a search context, one of its variables, and nodes.
+Takes  a search context, one of its variables, one of its outputs, and nodes.
 Gives  `Group`: for an output, minimal sets whose joint interchange moves the variable, and how many members can be left
        out.
 Never  guesses which nodes back each other up: sets are grown and pruned by interchanging them.
@@ -33,7 +33,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli, hit_steps, rate_steps
+from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli, hit_steps, rate_steps, screened_hits
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.roles import able_sets
 from carrylens.discovery.search import SearchContext
@@ -65,14 +65,16 @@ class GroupSettings:
 
 
 def find_groups(
-    search: SearchContext, variable: Variable, nodes: Sequence[Node], settings: GroupSettings
+    search: SearchContext, variable: Variable, token: int, nodes: Sequence[Node], settings: GroupSettings
 ) -> Steps[list[Group]]:
-    """The groups of the variable, layer by layer and output by output."""
+    """The groups of the variable for one output, layer by layer."""
+    spec = StimulusSpec(settings.n_find, settings.seed)
     try:
-        stimuli = draw_stimuli(search.task, search.causal, variable, StimulusSpec(settings.n_find, settings.seed))
+        stimuli = draw_stimuli(search.task, search.causal, variable, spec, token)
     except CarryLensError:  # a variable whose value no question can show
         return []
-    able = [each[0] for each in able_sets(search.causal, search.layout, variable, [(node,) for node in nodes])]
+    sets = [(node,) for node in nodes]
+    able = [each[0] for each in able_sets(search.causal, search.layout, variable, sets, token)]
     pool = [node for node, responds in zip(able, responses(search, able, stimuli), strict=True) if responds]
     found = []
     for layer in sorted({node.layer for node in pool}):
@@ -130,7 +132,8 @@ def _pruned(
     }
     if not goals:
         return []
-    single = yield from _hits(stimuli, settings, [(n,) for pool in dict.fromkeys(p for p, _ in goals) for n in pool])
+    alone = [(node,) for pool in dict.fromkeys(pool for pool, _ in goals) for node in pool]
+    single = yield from _hits(stimuli, settings, alone, screened=True)
     enough = {goal: [(node,) for node in goal[0] if single[(node,), goal[1]] >= least] for goal, least in goals.items()}
     hidden = {goal: least for goal, least in goals.items() if not enough[goal]}
     sets = enough | (yield from _minimal(hidden, stimuli, settings))
@@ -142,7 +145,7 @@ def _grown(
 ) -> Steps[list[Group]]:
     if not pool:
         return []
-    single, found = (yield from _hits(stimuli, settings, [(node,) for node in pool])), []
+    single, found = (yield from _hits(stimuli, settings, [(node,) for node in pool], screened=True)), []
     for token in sorted({token for _, token in single} - set(without)):
         ranked = sorted((node for node in pool if single[(node,), token] > 0), key=lambda n: -single[(n,), token])
         few = sorted(ranked[:_GROWING])
@@ -170,8 +173,8 @@ def climbed_set(
     return best, value
 
 
-def _hits(stimuli: Stimuli, settings: GroupSettings, sets: Sequence[Nodes]) -> Steps[_Hits]:
-    found = yield from hit_steps(sets, stimuli, settings.least)
+def _hits(stimuli: Stimuli, settings: GroupSettings, sets: Sequence[Nodes], *, screened: bool = False) -> Steps[_Hits]:
+    found = yield from (screened_hits if screened else hit_steps)(sets, stimuli, settings.least)
     return {(nodes, token): hit.value for nodes, hits in zip(sets, found, strict=True) for token, hit in hits.items()}
 
 

@@ -97,13 +97,13 @@ def find_joint_roles(
         return []
     held = {(*role.nodes, role.variable, role.token) for role in single if len(role.nodes) == 1}
     roles = [role for role in find_roles(search, sets, only) if not has_parts(search.causal, role, single)]
-    by_way: dict[tuple[Variable, Way], list[Role]] = {}
+    by_way: dict[tuple[Variable, int, Way], list[Role]] = {}
     for role in roles:
-        by_way.setdefault((role.variable, role.way), []).append(role)
+        by_way.setdefault((role.variable, role.token, role.way), []).append(role)
     members = [sorted({node for role in some for node in role.nodes}) for some in by_way.values()]
     steps = [_alone(search, *key, nodes) for key, nodes in zip(by_way, members, strict=True)]
     stay: list[Role] = []
-    for ((variable, _), some), alone in zip(by_way.items(), search.together(steps), strict=True):
+    for ((variable, _, _), some), alone in zip(by_way.items(), search.together(steps), strict=True):
         for role in some:
             lost = [node for node in role.nodes if node in tested and (node, variable, role.token) not in held]
             hits = {node: alone.get((node, role.token), Rate(0, 1)) for node in role.nodes}
@@ -113,12 +113,12 @@ def find_joint_roles(
 
 
 def _alone(
-    search: SearchContext, variable: Variable, way: Way, nodes: Sequence[Node]
+    search: SearchContext, variable: Variable, output: int, way: Way, nodes: Sequence[Node]
 ) -> Steps[dict[tuple[Node, int], Rate]]:
-    # How often each output follows the variable when one of the nodes is moved by itself.
+    # How often the output follows the variable when one of the nodes is moved by itself.
     sets = [(node,) for node in nodes]
     if way is Way.INTERCHANGE:
-        rates = yield from hit_steps(sets, confirming_stimuli(search, variable), 1)
+        rates = yield from hit_steps(sets, confirming_stimuli(search, variable, output), 1)
     else:
         triples = confirming_triples(search.causal, variable, search.settings)
         (found,) = yield [differences(sets, triples)]

@@ -4,8 +4,9 @@ Takes  a search context and sets of nodes.
 Gives  `Role`: sets, variables and outputs for which an interchange of the set does just what one of the variable would.
 Never  grants a role on attention, on one split of questions, or because an output merely changed.
 
-1. Find: for each variable, interchange every set that could know it on matched pairs. An output is a candidate where it
-   becomes the counterfactual one more often than it changes when the variable agrees.
+1. Find: for each variable and each output that may be the first to show it, interchange every set that could know it
+   on pairs made for the two. It is a candidate where the output becomes the counterfactual one more often than it
+   changes on null pairs, which differ in the same inputs and agree in the variable.
 2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
 3. Compete: where a set has several variables for one output, look at pairs on which they predict different ones
    (`disambiguation.py`): confirming pairs, and where few of those tell, pairs made to tell. A variable that another
@@ -20,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby, permutations
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,8 @@ from carrylens.discovery.interchange_outcomes import (
     rate_steps,
 )
 from carrylens.discovery.node_map import Nodes, Role
-from carrylens.discovery.search import SearchContext
-from carrylens.discovery.stimulus_spec import Split
+from carrylens.discovery.search import CLEARLY, RoleSettings, SearchContext
+from carrylens.discovery.stimulus_spec import MADE_FOR, MADE_FOR_OUTPUT, Split
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
@@ -46,12 +47,14 @@ from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.equivalence import are_equivalent
 from carrylens.tasks.layout import Layout
-from carrylens.tasks.pairs import Pairs, interchange_pairs
+from carrylens.tasks.output_pairs import output_pairs, shown_outputs
+from carrylens.tasks.pairs import Pairs, counterfactual_outputs
 from carrylens.tasks.task import Task
 from carrylens.tasks.timeline import first_computable
 from carrylens.tasks.variables import Variable
 
 _MOSTLY = 0.5  # of the pairs, below which a role is held in part
+_UNTOLD = Disambiguation()
 
 
 def find_roles(
@@ -59,14 +62,13 @@ def find_roles(
 ) -> list[Role]:
     """Every role of every set, or of each set those of the variables that `only` names for it."""
     model, settings = search.causal, search.settings
-    variables = list(readable_variables(model))
-    steps = []
-    for variable in variables:
-        able = able_sets(model, search.layout, variable, sets)
+    wanted, steps = list(searched_claims(model)), []
+    for variable, token in wanted:
+        able = able_sets(model, search.layout, variable, sets, token)
         able = [nodes for nodes in able if only is None or variable in only[nodes]]
-        steps.append(_found(search, variable, able))
+        steps.append(_found(search, variable, token, able))
     hitting: list[tuple[Variable, InterchangeRates]] = []
-    for variable, (rates, facts) in zip(variables, search.together(steps, "finding roles"), strict=True):
+    for (variable, _), (rates, facts) in zip(wanted, search.together(steps, "finding roles"), strict=True):
         hitting += [(variable, each) for each in rates if each.hit.value >= settings.least_hit]
         for fact in facts:
             search.note(fact)
@@ -114,9 +116,13 @@ def _doubtful(
     return found
 
 
-def confirming_stimuli(search: SearchContext, variable: Variable) -> Stimuli:
-    """The pairs on which roles of a variable are confirmed."""
-    return draw_stimuli(search.task, search.causal, variable, search.settings.stimuli(Split.CONFIRM))
+def confirming_stimuli(search: SearchContext, variable: Variable, token: int) -> Stimuli:
+    """The pairs on which roles of a variable are confirmed for an output: twice as many as are confirmed on at least.
+
+    With fewer than 70 pairs a single miss would leave it open whether a role is whole.
+    """
+    spec = search.settings.stimuli(Split.CONFIRM)
+    return draw_stimuli(search.task, search.causal, variable, replace(spec, count=2 * spec.count), token)
 
 
 def readable_variables(model: CausalModel) -> Iterator[Variable]:
@@ -126,21 +132,34 @@ def readable_variables(model: CausalModel) -> Iterator[Variable]:
             yield variable
 
 
-def able_sets(model: CausalModel, layout: Layout, variable: Variable, sets: Sequence[Nodes]) -> list[Nodes]:
-    """The sets that could know the variable: the last of their nodes stands where its last input is read, or later."""
+def searched_claims(model: CausalModel) -> Iterator[tuple[Variable, int]]:
+    """Every variable with the place of each output that may be the first to show it."""
+    for variable in readable_variables(model):
+        for output in shown_outputs(model, variable):
+            yield variable, model.outputs.index(output)
+
+
+def able_sets(
+    model: CausalModel, layout: Layout, variable: Variable, sets: Sequence[Nodes], token: int | None = None
+) -> list[Nodes]:
+    """The sets that could know the variable: the last of their nodes stands where its last input is read, or later.
+
+    And, where an output is named, not after the place where that is predicted.
+    """
     first = first_computable(model, layout, variable)
-    return [nodes for nodes in sets if max(node.position for node in nodes) >= first]
+    last = max(layout.read_positions) if token is None else layout.read_positions[token]
+    return [nodes for nodes in sets if first <= max(node.position for node in nodes) <= last]
 
 
 def _found(
-    search: SearchContext, variable: Variable, sets: list[Nodes]
+    search: SearchContext, variable: Variable, token: int, sets: list[Nodes]
 ) -> Steps[tuple[list[InterchangeRates], list[Fact]]]:
     # The rates of every set, wherever its null is, and their facts.
     if not sets:
         return [], []
     settings = search.settings
     try:
-        stimuli = draw_stimuli(search.task, search.causal, variable, settings.stimuli(Split.FIND))
+        stimuli = draw_stimuli(search.task, search.causal, variable, settings.stimuli(Split.FIND), token)
     except CarryLensError:  # a variable whose value no question can show
         return [], []
     rates = yield from rate_steps(sets, stimuli, settings.least, settings.least_hit)
@@ -149,14 +168,15 @@ def _found(
 
 def _confirm(search: SearchContext, candidates: list[tuple[Variable, InterchangeRates]]) -> list[Role]:
     settings = search.settings
-    by_variable = [(variable, list(some)) for variable, some in groupby(candidates, key=lambda each: each[0])]
-    steps = [_confirmed(search, variable, [each for _, each in some]) for variable, some in by_variable]
+    by_claim: dict[tuple[Variable, int], list[Nodes]] = {}
+    for variable, each in candidates:
+        by_claim.setdefault((variable, each.token), []).append(each.nodes)
+    steps = [rate_steps(sets, confirming_stimuli(search, *claim), 1) for claim, sets in by_claim.items()]
     measured: list[tuple[Variable, InterchangeRates]] = []
-    for (variable, _), rates in zip(by_variable, search.together(steps, "confirming roles"), strict=True):
-        stimuli = confirming_stimuli(search, variable)
+    for claim, rates in zip(by_claim, search.together(steps, "confirming roles"), strict=True):
         for each in rates:
-            search.note(_fact(variable, each, "confirm", stimuli))
-        measured += [(variable, each) for each in rates]
+            search.note(_fact(claim[0], each, "confirm", confirming_stimuli(search, *claim)))
+        measured += [(claim[0], each) for each in rates]
     corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in measured])
     return [
         Role(each.nodes, variable, each.token, each.hit, each.null, p)
@@ -165,31 +185,25 @@ def _confirm(search: SearchContext, candidates: list[tuple[Variable, Interchange
     ]
 
 
-def _confirmed(
-    search: SearchContext, variable: Variable, candidates: Sequence[InterchangeRates]
-) -> Steps[list[InterchangeRates]]:
-    wanted = {(each.nodes, each.token) for each in candidates}
-    sets = list(dict.fromkeys(each.nodes for each in candidates))
-    rates = yield from rate_steps(sets, confirming_stimuli(search, variable), 1)
-    return [each for each in rates if (each.nodes, each.token) in wanted]
-
-
 def _fact(variable: Variable, rates: InterchangeRates, split: str, stimuli: Stimuli) -> Fact:
     about = {"nodes": print_nodes(rates.nodes), "variable": str(variable), "token": rates.token, "split": split}
-    return Fact("swap", about, rates.hit, rates.null, {"pairs": stimuli.count, "seed": stimuli.seed})
+    drawn = {"pairs": stimuli.count, "seed": stimuli.seed, MADE_FOR: MADE_FOR_OUTPUT}
+    return Fact("swap", about, rates.hit, rates.null, drawn)
 
 
 def _compete(search: SearchContext, roles: list[Role]) -> list[Role]:
     model = search.causal
-    others: dict[Variable, dict[Variable, list[Role]]] = {}
-    for ours, theirs in permutations(roles, 2):
-        if ours.nodes == theirs.nodes and ours.token == theirs.token:
-            others.setdefault(ours.variable, {}).setdefault(theirs.variable, []).append(ours)
-    steps = [_contest(search, variable, against) for variable, against in others.items()]
+    places: dict[tuple[Nodes, int], list[Role]] = {}
+    for role in roles:
+        places.setdefault((role.nodes, role.token), []).append(role)
+    others: dict[tuple[Variable, int], dict[Variable, list[Role]]] = {}
+    for ours, theirs in (pair for some in places.values() for pair in permutations(some, 2)):
+        others.setdefault((ours.variable, ours.token), {}).setdefault(theirs.variable, []).append(ours)
+    steps = [_contest(search, *claim, against) for claim, against in others.items()]
     lost: set[Role] = set()
     same: dict[Role, list[Variable]] = {}
     found = search.together(steps, "telling roles apart")
-    for (variable, against), told in zip(others.items(), found, strict=True):
+    for ((variable, _), against), told in zip(others.items(), found, strict=True):
         for other, some in against.items():
             for role in some:
                 if are_equivalent(model, variable, other, role.token):
@@ -197,28 +211,40 @@ def _compete(search: SearchContext, roles: list[Role]) -> list[Role]:
                     continue
                 outcome = told[role, other]
                 _note_contest(search, role, other, outcome)
-                if outcome.found.rules_out(role.hit, role.null, search.settings):
+                if outcome.rules_out(role, search.settings):
                     lost.add(role)
-                elif not outcome.found.n and not outcome.found.beyond.n:
+                elif not outcome.found.n and not outcome.found.beyond.n and not outcome.crossed.n:
                     same.setdefault(role, []).append(other)
     return [replace(role, same_as=tuple(same.get(role, ()))) for role in roles if role not in lost]
 
 
 @dataclass(frozen=True)
 class _Contest:
-    """A role's variable against another; `made` says whether pairs were made to tell the two apart."""
+    """A role's variable against another; `made` says whether pairs were made to tell the two apart.
+
+    Of pairs whose source has another value of an output that was put out before, only that is counted in `found`: the
+    source worked its answer out another way. `crossed` counts them by what either variable says all the same.
+    """
 
     found: Disambiguation
     made: bool
+    crossed: Disambiguation = _UNTOLD
+
+    def rules_out(self, role: Role, settings: RoleSettings) -> bool:
+        """Whether the other variable is the better explanation of the role."""
+        if self.found.n:
+            return self.found.rules_out(role.hit, role.null, settings)
+        both = self.crossed.ours.n >= settings.least and self.crossed.theirs.hits > self.crossed.ours.hits
+        return both and p_above(self.crossed.theirs, self.crossed.ours) <= CLEARLY
 
 
 def _contest(
-    search: SearchContext, variable: Variable, against: Mapping[Variable, Sequence[Role]]
+    search: SearchContext, variable: Variable, token: int, against: Mapping[Variable, Sequence[Role]]
 ) -> Steps[dict[tuple[Role, Variable], _Contest]]:
-    # Of roles, all of one variable, the disambiguations from others. Pairs that were run already serve; where few of
-    # them tell the two apart, some that are made to tell are added.
+    # Of roles, all of one variable and output, the disambiguations from others. Pairs that were run already serve;
+    # where few of them tell the two apart, some that are made to tell are added.
     model, settings = search.causal, search.settings
-    pairs = confirming_stimuli(search, variable).effect
+    pairs = confirming_stimuli(search, variable, token).effect
     sets = sorted({role.nodes for some in against.values() for role in some})
     (answered,) = yield [interchanges(sets, pairs)]
     seen = _Interchanged(search.task, pairs, sets, answered)
@@ -228,20 +254,20 @@ def _contest(
         for role in some
         if not are_equivalent(model, variable, other, role.token)
     }
-    few: dict[tuple[Variable, int], list[Role]] = {}
+    few: dict[Variable, list[Role]] = {}
     for (role, other), contest in apart.items():
         if contest.found.n < settings.n_compete // 2:
             apart[role, other] = replace(contest, made=True)
-            few.setdefault((other, role.token), []).append(role)
-    made = {key: _made_to_tell(search, variable, *key) for key in few}
-    wanted = {key: some for key, some in made.items() if some is not None}
-    there = {key: sorted({role.nodes for role in few[key]}) for key in wanted}
-    run = (yield [interchanges(there[key], some) for key, some in wanted.items()]) if wanted else []
-    for (key, some), given in zip(wanted.items(), run, strict=True):
-        more = _Interchanged(search.task, some, there[key], given)
-        for role in few[key]:
-            found = apart[role, key[0]].found + more.disambiguation(role, key[0])
-            apart[role, key[0]] = _Contest(found, made=True)
+            few.setdefault(other, []).append(role)
+    made = {other: _made_to_tell(search, variable, other, token) for other in few}
+    wanted = {other: some for other, some in made.items() if some is not None}
+    there = {other: sorted({role.nodes for role in few[other]}) for other in wanted}
+    run = (yield [interchanges(there[other], some) for other, some in wanted.items()]) if wanted else []
+    for (other, some), given in zip(wanted.items(), run, strict=True):
+        more = _Interchanged(search.task, some, there[other], given)
+        for role in few[other]:
+            found = apart[role, other].found + more.disambiguation(role, other)
+            apart[role, other] = _Contest(found, made=True, crossed=more.disambiguation(role, other, crossed=True))
     return apart
 
 
@@ -262,15 +288,17 @@ class _Interchanged:
     sets: list[Nodes]
     given: Answered
 
-    def disambiguation(self, role: Role, other: Variable) -> Disambiguation:
-        """The role's variable against the other."""
+    def disambiguation(self, role: Role, other: Variable, *, crossed: bool = False) -> Disambiguation:
+        """The role's variable against the other; with `crossed` on all pairs, whatever was put out before."""
         at, given = role.token, self.given.tokens[self.sets.index(role.nodes)]
-        ours, theirs = (_predicted(self.task, self.pairs, variable) for variable in (role.variable, other))
+        ours, theirs = (_predicted(self.task, self.pairs, variable, crossed) for variable in (role.variable, other))
         return Disambiguation.of(*(side[:, at] for side in (self.given.right, given, ours, theirs)))
 
 
 @lru_cache(maxsize=64)
-def _predicted(task: Task, pairs: Pairs, variable: Variable) -> NDArray[np.int8]:
+def _predicted(task: Task, pairs: Pairs, variable: Variable, crossed: bool) -> NDArray[np.int8]:
+    if crossed:
+        return task.output_ids(pairs.base, counterfactual_outputs(pairs.model, variable, pairs.base, pairs.source))
     return task.output_ids(pairs.base, pairs.counterfactual(variable))
 
 
@@ -278,6 +306,7 @@ def _made_to_tell(search: SearchContext, variable: Variable, other: Variable, to
     # Pairs that tell a variable from another at an output; None if there are none.
     spec = search.settings.stimuli(Split.COMPETE)
     try:
-        return interchange_pairs(search.causal, variable, spec.count, spec.seed, tell_from=[other], at=token)
+        output = search.causal.outputs[token]
+        return output_pairs(search.causal, variable, output, spec.count, spec.seed, tell_from=[other])
     except CarryLensError:
         return None

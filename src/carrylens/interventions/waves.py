@@ -5,7 +5,8 @@ Gives  what each call's rows answer; what was computed once is not computed agai
 Never  lets the order or the number of calls change an outcome but in rounding.
 
 1. A line is one edit on all questions of a call. Lines that are known are looked up.
-2. Calls are taken together as long as their clean passes fit into memory; their missing lines are one run.
+2. Calls are taken together as long as their clean passes fit into memory, and then stay together; their missing lines
+   are one run.
 3. The lines of each run are put into the store in one transaction.
 """
 
@@ -28,7 +29,7 @@ from carrylens.interventions.parts import Parts
 from carrylens.interventions.sequences import Index
 from carrylens.tasks.batches import Batch, joined
 
-_HELD = 256 << 20  # bytes of clean passes of one run
+_HELD = 128 << 20  # bytes of clean passes of one run
 _KEPT = 8  # runs whose questions are remembered
 _MEANING = "wave 1"  # to be changed when the same line comes to mean something else
 
@@ -95,7 +96,9 @@ class Waves:
         self._known: dict[bytes, bytes] = {}
         self._texts: dict[Edit, bytes] = {}
         self._asked: dict[_Key, tuple[Call, Tokens, bytes]] = {}
-        self._together: dict[tuple[_Key, ...], tuple[Batch, ...]] = {}
+        self._bins: list[list[Call]] = []
+        self._bin_of: dict[_Key, int] = {}
+        self._together: dict[int, tuple[Batch, tuple[Batch, ...]]] = {}
         self._digest = engine.digest() if store is not None else b""
 
     def run(self, calls: Sequence[Call], watch: RowProgress | None = None) -> list[Answered]:
@@ -105,6 +108,10 @@ class Waves:
             self._recall(some)
             self._compute(some, watch)
         return [self._answered(each) for each in asked]
+
+    def fitting(self, n_questions: int) -> int:
+        """How many calls of so many questions, each with its source, have clean passes that fit into memory."""
+        return max(1, self._memory // max(1, 2 * n_questions * sequence_bytes(Parts(self._engine.model))))
 
     def together(self, steps: Sequence[Steps[Value]], watch: Callable[[int, int], None] | None = None) -> list[Value]:
         """What each of the steps comes to; all that wait for calls have them run together."""
@@ -129,7 +136,7 @@ class Waves:
         return [done[at] for at in range(len(steps))]
 
     def _prepared(self, call: Call) -> _Asked:
-        key = tuple(map(id, call.given))
+        key = _key(call)
         if key not in self._asked:  # the call is kept, so no other object gets these ids
             task = self._engine.task
             right = task.output_ids(call.questions)
@@ -148,22 +155,29 @@ class Waves:
         return self._texts[edit]
 
     def _chunks(self, asked: Sequence[_Asked]) -> Iterator[list[_Asked]]:
-        # Calls with as many slots and the same reference, as many at a time as clean passes fit into memory.
+        # Calls whose inputs were run together before are again, so that their clean passes are still there. New ones
+        # are taken with others of their kind, as many as fit into memory.
         size = sequence_bytes(Parts(self._engine.model))
         for kind in dict.fromkeys(map(_kind, asked)):
-            some: list[_Asked] = []
-            inputs: dict[_Key, int] = {}
-            for each in asked:
-                if _kind(each) != kind:
-                    continue
-                n_bytes = size * sum(map(len, each.call.inputs))
-                if some and each.key not in inputs and sum(inputs.values()) + n_bytes > self._memory:
-                    yield some
-                    some, inputs = [], {}
+            new = {each.key: each for each in asked if _kind(each) == kind and each.key not in self._bin_of}
+            n_bytes, some = 0, list[_Asked]()
+            for each in new.values():
+                mine = size * sum(map(len, each.call.inputs))
+                if some and n_bytes + mine > self._memory:
+                    self._fill_bin(some)
+                    n_bytes, some = 0, []
                 some.append(each)
-                inputs[each.key] = n_bytes
+                n_bytes += mine
             if some:
-                yield some
+                self._fill_bin(some)
+        chunks: dict[int, list[_Asked]] = {}
+        for each in asked:
+            chunks.setdefault(self._bin_of[each.key], []).append(each)
+        yield from chunks.values()
+
+    def _fill_bin(self, asked: Sequence[_Asked]) -> None:
+        self._bins.append([each.call for each in asked])
+        self._bin_of |= {each.key: len(self._bins) - 1 for each in asked}
 
     def _recall(self, asked: Sequence[_Asked]) -> None:
         keys = {key for each in asked for key in (each.clean, *each.lines)} - self._known.keys()
@@ -172,39 +186,46 @@ class Waves:
                 self._known |= store.known(sorted(keys))
 
     def _compute(self, asked: Sequence[_Asked], watch: RowProgress | None) -> None:
-        distinct = {each.key: each for each in asked}
-        ends = np.cumsum([len(each.right) for each in distinct.values()])
-        starts = {key: int(end) - len(each.right) for end, (key, each) in zip(ends, distinct.items(), strict=True)}
+        together, questions, sources = self._joined(asked)
+        starts, end = {}, 0
+        for call in together:
+            starts[_key(call)] = end
+            end += len(call.questions)
         lines: dict[bytes, tuple[Edit, Index]] = {}
         for each in asked:
             rows = np.arange(starts[each.key], starts[each.key] + len(each.right))
             missing = (pair for pair in zip(each.call.edits, each.lines, strict=True) if pair[1] not in self._known)
             lines |= {line: (edit, rows) for edit, line in missing}
         if not lines:
+            if watch is not None:
+                n_rows = sum(len(each.lines) * len(each.right) for each in asked)
+                watch(n_rows, n_rows)
             return
         edits = {edit: at for at, edit in enumerate(dict.fromkeys(edit for edit, _ in lines.values()))}
         edit_of = np.concatenate([np.full(len(rows), edits[edit]) for edit, rows in lines.values()])
         question_of = np.concatenate([rows for _, rows in lines.values()])
-        questions, *sources = self._joined(list(distinct.values()))
         given = {"reference": asked[0].call.reference, "watch": watch}
         found = self._engine.run_rows(list(edits), (edit_of, question_of), questions, sources, **given)  # type: ignore[arg-type]
         tokens = np.split(found.tokens, np.cumsum([len(rows) for _, rows in lines.values()])[:-1])
         new = {line: some.tobytes() for line, some in zip(lines, tokens, strict=True)}
-        for key, each in distinct.items():
-            new[each.clean] = found.clean_tokens[starts[key] : starts[key] + len(each.right)].tobytes()
+        for each in asked:
+            start = starts[each.key]
+            new[each.clean] = found.clean_tokens[start : start + len(each.right)].tobytes()
         self._known |= new
         if self._path is not None:
             with self._engine.stored(self._path) as store:
                 store.add(new.items())
 
-    def _joined(self, asked: Sequence[_Asked]) -> tuple[Batch, ...]:
-        # The very same objects for the same calls as before, so that the engine still has their clean passes.
-        key = tuple(each.key for each in asked)
-        if key not in self._together:
-            sides = zip(*(each.call.inputs for each in asked), strict=True)
-            kept = list(self._together.items())[1 - _KEPT :]
-            self._together = dict(kept) | {key: tuple(some[0] if len(some) == 1 else joined(some) for some in sides)}
-        return self._together[key]
+    def _joined(self, asked: Sequence[_Asked]) -> tuple[Sequence[Call], Batch, tuple[Batch, ...]]:
+        # All calls of the bin, if most of it is needed: the very same objects as before, whose clean passes the engine
+        # may still have. Else just those that are.
+        number = self._bin_of[asked[0].key]
+        needed = {each.key: each.call for each in asked}
+        if 2 * len(needed) < len(self._bins[number]):
+            return list(needed.values()), *_sides(list(needed.values()))
+        if number not in self._together:
+            self._together = dict(list(self._together.items())[1 - _KEPT :]) | {number: _sides(self._bins[number])}
+        return self._bins[number], *self._together[number]
 
     def _answered(self, each: _Asked) -> Answered:
         shape, kind = each.right.shape, self._engine.token_type
@@ -216,3 +237,14 @@ class Waves:
 def _kind(asked: _Asked) -> tuple[int, int]:
     # Calls of one kind can be run together.
     return len(asked.call.sources), id(asked.call.reference)
+
+
+def _key(call: Call) -> _Key:
+    return tuple(map(id, call.given))
+
+
+def _sides(calls: Sequence[Call]) -> tuple[Batch, tuple[Batch, ...]]:
+    # The questions of all calls, and the sources of each slot.
+    sides = zip(*(call.inputs for call in calls), strict=True)
+    questions, *sources = (some[0] if len(some) == 1 else joined(some) for some in sides)
+    return questions, tuple(sources)

@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.variables import COLUMN_KIND, RESOLVED_KIND
 from carrylens.discovery.node_map import NodeMap, Nodes, Role
+from carrylens.evidence.sureness import is_sure
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.report.kind_styles import kind_class, kinds_of, variable_kind
 from carrylens.report.page.saved import Saved
@@ -99,8 +100,8 @@ def _last_kind(found: NodeMap, variables: Sequence[Variable]) -> VariableKind:
 
 
 def _is_sure(role: Role, thresholds: Mapping[str, float]) -> bool:
-    low = role.hit.interval[0]
-    return low > max(thresholds["least_hit"], role.null.value) and role.p <= thresholds["level"]
+    margin, level = thresholds["least_margin"], thresholds["level"]
+    return is_sure(role.hit, role.null, role.p, whole=thresholds["whole_hit"], margin=margin, level=level)
 
 
 def _new_in(nodes: Nodes, variables: Sequence[Variable], sure: Mapping[Nodes, Sequence[Variable]]) -> list[Variable]:
