@@ -9,7 +9,8 @@ from carrylens.arithmetic import Operation, algorithm
 from carrylens.arithmetic.variables import MD, SA, ST, SV, A
 from carrylens.errors import CarryLensError
 from carrylens.tasks.causal import CausalModel
-from carrylens.tasks.output_pairs import matched_null, output_pairs, shown_outputs
+from carrylens.tasks.matched_nulls import matched_null
+from carrylens.tasks.output_pairs import output_pairs, shown_outputs
 from carrylens.tasks.pairs import Pairs
 from carrylens.tasks.variables import Variable
 from tasks.small_tasks import PARITY, WHEEL, B, O, R, S, V, W, slow_counterfactual

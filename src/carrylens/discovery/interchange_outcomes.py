@@ -21,7 +21,8 @@ from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import interchange
 from carrylens.interventions.waves import Call, Steps
 from carrylens.tasks.causal import CausalModel
-from carrylens.tasks.output_pairs import matched_null, output_pairs
+from carrylens.tasks.matched_nulls import matched_null
+from carrylens.tasks.output_pairs import output_pairs
 from carrylens.tasks.pairs import Pairs, interchange_pairs, null_pairs
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable

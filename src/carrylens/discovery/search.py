@@ -15,7 +15,7 @@ from pathlib import Path
 from carrylens.discovery.stimulus_spec import Split, StimulusSpec, specify
 from carrylens.evidence.facts import Fact
 from carrylens.interventions.engine import Engine
-from carrylens.interventions.waves import Steps, Value, Waves
+from carrylens.interventions.waves import Reached, Steps, Waves
 from carrylens.progress import Progress, silent
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.layout import Layout
@@ -77,7 +77,7 @@ class SearchContext:
         """Where inputs stand and outputs are read."""
         return self.engine.task.layout
 
-    def together(self, steps: Sequence[Steps[Value]], what: str = "") -> list[Value]:
+    def together(self, steps: Sequence[Steps[Reached]], what: str = "") -> list[Reached]:
         """What each of the steps comes to, with all that wait for the engine run in waves; `what` names the work."""
         watch = partial(self.progress, what) if what else None
         return self.waves.together(steps, watch)

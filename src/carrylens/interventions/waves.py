@@ -33,7 +33,7 @@ _HELD = 128 << 20  # bytes of clean passes of one run
 _KEPT = 8  # runs whose questions are remembered
 _MEANING = "wave 1"  # to be changed when the same line comes to mean something else
 
-Value = TypeVar("Value")
+Reached = TypeVar("Reached")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Answered:
         return self.tokens != self.clean_tokens
 
 
-Steps = Generator[Sequence[Call], Sequence[Answered], Value]
+Steps = Generator[Sequence[Call], Sequence[Answered], Reached]
 """Work that asks for calls and goes on with what they answered."""
 
 
@@ -113,9 +113,11 @@ class Waves:
         """How many calls of so many questions, each with its source, have clean passes that fit into memory."""
         return max(1, self._memory // max(1, 2 * n_questions * sequence_bytes(Parts(self._engine.model))))
 
-    def together(self, steps: Sequence[Steps[Value]], watch: Callable[[int, int], None] | None = None) -> list[Value]:
+    def together(
+        self, steps: Sequence[Steps[Reached]], watch: Callable[[int, int], None] | None = None
+    ) -> list[Reached]:
         """What each of the steps comes to; all that wait for calls have them run together."""
-        done: dict[int, Value] = {}
+        done: dict[int, Reached] = {}
         waiting: dict[int, Sequence[Call]] = {}
 
         def go_on(at: int, answered: Sequence[Answered] | None) -> None:

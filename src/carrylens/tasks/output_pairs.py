@@ -1,7 +1,7 @@
 """Output pairs: base and source questions made to show what a variable does to one output, and to no earlier one.
 
 Takes  a causal model, one of its variables, one of its outputs, a number of pairs and a seed.
-Gives  pairs in which that output is the first to change once the variable has the source's value, and matched nulls.
+Gives  pairs in which that output is the first to change once the variable has the source's value.
 Never  hands out a pair in which an output that is put out before this one gives the change away.
 
 A model reads its own earlier outputs. In a pair in which one of them changes, too, what it has read contradicts the
@@ -15,8 +15,6 @@ Pairs are sought, not waited for: with twenty columns few drawn questions let th
    Where it gets through to an earlier output, take one of the other parents of what it went through.
 4. Of a few such tries keep the best: the variable still differs, the change gets further, fewer earlier outputs differ.
    Go on with 2.
-A null source differs from the base in the very inputs that the effect's source differs in, and leaves the variable as
-it is, and all earlier outputs, too. Of those proposed the one is taken in which most other variables differ.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from carrylens.tasks.balance import first_times
 from carrylens.tasks.batches import Batch, joined
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.grid import InputGrid, grid_of
-from carrylens.tasks.pairs import Pairs, null_pairs
+from carrylens.tasks.pairs import Pairs
 from carrylens.tasks.samplers import population_of
 from carrylens.tasks.variables import Variable
 
@@ -48,7 +46,7 @@ _ROUNDS = 24  # times that bases are drawn anew
 _FRUITLESS = 3  # rounds without a new pair after which there are no more
 _ANYWHERE = 0.15  # of tries at an index chosen blindly
 _SPREAD = 0.35  # of sources that differ at several indices, where the variable has several
-_NULLS = 48  # proposals for each null source
+_TURNED = 4  # one in so many pairs of an output differs in a switch alone
 _SWITCHED = 0.25  # of sources with another value of a switch that the variable depends on
 
 _Rows = NDArray[np.bool_]
@@ -66,22 +64,8 @@ class _Wanted:
     alike: bool = True
 
     @cached_property
-    def at(self) -> int:
-        return self.model.outputs.index(self.output)
-
-    @cached_property
-    def earlier(self) -> tuple[int, ...]:
-        # Outputs that are read before this one is put out. Where the variable is one of them, it is what is moved, and
-        # those after it move with it.
-        outputs = self.model.outputs
-        if not self.model.fed_back:
-            return ()
-        return tuple(range(outputs.index(self.variable) if self.variable in outputs[: self.at] else self.at))
-
-    @property
     def blocked(self) -> tuple[Variable, ...]:
-        """The earlier outputs themselves."""
-        return tuple(self.model.outputs[at] for at in self.earlier)
+        return read_before(self.model, self.variable, self.output)
 
     @cached_property
     def between(self) -> tuple[Variable, ...]:
@@ -109,6 +93,17 @@ class _Wanted:
         return frozenset(each for each in self.between if each in above)
 
 
+def read_before(model: CausalModel, variable: Variable, output: Variable) -> tuple[Variable, ...]:
+    """The outputs that are read before `output` is put out, and that must not give a change of `variable` away.
+
+    Where the variable is one of them, it is what is moved, and those after it move with it.
+    """
+    if not model.fed_back:
+        return ()
+    before = model.outputs[: model.outputs.index(output)]
+    return before[: before.index(variable)] if variable in before else before
+
+
 def output_pairs(
     model: CausalModel,
     variable: Variable | str,
@@ -127,6 +122,8 @@ def output_pairs(
     >>> pairs = output_pairs(algorithm(Operation.ADD, 6), "ST[1]", "A[4]", 2, seed=0)
     >>> for side in (pairs.base, pairs.source):
     ...     print(Questions.of_batch(side).text()[0])
+    806720+323279=
+    806760+323279=
     """
     variable, output = Variable.of(variable), Variable.of(output)
     model.check(variable)
@@ -144,17 +141,6 @@ def output_pairs(
             f"No pair was found that differs in {variable}{told} and shows it in {output} before any other output."
         )
     return found
-
-
-def matched_null(pairs: Pairs, output: Variable | str, seed: int) -> Pairs:
-    """For the bases of `pairs` sources that differ in the same inputs, and neither in the variable nor before `output`.
-
-    Bases that have no such source are left out. An input has none by its nature: there the others of its index differ,
-    or, where it has no index or is alone there, those of one other. If no base has one, every other input differs, as
-    in `null_pairs`.
-    """
-    found = _nulls(pairs, Variable.of(output), seed)
-    return found if len(found) else null_pairs(pairs.model, pairs.variable, pairs.base, seed)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -189,11 +175,27 @@ def _sought(wanted: _Wanted, count: int, seed: int) -> Pairs | None:
             search = _Search(replace(wanted, alike=alike, changing=changing), grid, np.random.default_rng([seed, 6]))
             found = search.pairs(count, seed)
             if found is not None:
-                return found
+                return _with_turned(search, found, count, seed)
     return None
 
 
+def _with_turned(search: _Search, found: Pairs, count: int, seed: int) -> Pairs:
+    # An output may come about in another way once a switch is turned: a quarter of its pairs differ in nothing else.
+    if found.variable not in found.model.outputs or not search.switched:
+        return found
+    search.only_turned = True
+    turned = search.pairs(max(1, count // _TURNED), seed)
+    if turned is None:
+        return found
+    base, source = (joined([getattr(each, side) for each in (turned, found)]) for side in ("base", "source"))
+    first = first_times(base, source)[:count]
+    first = first[np.random.default_rng([seed, 8]).permutation(len(first))]
+    return _pairs(found.model, found.variable, base[first], source[first])
+
+
 class _Search:
+    only_turned = False
+
     def __init__(self, wanted: _Wanted, grid: InputGrid, random: np.random.Generator) -> None:
         self.wanted, self.grid, self.random = wanted, grid, random
         named = (wanted.variable, *wanted.changing)
@@ -221,9 +223,7 @@ class _Search:
                 break
         if not n_found:
             return None
-        base, source = kept[0]
-        do = model.run(source, read=[self.wanted.variable]).pick(self.wanted.variable)
-        return Pairs(model, self.wanted.variable, base, source, model.output_values(base, do=do))
+        return _pairs(model, self.wanted.variable, *kept[0])
 
     def _begun(self, base: Batch) -> tuple[Batch, Batch]:
         # Step 1: each base with one source that differs in the variable, if one of a few proposals does.
@@ -247,8 +247,10 @@ class _Search:
             at |= several[:, None] & (random.random(at.shape) < 0.5)
         anew = self.grid.draw_anew(random, n_rows)
         cells = np.where(at & self.cells[:, None, :], anew, self.grid.cells(base))
-        is_own = self.wanted.variable in self.switched
-        turned = {each: random.random(n_rows) < (1.0 if is_own else _SWITCHED) for each in self.switched}
+        surely = self.only_turned or self.wanted.variable in self.switched
+        turned = {each: random.random(n_rows) < (1.0 if surely else _SWITCHED) for each in self.switched}
+        if self.only_turned:
+            return self.grid.with_cells(base, self.grid.cells(base), turned)
         return self.grid.with_cells(base, cells, turned)
 
     def _climbed(self, base: Batch, source: Batch, count: int) -> list[tuple[Batch, Batch]]:
@@ -353,32 +355,9 @@ class _Seen:
         return found
 
 
-def _nulls(pairs: Pairs, output: Variable, seed: int) -> Pairs:
-    model, variable, base, grid = pairs.model, pairs.variable, pairs.base, grid_of(pairs.model)
-    wanted, random = _Wanted(model, variable, output), np.random.default_rng([seed, 7])
-    rows = np.repeat(np.arange(len(base)), _NULLS)
-    mine, theirs = grid.cells(base), grid.cells(pairs.source)
-    differs = mine != theirs
-    if variable in model.inputs:  # the others of its index differ instead; where there is none, those of some other
-        own = grid.holds({variable})[:, None, :]
-        differs = np.broadcast_to(differs.any(axis=0)[None] & ~own, mine.shape)
-        some = np.asarray(np.arange(grid.size) == random.integers(0, max(1, grid.size), (len(base), 1)))
-        differs = np.where(differs.any(axis=(0, 2))[:, None], differs, some[None] & ~own)
-    steps = np.where(differs[:, rows], grid.draw_steps(random, len(rows)), np.int8(0))
-    turned = {
-        each: (base.column(each) != pairs.source.column(each))[rows] for each in grid.switches if each != variable
-    }
-    proposed = grid.with_cells(base[rows], grid.stepped(mine[:, rows], steps), turned)
-    before, after = model.run(base), model.run(proposed)
-    good = (before[variable][rows] == after[variable]) & model.admits(proposed)
-    good &= (proposed.values != base.values[rows]).any(axis=1)
-    for earlier in wanted.blocked:
-        good &= before[earlier][rows] == after[earlier]
-    n_other = sum((before[each][rows] != after[each]).astype(np.int64) for each in model.by_variable)
-    table = np.where(good, 1 + n_other, 0).reshape(len(base), _NULLS)
-    has = np.flatnonzero(table.any(1))
-    source = proposed[has * _NULLS + table.argmax(1)[has]]
-    return Pairs(model, variable, base[has], source, model.output_values(base[has]))
+def _pairs(model: CausalModel, variable: Variable, base: Batch, source: Batch) -> Pairs:
+    do = model.run(source, read=[variable]).pick(variable)
+    return Pairs(model, variable, base, source, model.output_values(base, do=do))
 
 
 def _where(rows: _Rows, new: Batch, old: Batch) -> Batch:
