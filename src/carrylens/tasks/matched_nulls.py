@@ -38,8 +38,11 @@ def _nulls(pairs: Pairs, output: Variable, seed: int) -> Pairs:
     if variable in model.inputs:  # the others of its index differ instead; where there is none, those of some other
         own = grid.holds({variable})[:, None, :]
         differs = np.broadcast_to(differs.any(axis=0)[None] & ~own, mine.shape)
-        some = np.asarray(np.arange(grid.size) == random.integers(0, max(1, grid.size), (len(base), 1)))
-        differs = np.where(differs.any(axis=(0, 2))[:, None], differs, some[None] & ~own)
+        some = np.zeros((len(base), grid.size), dtype=np.bool_)
+        if grid.size:
+            some[np.arange(len(base)), random.integers(0, grid.size, len(base))] = True
+        has_others = np.asarray(differs.any(axis=(0, 2)))
+        differs = np.where(has_others[:, None], differs, some[None] & ~own)
     steps = np.where(differs[:, rows], grid.draw_steps(random, len(rows)), np.int8(0))
     turned = {
         each: (base.column(each) != pairs.source.column(each))[rows] for each in grid.switches if each != variable
