@@ -17,6 +17,7 @@ from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.training_plans import plan_for
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
+from carrylens.locks import working
 from carrylens.training import run
 from carrylens.training.devices import device_called
 from carrylens.training.insertion import Placement
@@ -58,7 +59,8 @@ def train_model(
 ) -> TrainingRun:
     """Train, or go on training, in that folder."""
     where = device_called(device, threads)
-    run.prepare_folder(folder, resume=resume, restart=restart)
-    under_way = (run.resume if resume else run.start)(plan, folder, where)
-    run.train(under_way, monitor, checkpoint_seconds)
+    with working(folder):
+        run.prepare_folder(folder, resume=resume, restart=restart)
+        under_way = (run.resume if resume else run.start)(plan, folder, where)
+        run.train(under_way, monitor, checkpoint_seconds)
     return under_way
