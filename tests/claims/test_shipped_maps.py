@@ -32,9 +32,18 @@ def test_a_shipped_map_is_of_the_shipped_weights(name: str) -> None:
     assert (found.model, found.stimuli["sha256"]) == (name, hash_of(load(name)))
 
 
-def test_six_digit_addition_runs_the_algorithm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_map_of_an_earlier_search_is_judged_and_its_partial_roles_support_no_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record = judged("add_d6_l2_h3_w96_t2K_s1", tmp_path, monkeypatch)
-    assert record["skeleton"] == "present"
+    claims = record["claims"]
+    assert isinstance(claims, list)
+    carried = [claim for claim in claims if claim["kind"] == "carried" and claim["evidence"]]
+    for claim in carried:
+        whole = any(each["hit"]["interval"][0] >= 0.9 for each in claim["evidence"])
+        assert whole or claim["verdict"] != "SUPPORTED"
+    assert any(claim["verdict"] == "SUPPORTED" for claim in carried)
+    assert any(claim["verdict"] == "INCONCLUSIVE" for claim in carried)
 
 
 def test_one_layer_has_no_room_to_resolve_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task, find_task
 from carrylens.discovery.ablations import measure_usefulness
-from carrylens.discovery.interchange_outcomes import draw_stimuli, interchange_rates
+from carrylens.discovery.interchange_outcomes import draw_stimuli, rate_steps
 from carrylens.discovery.joint_roles import without_misfits
 from carrylens.discovery.node_map import NodeMap, Role, Usefulness, tokens_of
 from carrylens.discovery.roles import able_sets, find_roles, readable_variables
@@ -136,6 +136,6 @@ def test_what_stays_is_neither_a_hit_nor_a_change_however_wrong_the_model_is() -
     search = SearchContext(Engine(model, task), task.causal)
     stimuli = draw_stimuli(task, task.causal, Variable("SA", 0), StimulusSpec(96, 0))
     same = replace(stimuli, null=replace(stimuli.null, source=stimuli.null.base))
-    rates = interchange_rates(search, [(Node(0, 0, 0),)], same, least=1)
+    (rates,) = search.together([rate_steps([(Node(0, 0, 0),)], same, least=1)])
     assert rates
     assert all(each.hit.hits == 0 and each.null.hits == 0 for each in rates)

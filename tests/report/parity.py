@@ -70,7 +70,7 @@ def use(node: Node, failed: int) -> Usefulness:
 
 
 def role(nodes: tuple[Node, ...], variable: Variable, way: Way = Way.INTERCHANGE) -> Role:
-    return Role(nodes, variable, 0, Rate(32, 32), Rate(0, 32), 1e-9, way=way)
+    return Role(nodes, variable, 0, Rate(48, 48), Rate(0, 48), 1e-9, way=way)
 
 
 def parity_map(causal: CausalModel = CAUSAL) -> NodeMap:

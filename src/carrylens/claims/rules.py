@@ -5,8 +5,9 @@ Gives  a `Finding` for each.
 Never  calls a claim supported that nothing could have refuted, a variable absent before backup nodes were searched for,
        or an output absent, which some component must write.
 
-What counts: a role is sure if its hit rate is surely above `least_hit` and above its null, and its corrected p is at
-most `level`. A set of nodes reaches another if what each of its nodes writes can be read by one of the other.
+What counts: a role is sure if it is whole and surely above its null (`evidence/sureness.py`); partial roles support no
+claim. Order is tested by withholding the part from the set that carries the whole, where the map has that; in maps of
+earlier versions, by whether what each node of a set writes can be read by one of the other.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+
+from msgspec import UNSET
 
 from carrylens.claims.claims import Claim, ClaimKind
 from carrylens.claims.hypothesis import Hypothesis
@@ -23,6 +26,7 @@ from carrylens.claims.thresholds import Thresholds
 from carrylens.claims.verdicts import Finding, Verdict
 from carrylens.discovery.node_map import NearMiss, Nodes, Role, Way
 from carrylens.evidence.rates import Rate
+from carrylens.evidence.sureness import moves_surely
 from carrylens.nodes import Node, print_nodes, reaches
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.grid import grid_of
@@ -55,12 +59,15 @@ class Judge:
         return judged[claim.kind](claim)
 
     def is_sure(self, role: Role) -> bool:
-        """Whether a role is more than a few lucky hits, and of this variable rather than of what comes with it."""
-        return self._is_apart(role) and role.p <= self.thresholds.level
+        """Whether a role is whole, and of this variable rather than of what comes with it."""
+        return role.hit.interval[0] >= self.thresholds.whole_hit and self._moves(role)
 
-    def _is_apart(self, found: Role | NearMiss) -> bool:
-        low, moved = found.hit.interval[0], found.null.interval[1]
-        return low > self.thresholds.least_hit and low - moved >= self.thresholds.least_margin
+    def _moves(self, found: Role | NearMiss) -> bool:
+        # Whether it surely moves the output so, though perhaps in part.
+        least, limits = self.thresholds.least_hit, self.thresholds
+        p = found.p if isinstance(found, Role) else 0.0
+        sure = moves_surely(found.hit, found.null, p, margin=limits.least_margin, level=limits.level)
+        return sure and found.hit.interval[0] > least
 
     def _carried(self, claim: Claim) -> Finding:
         roles = [role for role in self._roles(claim) if self._stands_in(role.nodes, claim)]
@@ -69,8 +76,7 @@ class Judge:
             what = f"{print_nodes(sure[0].nodes)} does, {_rates(sure[0])}"
             return Finding(claim, Verdict.SUPPORTED, what + _others(len(sure) - 1), tuple(sure[:_SHOWN]))
         if roles:
-            why = f"only in part: {print_nodes(roles[0].nodes)}, {_rates(roles[0])}; backup nodes may do the rest"
-            return Finding(claim, Verdict.INCONCLUSIVE, why, tuple(roles[:_SHOWN]))
+            return Finding(claim, Verdict.INCONCLUSIVE, _in_part(roles[0]), tuple(roles[:_SHOWN]))
         return self._missing(claim)
 
     def _missing(self, claim: Claim) -> Finding:
@@ -122,7 +128,7 @@ class Judge:
         # One at a valid place that surely moved the output as the variable would, and was ruled out by another.
         assert claim.variable is not None
         for each in self.search.near_misses(self.hypothesis.model, claim.variable, claim.token):
-            if self._stands_in(each.nodes, claim) and self._is_apart(each):
+            if self._stands_in(each.nodes, claim) and self._moves(each):
                 return each
         return None
 
@@ -134,6 +140,8 @@ class Judge:
             if not roles:
                 why = f"nothing was surely found to carry {variable} for {claim.token}, so there is no order to see"
                 return Finding(claim, Verdict.INCONCLUSIVE, why)
+        if withheld := self._withheld(claim, parts, wholes):
+            return withheld
         ordered = [(part, whole) for part in parts for whole in wholes if reaches(part.nodes, whole.nodes)]
         apart = [(p, w) for p in parts for w in wholes if not set(p.nodes) & set(w.nodes)]
         part, whole = (ordered or apart or [(parts[0], wholes[0])])[0]
@@ -151,6 +159,26 @@ class Judge:
         named = (print_nodes(part.nodes), print_nodes(whole.nodes))
         why = f"{named[0]} carries {claim.variable} and cannot reach {named[1]}, which carries {claim.reader}"
         return Finding(claim, Verdict.REFUTED, why, (part, whole))
+
+    def _withheld(self, claim: Claim, parts: list[Role], wholes: list[Role]) -> Finding | None:
+        # What withholding the part from the whole did; None where the search did not try it for these.
+        assert claim.variable is not None
+        assert claim.reader is not None
+        senders, readers = ({role.nodes: role for role in roles} for roles in (parts, wholes))
+        tried = [
+            each
+            for each in self.search.orders(self.hypothesis.model, claim.variable, claim.reader, claim.token)
+            if each.part in senders and each.whole in readers
+        ]
+        if not tried:
+            return None
+        best = max(tried, key=lambda each: each.free.interval[0] - each.held.interval[1])
+        named, roles = (print_nodes(best.part), print_nodes(best.whole)), (senders[best.part], readers[best.whole])
+        rates = f"{claim.token} follows in {best.free.hits} of {best.free.n}, and in {best.held.hits} of {best.held.n}"
+        why = f"{rates} when what {named[0]} writes is withheld from {named[1]}"
+        if best.free.interval[0] - best.held.interval[1] >= self.thresholds.least_margin:
+            return Finding(claim, Verdict.SUPPORTED, why, roles)
+        return Finding(claim, Verdict.INCONCLUSIVE, f"{why}: another way leads round it", roles)
 
     def _timely(self, claim: Claim) -> Finding:
         assert claim.variable is not None
@@ -201,7 +229,7 @@ class Judge:
         foreign = {variable for variable in model.by_variable if _lies_in(indices_of(model, variable), claim.indices)}
         roles = [role for role in self.search.found.roles if role.token == place]
         moving = [role for role in roles if foreign.issuperset((role.variable, *role.same_as))]
-        sure = sorted(filter(self.is_sure, moving), key=lambda role: -role.hit.interval[0])
+        sure = sorted(filter(self._moves, moving), key=lambda role: -role.hit.interval[0])
         if sure:
             why = f"{print_nodes(sure[0].nodes)} carries {sure[0].variable} for it, {_rates(sure[0])}"
             return Finding(claim, Verdict.REFUTED, why, tuple(sure[:_SHOWN]))
@@ -286,6 +314,14 @@ def _lies_in(indices: frozenset[int], others: frozenset[int]) -> bool:
 def _rates(role: Role | NearMiss) -> str:
     how = "superposed with others, " if isinstance(role, Role) and role.way is Way.DIFFERENCE else ""
     return f"{how}hit {role.hit.hits} of {role.hit.n}, null {role.null.hits} of {role.null.n}"
+
+
+def _in_part(role: Role) -> str:
+    # How much of its variable the best partial carrier has, and where it fails.
+    low, high = role.hit.interval
+    fails = f"; {role.fails}" if role.fails is not UNSET else "; backup nodes may do the rest"
+    share = f"{print_nodes(role.nodes)} in {role.hit.value:.0%} of pairs [{low:.2f}, {high:.2f}]"
+    return f"only in part: {share}, {_rates(role)}{fails}"
 
 
 def _others(count: int) -> str:

@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from carrylens.claims.structure import value_keys
-from carrylens.discovery.node_map import NearMiss, NodeMap, Role
-from carrylens.discovery.stimulus_spec import Split, saved_spec
+from carrylens.discovery.node_map import NearMiss, NodeMap, Order, Role
+from carrylens.discovery.stimulus_spec import MADE_FOR, MADE_FOR_OUTPUT, Split, saved_spec
 from carrylens.errors import CarryLensError
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.optional_pairs import optional_claims, optional_pairs, unneeded_variables
+from carrylens.tasks.output_pairs import output_pairs, shown_outputs
 from carrylens.tasks.pairs import interchange_pairs
 from carrylens.tasks.variables import Variable
 
@@ -77,10 +79,17 @@ class SearchRecord:
         place = None if token is None else self.causal.outputs.index(token)
         roles = [
             role
-            for role in self.found.roles
+            for role in (*self.found.roles, *self.found.optional)
             if place in (None, role.token) and not names.isdisjoint({role.variable, *role.same_as})
         ]
         return sorted(roles, key=lambda role: (-role.hit.interval[0], len(role.nodes), role.nodes))
+
+    def orders(self, model: CausalModel, part: Variable, whole: Variable, token: Variable | None) -> list[Order]:
+        """What withholding a part from a whole did, for an output."""
+        parts, wholes = self.matches(model, part), self.matches(model, whole)
+        place = None if token is None else self.causal.outputs.index(token)
+        named = [each for each in self.found.orders if each.part_variable in parts and each.whole_variable in wholes]
+        return [each for each in named if place in (None, each.token)]
 
     def near_misses(self, model: CausalModel, variable: Variable, token: Variable | None) -> list[NearMiss]:
         """Sets that moved `token`, or any output, as `variable` would, where no set got the role."""
@@ -93,7 +102,8 @@ class SearchRecord:
         spec = saved_spec(self.found.stimuli, Split.FIND)
         if spec is None:
             return None
-        counts = [_visible(self.causal, each, spec.count, spec.seed) for each in self.matches(model, variable)]
+        visible = _made if self.found.stimuli.get(MADE_FOR) == MADE_FOR_OUTPUT else _visible
+        counts = [visible(self.causal, each, spec.count, spec.seed) for each in self.matches(model, variable)]
         shown = [count for count in counts if count is not None]
         if not shown:
             return None
@@ -115,6 +125,23 @@ class SearchRecord:
 def _inside(said: Mapping[str, object], name: str) -> Mapping[str, object]:
     inner = said.get(name)
     return inner if isinstance(inner, Mapping) else {}
+
+
+@cache
+def _made(model: CausalModel, variable: Variable, count: int, seed: int) -> tuple[int, ...] | None:
+    # How many pairs the search had that were made for each output, of the variable or of what it may be read by.
+    if variable in unneeded_variables(model):
+        asked = [claim for claim in optional_claims(model) if claim.variable == variable]
+        found = [(claim.output, optional_pairs(model, claim, count, seed)) for claim in asked]
+        most = {output: min(map(len, pairs)) for output, pairs in found if pairs is not None}
+        return tuple(most.get(output, 0) for output in model.outputs) if most else None
+    shown, numbers = shown_outputs(model, variable), []
+    for output in model.outputs:
+        try:
+            numbers.append(len(output_pairs(model, variable, output, count, seed)) if output in shown else 0)
+        except CarryLensError:
+            numbers.append(0)
+    return tuple(numbers) if any(numbers) else None
 
 
 @cache

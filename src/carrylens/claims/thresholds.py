@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from carrylens.evidence.sureness import LEVEL, MARGIN, MOST, WHOLE
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -16,10 +18,10 @@ class Thresholds:
 
     | number | reason |
     |---|---|
-    | `least_hit` | the lower bound of the hit rate: a set that carries a value does so in most questions, not in some |
+    | `least_hit` | the lower bound of the hit rate of a set that moves an output in most questions, though perhaps not in all: it stands in the way of a claim that it does not, and is no carrier by itself |
     | `least_margin` | how far that bound is above the upper bound of the null: a set that changes the output as often where the variable agrees carries something else |
     | `most_null` | the upper bound of the null of a role that refutes by being early, or by not reaching another: a set that also moves the output where the variable agrees may read something else, such as an earlier output that reveals it |
-    | `whole_hit` | the lower bound of the hit rate of a role that refutes so: a set that misses more pairs may have the variable in part: the top column alone gives most signs |
+    | `whole_hit` | the lower bound of the hit rate of a whole role, which alone supports a claim: a set that misses more pairs has the variable in part |
     | `level` | the corrected p of a role; the map's search has its own, stricter one, and this one guards other maps |
     | `least_searched` | pairs that could have shown a role that was not found: of a carrier that hits in 3 of 4, at least 3 of 12 hits come with probability above 0.999, which the search's own level lets through |
     | `least_confirmed` | pairs on which the search confirmed what it had found, for a role that was not found to be absent: trained models spread a value over several nodes, and a quick search (48) missed such a set in an eight-digit addition that the full one (128) has |
@@ -27,11 +29,11 @@ class Thresholds:
     | `answers_near` | how near it must surely be to be supported: 0 of 36 is near 0, and so is 20 of 96 to 0.2 |
     """  # noqa: E501
 
-    least_hit: float = 0.5
-    least_margin: float = 0.25
+    least_hit: float = MOST
+    least_margin: float = MARGIN
     most_null: float = 0.25
-    whole_hit: float = 0.85
-    level: float = 0.01
+    whole_hit: float = WHOLE
+    level: float = LEVEL
     least_searched: int = 12
     least_confirmed: int = 96
     answers_apart: float = 0.01

@@ -146,6 +146,35 @@ def bench_interventions_command(
         raise typer.Exit(1)
 
 
+def bench_map_command(
+    model: ModelArgument = "add_d6_l2_h3_w96_t2K_s1",
+    full: Annotated[bool, typer.Option("--full", help="A map with the usual evidence, not a quick one.")] = False,
+    earlier: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="The src folder of an earlier version, to time beside it.")
+    ] = None,
+    threads: ThreadsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Time a whole map, and one interchange of it.
+
+    With --earlier, an earlier version of carrylens maps the same model in the same run. Where TransformerLens is
+    installed, its hooks do the same interchanges.
+    """
+    from carrylens.arithmetic.zoo.sources import find_source
+    from carrylens.bench.mapping import bench_map, map_lines
+    from carrylens.training.devices import device_called
+
+    device_called("cpu", threads)
+    measured = bench_map(find_source(model), quick=not full, earlier=earlier)
+    if as_json:
+        print_record({**asdict(measured), "ratio": measured.ratio})
+    else:
+        for line in map_lines(measured):
+            print_line(line)
+    if measured.interchanges.n_different:
+        raise typer.Exit(1)
+
+
 def bench_growth_command(
     digits: Annotated[list[int] | None, typer.Option(help="A number of digits; may be given more than once.")] = None,
     widths: Annotated[list[int] | None, typer.Option("--width", help="A width; may be given more than once.")] = None,
@@ -217,6 +246,7 @@ def bench_commands() -> typer.Typer:
     bench.command("train")(bench_train_command)
     bench.command("test")(bench_test_command)
     bench.command("interventions")(bench_interventions_command)
+    bench.command("map")(bench_map_command)
     bench.command("growth")(bench_growth_command)
     bench.command("explore")(bench_explore_command)
     return bench

@@ -22,6 +22,7 @@ from carrylens.discovery.node_map import Nodes, Usefulness
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import Fill, ablate
 from carrylens.interventions.engine import Engine, RowProgress
+from carrylens.interventions.waves import Call, Waves
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch
 
@@ -57,14 +58,10 @@ def ablate_sets(
     watch: RowProgress | None = None,
 ) -> Ablations:
     """Ablate each set, both ways."""
-    edits = [ablate(nodes, fill) for nodes in sets for fill in _FILLS]
-    outcomes = engine.run(edits, questions, reference=reference, store=store, watch=watch)
-    shape = (len(sets), len(_FILLS), len(questions))
-    return Ablations(
-        failed=outcomes.failed.reshape(shape),
-        wrong=~outcomes.correct.reshape(*shape, -1),
-        clean_wrong=np.asarray(outcomes.clean_tokens != outcomes.right),
-    )
+    edits = tuple(ablate(nodes, fill) for nodes in sets for fill in _FILLS)
+    (found,) = Waves(engine, store).run([Call(edits, questions, reference=reference)], watch)
+    wrong = (found.tokens != found.right).reshape(len(sets), len(_FILLS), *found.right.shape)
+    return Ablations(wrong.any(-1), wrong, np.asarray(found.clean_tokens != found.right))
 
 
 def measure_usefulness(

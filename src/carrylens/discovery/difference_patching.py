@@ -33,6 +33,7 @@ from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.edits import patch_difference
+from carrylens.interventions.waves import Answered, Call, Steps
 from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import Task
@@ -43,14 +44,17 @@ Place = tuple[Nodes, int]
 """A set and an output, by its place among all."""
 
 
-def difference_hits(
-    search: SearchContext, sets: Sequence[Nodes], triples: Triples, least: int
-) -> list[dict[int, Rate]]:
+def differences(sets: Sequence[Nodes], triples: Triples) -> Call:
+    """Each set moves in the asked questions as far as it does from the bases to the sources."""
+    edits = tuple(patch_difference(nodes) for nodes in sets)
+    return Call(edits, triples.asked, (triples.source, triples.base))
+
+
+def difference_hits(task: Task, triples: Triples, found: Answered, least: int) -> list[dict[int, Rate]]:
     """For every set, how often each output that differs in `least` triples or more becomes the counterfactual one."""
-    found = search.run([patch_difference(nodes) for nodes in sets], triples.asked, (triples.source, triples.base))
-    expected = search.task.output_ids(triples.asked, triples.counterfactual())
+    expected = task.output_ids(triples.asked, triples.counterfactual())
     moves = (expected != found.right) & (expected != found.clean_tokens)
-    return count_hits(found.tokens, expected, _is_told(search.task, triples) & moves, least)
+    return count_hits(found.tokens, expected, _is_told(task, triples) & moves, least)
 
 
 def _is_told(task: Task, triples: Triples) -> NDArray[np.bool_]:
@@ -70,17 +74,12 @@ def superposed_roles(
     model, settings = search.causal, search.settings
     ends = {*model.inputs, *model.outputs}  # an input has no null of its own; an output is the whole
     asked = {variable: doubtful[variable] for variable in doubtful if variable not in ends}
+    steps = [_proven(search, variable, places) for variable, places in asked.items()]
     roles: list[tuple[Variable, InterchangeRates]] = []
-    for at, (variable, places) in enumerate(asked.items()):
-        found = _measured(search, variable, places, Split.FIND)
-        passed = [
-            (each.nodes, each.token)
-            for each in found
-            if each.hit.value >= settings.least_hit and p_above(each.hit, each.null) <= settings.find_level
-        ]
-        again = _measured(search, variable, passed, Split.CONFIRM) if passed else []
+    for variable, (again, facts) in zip(asked, search.together(steps, "patching differences"), strict=True):
         roles += [(variable, each) for each in again]
-        search.progress("patching differences", at + 1, len(asked))
+        for fact in facts:
+            search.note(fact)
     corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in roles])
     confirmed = [
         Role(each.nodes, variable, each.token, each.hit, each.null, p, way=Way.DIFFERENCE)
@@ -90,9 +89,24 @@ def superposed_roles(
     return _winners(search, confirmed, granted)
 
 
+def _proven(
+    search: SearchContext, variable: Variable, places: Collection[Place]
+) -> Steps[tuple[list[InterchangeRates], list[Fact]]]:
+    # What was found and then confirmed, and the facts of both.
+    settings, facts = search.settings, list[Fact]()
+    found = yield from _measured(search, variable, places, Split.FIND, facts)
+    passed = [
+        (each.nodes, each.token)
+        for each in found
+        if each.hit.value >= settings.least_hit and p_above(each.hit, each.null) <= settings.find_level
+    ]
+    again = (yield from _measured(search, variable, passed, Split.CONFIRM, facts)) if passed else []
+    return again, facts
+
+
 def _measured(
-    search: SearchContext, variable: Variable, places: Collection[Place], split: Split
-) -> list[InterchangeRates]:
+    search: SearchContext, variable: Variable, places: Collection[Place], split: Split, facts: list[Fact]
+) -> Steps[list[InterchangeRates]]:
     settings = search.settings
     spec, least = settings.stimuli(split), settings.least if split is Split.FIND else 1
     count, seed = spec.count, spec.seed
@@ -103,8 +117,8 @@ def _measured(
     if not len(effect) or not len(null):
         return []
     sets = list(dict.fromkeys(nodes for nodes, _ in places))
-    hits = dict(zip(sets, difference_hits(search, sets, effect, least), strict=True))
-    stayed = search.run([patch_difference(nodes) for nodes in sets], null.asked, (null.source, null.base))
+    moved, stayed = yield [differences(sets, effect), differences(sets, null)]
+    hits = dict(zip(sets, difference_hits(search.task, effect, moved, least), strict=True))
     changed = stayed.changed.sum(1)
     found = [
         InterchangeRates(nodes, token, hits[nodes][token], Rate(int(changed[sets.index(nodes), token]), len(null)))
@@ -113,7 +127,7 @@ def _measured(
     ]
     for each in found:
         about = {"nodes": print_nodes(each.nodes), "variable": str(variable), "token": each.token, "split": split.value}
-        search.note(Fact("shift", about, each.hit, each.null, {"triples": count, "seed": seed}))
+        facts.append(Fact("shift", about, each.hit, each.null, {"triples": count, "seed": seed}))
     return found
 
 
@@ -124,8 +138,10 @@ def _winners(search: SearchContext, roles: Sequence[Role], granted: Sequence[Rol
         for other in _others(role, [*granted, *roles]):
             others.setdefault((role.variable, role.token, other), []).append(role)
     lost: set[Role] = set()
-    for (_, _, other), some in others.items():
-        lost |= _losers(search, other, some)
+    for fallen, facts in search.together([_losers(search, other, some) for (_, _, other), some in others.items()]):
+        lost |= fallen
+        for fact in facts:
+            search.note(fact)
     return [role for role in roles if role not in lost]
 
 
@@ -135,18 +151,18 @@ def _others(role: Role, roles: Iterable[Role]) -> list[Variable]:
     return [other for other in dict.fromkeys(found) if other != role.variable]
 
 
-def _losers(search: SearchContext, other: Variable, roles: Sequence[Role]) -> set[Role]:
-    # The roles, all of one variable and token, that lose to another variable.
-    settings = search.settings
+def _losers(search: SearchContext, other: Variable, roles: Sequence[Role]) -> Steps[tuple[set[Role], list[Fact]]]:
+    # The roles, all of one variable and token, that lose to another variable; and the facts.
+    settings, facts = search.settings, list[Fact]()
     variable, at, spec = roles[0].variable, roles[0].token, settings.stimuli(Split.COMPETE)
     try:
         triples = effect_triples(search.causal, variable, spec.count, spec.seed, tell_from=[other], at=at)
     except CarryLensError:
-        return set()
+        return set(), facts
     if not len(triples):
-        return set()
+        return set(), facts
     sets = list(dict.fromkeys(role.nodes for role in roles))
-    found = search.run([patch_difference(nodes) for nodes in sets], triples.asked, (triples.source, triples.base))
+    (found,) = yield [differences(sets, triples)]
     ours, theirs = (search.task.output_ids(triples.asked, triples.counterfactual(each)) for each in (variable, other))
     lost, told = set(), _is_told(search.task, triples)[:, at]
     for role in roles:
@@ -156,6 +172,5 @@ def _losers(search: SearchContext, other: Variable, roles: Sequence[Role]) -> se
             lost.add(role)
         about = {"nodes": print_nodes(role.nodes), "variable": str(variable), "against": str(other), "token": at}
         drawn = {"triples": spec.count, "seed": spec.seed}
-        for fact in disambiguation_facts("shift duel", about, told_apart, drawn):
-            search.note(fact)
-    return lost
+        facts += disambiguation_facts("shift duel", about, told_apart, drawn)
+    return lost, facts

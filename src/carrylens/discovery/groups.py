@@ -1,6 +1,6 @@
 """Groups: sets of nodes that carry a variable together, though perhaps none does alone.
 
-Takes  a search context, one of its variables, and nodes.
+Takes  a search context, one of its variables, one of its outputs, and nodes.
 Gives  `Group`: for an output, minimal sets whose joint interchange moves the variable, and how many members can be left
        out.
 Never  guesses which nodes back each other up: sets are grown and pruned by interchanging them.
@@ -33,12 +33,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli, interchange_hits, interchange_rates
+from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli, hit_steps, rate_steps, screened_hits
 from carrylens.discovery.node_map import Group, Nodes, Role
 from carrylens.discovery.roles import able_sets
 from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.errors import CarryLensError
+from carrylens.interventions.waves import Steps
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.variables import Variable
@@ -64,41 +65,43 @@ class GroupSettings:
 
 
 def find_groups(
-    search: SearchContext, variable: Variable, nodes: Sequence[Node], settings: GroupSettings
-) -> list[Group]:
-    """The groups of the variable, layer by layer and output by output."""
+    search: SearchContext, variable: Variable, token: int, nodes: Sequence[Node], settings: GroupSettings
+) -> Steps[list[Group]]:
+    """The groups of the variable for one output, layer by layer."""
+    spec = StimulusSpec(settings.n_find, settings.seed)
     try:
-        stimuli = draw_stimuli(search.task, search.causal, variable, StimulusSpec(settings.n_find, settings.seed))
+        stimuli = draw_stimuli(search.task, search.causal, variable, spec, token)
     except CarryLensError:  # a variable whose value no question can show
         return []
-    able = [each[0] for each in able_sets(search.causal, search.layout, variable, [(node,) for node in nodes])]
+    sets = [(node,) for node in nodes]
+    able = [each[0] for each in able_sets(search.causal, search.layout, variable, sets, token)]
     pool = [node for node, responds in zip(able, responses(search, able, stimuli), strict=True) if responds]
     found = []
     for layer in sorted({node.layer for node in pool}):
         heads, mlps = (tuple(n for n in pool if n.layer == layer and n.is_mlp is kind) for kind in (False, True))
-        groups = _pruned(search, [part for part in (heads, mlps) if part], stimuli, settings)
+        groups = yield from _pruned([part for part in (heads, mlps) if part], stimuli, settings)
         if heads and mlps:
             carried = {group.token for group in groups}
-            groups += _pruned(search, [heads + mlps], stimuli, settings, without=carried)
+            groups += yield from _pruned([heads + mlps], stimuli, settings, without=carried)
         found += groups
     if len({node.layer for node in pool}) > 1:
         carried = {group.token for group in found}
-        found += _pruned(search, [tuple(pool)], stimuli, settings, without=carried)
+        found += yield from _pruned([tuple(pool)], stimuli, settings, without=carried)
     if variable in search.causal.outputs:  # all its parts together would be as good as the whole
-        return found + find_writers(search, variable, pool, stimuli, settings)
+        return found + (yield from find_writers(search, variable, pool, stimuli, settings))
     carried = {group.token for group in found}
-    return found + _grown(search, pool, stimuli, settings, without=carried)
+    return found + (yield from _grown(pool, stimuli, settings, without=carried))
 
 
 def find_writers(
     search: SearchContext, variable: Variable, pool: Sequence[Node], stimuli: Stimuli, settings: GroupSettings
-) -> list[Group]:
+) -> Steps[list[Group]]:
     """Groups of an output itself: sets of nodes of the place where it is predicted, of any layer."""
     outputs = search.causal.outputs
     token, place = outputs.index(variable), search.layout.read_position(variable)
     there = tuple(node for node in pool if node.position == place)
     others = set(range(len(outputs))) - {token}
-    return _pruned(search, [there], stimuli, settings, without=others) if there else []
+    return (yield from _pruned([there], stimuli, settings, without=others)) if there else []
 
 
 def responses(search: SearchContext, nodes: Sequence[Node], stimuli: Stimuli) -> NDArray[np.bool_]:
@@ -120,51 +123,47 @@ def _writes(search: SearchContext, nodes: Sequence[Node], questions: Batch) -> l
 
 
 def _pruned(
-    search: SearchContext,
-    pools: Sequence[Nodes],
-    stimuli: Stimuli,
-    settings: GroupSettings,
-    without: Collection[int] = (),
-) -> list[Group]:
+    pools: Sequence[Nodes], stimuli: Stimuli, settings: GroupSettings, without: Collection[int] = ()
+) -> Steps[list[Group]]:
     goals = {
         (whole.nodes, whole.token): _FOLLOWS * whole.hit.value
-        for whole in interchange_rates(search, pools, stimuli, settings.least)
+        for whole in (yield from rate_steps(pools, stimuli, settings.least))
         if whole.token not in without and whole.hit.value >= settings.least_hit and whole.hit.value > whole.null.value
     }
     if not goals:
         return []
-    hits = partial(_hits, search, stimuli, settings.least)
-    single = hits([(node,) for pool in dict.fromkeys(pool for pool, _ in goals) for node in pool])
+    alone = [(node,) for pool in dict.fromkeys(pool for pool, _ in goals) for node in pool]
+    single = yield from _hits(stimuli, settings, alone, screened=True)
     enough = {goal: [(node,) for node in goal[0] if single[(node,), goal[1]] >= least] for goal, least in goals.items()}
     hidden = {goal: least for goal, least in goals.items() if not enough[goal]}
-    sets = enough | _minimal(hidden, hits, settings)
+    sets = enough | (yield from _minimal(hidden, stimuli, settings))
     return [Group(stimuli.variable, token, tuple(sets[pool, token])) for pool, token in goals]
 
 
 def _grown(
-    search: SearchContext, pool: Sequence[Node], stimuli: Stimuli, settings: GroupSettings, without: Collection[int]
-) -> list[Group]:
+    pool: Sequence[Node], stimuli: Stimuli, settings: GroupSettings, without: Collection[int]
+) -> Steps[list[Group]]:
     if not pool:
         return []
-    hits = partial(_hits, search, stimuli, settings.least)
-    single, found = hits([(node,) for node in pool]), []
+    single, found = (yield from _hits(stimuli, settings, [(node,) for node in pool], screened=True)), []
     for token in sorted({token for _, token in single} - set(without)):
         ranked = sorted((node for node in pool if single[(node,), token] > 0), key=lambda n: -single[(n,), token])
         few = sorted(ranked[:_GROWING])
-        best, value = climbed_set(few, token, hits, max((single[(node,), token] for node in few), default=0.0))
+        least = max((single[(node,), token] for node in few), default=0.0)
+        best, value = yield from climbed_set(few, token, partial(_hits, stimuli, settings), least)
         if len(best) > 1 and value >= settings.least_hit:
             found.append(Group(stimuli.variable, token, (best,)))
     return found
 
 
 def climbed_set(
-    nodes: Sequence[Node], token: int, hits: Callable[[list[Nodes]], _Hits], value: float
-) -> tuple[Nodes, float]:
+    nodes: Sequence[Node], token: int, hits: Callable[[list[Nodes]], Steps[_Hits]], value: float
+) -> Steps[tuple[Nodes, float]]:
     """The set grown from the best pair, as long as one more node makes the output follow more often than `value`."""
     best: Nodes = ()
     tried: list[Nodes] = list(combinations(nodes, 2))
     while tried:
-        reached = hits(tried)
+        reached = yield from hits(tried)
         top = max(tried, key=lambda some: reached[some, token])
         if reached[top, token] <= value:
             break
@@ -174,12 +173,12 @@ def climbed_set(
     return best, value
 
 
-def _hits(search: SearchContext, stimuli: Stimuli, least: int, sets: Sequence[Nodes]) -> _Hits:
-    found = interchange_hits(search, sets, stimuli, least) if sets else []
+def _hits(stimuli: Stimuli, settings: GroupSettings, sets: Sequence[Nodes], *, screened: bool = False) -> Steps[_Hits]:
+    found = yield from (screened_hits if screened else hit_steps)(sets, stimuli, settings.least)
     return {(nodes, token): hit.value for nodes, hits in zip(sets, found, strict=True) for token, hit in hits.items()}
 
 
-def _minimal(goals: Mapping[_Goal, float], hits: Callable[[list[Nodes]], _Hits], settings: GroupSettings) -> _Sets:
+def _minimal(goals: Mapping[_Goal, float], stimuli: Stimuli, settings: GroupSettings) -> Steps[_Sets]:
     # For each goal the sets that are left when nothing more can be left out, one for each order.
     random = np.random.default_rng(settings.seed)
     pools = dict.fromkeys(pool for pool, _ in goals)
@@ -194,7 +193,7 @@ def _minimal(goals: Mapping[_Goal, float], hits: Callable[[list[Nodes]], _Hits],
             dropped = {pool[place] for place in orders[pool][at][start:end]}.intersection(kept)
             if dropped and len(dropped) < len(kept):
                 tried[goal, at] = tuple(node for node in kept if node not in dropped)
-        reached = hits(list(dict.fromkeys(tried.values())))
+        reached = yield from _hits(stimuli, settings, list(dict.fromkeys(tried.values())))
         for (goal, at), nodes in tried.items():
             if reached[nodes, goal[1]] >= goals[goal]:
                 left[goal, at] = nodes

@@ -1,6 +1,6 @@
 """Interchange outcomes: what sets of nodes do to the outputs when they take their values from another question.
 
-Takes  a search context, sets of nodes, and matched pairs of a variable.
+Takes  sets of nodes, and matched pairs of a variable.
 Gives  for each set and output: how often it becomes the counterfactual one where that differs, and how often it
        changes, from what the untouched model puts out, where the variable agrees.
 Never  decides what that means.
@@ -9,26 +9,35 @@ Never  decides what that means.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.discovery.node_map import Nodes
-from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import interchange
+from carrylens.interventions.waves import Call, Steps
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.matched_nulls import matched_null
+from carrylens.tasks.output_pairs import output_pairs
 from carrylens.tasks.pairs import Pairs, interchange_pairs, null_pairs
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
+SCREENED = 12
+"""Pairs that every set is tested on. Of a set that hits in half of them, all are missed once in 4,000 times."""
+_NONE = Rate(0, 0)
+
 
 @dataclass(frozen=True, eq=False)
 class Stimuli:
-    """Effect pairs of a variable, and null pairs with the same bases; drawn by `count` and `seed`."""
+    """Effect pairs of a variable, and null pairs with bases of theirs; drawn by `count` and `seed`.
+
+    They are made for the output at place `token`; in searches of earlier versions, where it is None, for all outputs.
+    """
 
     task: Task
     variable: Variable
@@ -36,11 +45,28 @@ class Stimuli:
     null: Pairs
     count: int
     seed: int
+    token: int | None = None
 
     @cached_property
     def expected(self) -> NDArray[np.int8]:
         """The token ids that the base's outputs must have once the variable is the source's."""
-        return self.task.output_ids(self.effect.base, self.effect.counterfactual())
+        made = self.effect.counterfactual() if self.token is None else self.effect.expected
+        return self.task.output_ids(self.effect.base, made)
+
+    def screening(self, count: int) -> tuple[Stimuli, Stimuli]:
+        """The first so many effect pairs, and the rest."""
+        if count not in self._parts:
+            self._parts[count] = (self._part(slice(0, count)), self._part(slice(count, None)))
+        return self._parts[count]
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Stimuli, Stimuli]]:
+        return {}
+
+    def _part(self, rows: slice) -> Stimuli:
+        effect = self.effect
+        part = replace(effect, base=effect.base[rows], source=effect.source[rows], expected=effect.expected[rows])
+        return replace(self, effect=part)
 
 
 @dataclass(frozen=True)
@@ -53,23 +79,45 @@ class InterchangeRates:
     null: Rate
 
 
-def draw_stimuli(task: Task, model: CausalModel, variable: Variable, spec: StimulusSpec) -> Stimuli:
-    """As many effect pairs as specified, half as many more for outputs that others depend on, and nulls for all."""
-    effect = interchange_pairs(model, variable, spec.count, spec.seed)
-    null = null_pairs(model, variable, effect.base, spec.seed + 1)
-    return Stimuli(task, variable, effect, null, spec.count, spec.seed)
+@lru_cache(maxsize=1 << 12)
+def draw_stimuli(
+    task: Task, model: CausalModel, variable: Variable, spec: StimulusSpec, token: int | None = None
+) -> Stimuli:
+    """As many effect pairs as specified, made for the output at place `token`, and nulls matched to them.
+
+    Without a token, those of earlier versions: pairs in which all outputs take turns, nulls that differ in all else.
+    """
+    if token is None:
+        effect = interchange_pairs(model, variable, spec.count, spec.seed)
+        null = null_pairs(model, variable, effect.base, spec.seed + 1)
+    else:
+        output = model.outputs[token]
+        effect = output_pairs(model, variable, output, spec.count, spec.seed)
+        null = matched_null(effect, output, spec.seed + 1)
+    return Stimuli(task, variable, effect, null, spec.count, spec.seed, token)
 
 
-def interchange_rates(
-    search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli, least: int, least_hit: float = 0.0
-) -> list[InterchangeRates]:
+def interchanges(sets: Sequence[Nodes], pairs: Pairs) -> Call:
+    """Each set takes its values from the sources of the pairs."""
+    return Call(tuple(interchange(nodes) for nodes in sets), pairs.base, (pairs.source,))
+
+
+def rate_steps(
+    sets: Sequence[Nodes], stimuli: Stimuli, least: int, least_hit: float = 0.0
+) -> Steps[list[InterchangeRates]]:
     """Rates of every set and every output that differs in at least `least` effect pairs.
 
-    A set that reaches `least_hit` at no output is not tested on its null, which then counts no pairs.
+    With `least_hit`, a set that the output never follows on the first pairs is not tested on the rest, and one that
+    does not reach `least_hit` is not tested on its null, which then counts no pairs.
     """
-    hits = dict(zip(sets, interchange_hits(search, sets, stimuli, least), strict=True))
+    tested = screened_hits if least_hit else hit_steps
+    hits = dict(zip(sets, (yield from tested(sets, stimuli, least)), strict=True))
     hitting = [nodes for nodes in sets if any(hit.value >= least_hit for hit in hits[nodes].values())]
-    changed = dict(zip(hitting, _changed(search, hitting, stimuli), strict=True))
+    changed: dict[Nodes, list[Rate]] = {}
+    if hitting:
+        (null,) = yield [interchanges(hitting, stimuli.null)]
+        counts = ([Rate(int(count), len(stimuli.null)) for count in some] for some in null.changed.sum(1))
+        changed = dict(zip(hitting, counts, strict=True))
     return [
         InterchangeRates(nodes, token, hit, changed[nodes][token] if nodes in changed else Rate(0, 0))
         for nodes in sets
@@ -77,21 +125,27 @@ def interchange_rates(
     ]
 
 
-def _changed(search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli) -> list[list[Rate]]:
-    # For every set, how often each output changes on the null pairs.
-    if not sets:
-        return []
-    null = search.run([interchange(nodes) for nodes in sets], stimuli.null.base, stimuli.null.source)
-    return [[Rate(int(count), len(stimuli.null.base)) for count in some] for some in null.changed.sum(1)]
-
-
-def interchange_hits(
-    search: SearchContext, sets: Sequence[Nodes], stimuli: Stimuli, least: int
-) -> list[dict[int, Rate]]:
-    """For every set, how often each output follows the variable, as `interchange_rates` but without the null."""
-    effect = search.run([interchange(nodes) for nodes in sets], stimuli.effect.base, stimuli.effect.source)
+def hit_steps(sets: Sequence[Nodes], stimuli: Stimuli, least: int) -> Steps[list[dict[int, Rate]]]:
+    """For every set, how often each output follows the variable, as `rate_steps` but without the null."""
+    if not sets or not len(stimuli.effect):
+        return [{} for _ in sets]
+    (effect,) = yield [interchanges(sets, stimuli.effect)]
     moves = (stimuli.expected != effect.right) & (stimuli.expected != effect.clean_tokens)  # what stays did not follow
+    if stimuli.token is not None:
+        moves = moves & (np.arange(moves.shape[1]) == stimuli.token)
     return count_hits(effect.tokens, stimuli.expected, moves, least)
+
+
+def screened_hits(sets: Sequence[Nodes], stimuli: Stimuli, least: int) -> Steps[list[dict[int, Rate]]]:
+    """As `hit_steps`, but a set that the output never follows on the first pairs is not tested on the rest."""
+    first, rest = stimuli.screening(SCREENED)
+    found = yield from hit_steps(sets, first, 1)
+    hitting = [at for at, hits in enumerate(found) if any(hit.hits for hit in hits.values())]
+    more = yield from hit_steps([sets[at] for at in hitting], rest, 1)
+    for at, hits in zip(hitting, more, strict=True):
+        found[at] = {token: found[at].get(token, _NONE) + hits.get(token, _NONE) for token in {**found[at], **hits}}
+    least = min(least, len(first.effect))
+    return [{token: hit for token, hit in hits.items() if hit.n >= least} for hits in found]
 
 
 def count_hits(

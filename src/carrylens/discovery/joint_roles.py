@@ -24,13 +24,14 @@ from itertools import combinations, groupby
 import numpy as np
 
 from carrylens.discovery.ablations import ablate_sets
-from carrylens.discovery.difference_patching import confirming_triples, difference_hits
-from carrylens.discovery.interchange_outcomes import interchange_hits
+from carrylens.discovery.difference_patching import confirming_triples, difference_hits, differences
+from carrylens.discovery.interchange_outcomes import hit_steps
 from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.roles import confirming_stimuli, find_roles
 from carrylens.discovery.search import CLEARLY, SearchContext
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
+from carrylens.interventions.waves import Steps
 from carrylens.nodes import Node, print_nodes, reaches
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel
@@ -96,23 +97,33 @@ def find_joint_roles(
         return []
     held = {(*role.nodes, role.variable, role.token) for role in single if len(role.nodes) == 1}
     roles = [role for role in find_roles(search, sets, only) if not has_parts(search.causal, role, single)]
+    by_way: dict[tuple[Variable, int, Way], list[Role]] = {}
+    for role in roles:
+        by_way.setdefault((role.variable, role.token, role.way), []).append(role)
+    members = [sorted({node for role in some for node in role.nodes}) for some in by_way.values()]
+    steps = [_alone(search, *key, nodes) for key, nodes in zip(by_way, members, strict=True)]
     stay: list[Role] = []
-    for variable, way in dict.fromkeys((role.variable, role.way) for role in roles):
-        some = [role for role in roles if (role.variable, role.way) == (variable, way)]
-        members = sorted({node for role in some for node in role.nodes})
-        sets_of_one = [(node,) for node in members]
-        if way is Way.INTERCHANGE:
-            rates = interchange_hits(search, sets_of_one, confirming_stimuli(search, variable), 1)
-        else:
-            triples = confirming_triples(search.causal, variable, search.settings)
-            rates = difference_hits(search, sets_of_one, triples, 1)
-        alone = {(node, token): hit for node, hits in zip(members, rates, strict=True) for token, hit in hits.items()}
+    for ((variable, _, _), some), alone in zip(by_way.items(), search.together(steps), strict=True):
         for role in some:
             lost = [node for node in role.nodes if node in tested and (node, variable, role.token) not in held]
             hits = {node: alone.get((node, role.token), Rate(0, 1)) for node in role.nodes}
             if all(node in lost or p_above(role.hit, hit) <= CLEARLY for node, hit in hits.items()):
                 stay.append(role)
     return stay
+
+
+def _alone(
+    search: SearchContext, variable: Variable, output: int, way: Way, nodes: Sequence[Node]
+) -> Steps[dict[tuple[Node, int], Rate]]:
+    # How often the output follows the variable when one of the nodes is moved by itself.
+    sets = [(node,) for node in nodes]
+    if way is Way.INTERCHANGE:
+        rates = yield from hit_steps(sets, confirming_stimuli(search, variable, output), 1)
+    else:
+        triples = confirming_triples(search.causal, variable, search.settings)
+        (found,) = yield [differences(sets, triples)]
+        rates = difference_hits(search.task, triples, found, 1)
+    return {(node, token): hit for node, hits in zip(nodes, rates, strict=True) for token, hit in hits.items()}
 
 
 def without_misfits(roles: Sequence[Role], model: CausalModel, layout: Layout) -> list[Role]:

@@ -38,6 +38,11 @@ class _Checks:
         self.uses()
         for at, role in enumerate(self.found.roles):
             self.carried(f"role {at}", role.nodes, (role.variable, *role.same_as), role.token)
+        for at, role in enumerate(self.found.optional):
+            self.carried(f"optional role {at}", role.nodes, (role.variable,), role.token)
+        for at, order in enumerate(self.found.orders):
+            for nodes, variable in ((order.part, order.part_variable), (order.whole, order.whole_variable)):
+                self.carried(f"order {at}", nodes, (variable,), order.token)
         for at, missed in enumerate(self.found.near_misses):
             self.carried(f"near miss {at}", missed.nodes, (missed.variable,), missed.token)
         for at, group in enumerate(self.found.groups):

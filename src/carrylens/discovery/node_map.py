@@ -18,9 +18,11 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType, field
 
 from carrylens.discovery.behaviours import Behaviour, PlaceUse
+from carrylens.discovery.deviations import Deviation
 from carrylens.discovery.map_checks import check_map
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
+from carrylens.evidence.sureness import Extent, extent_of
 from carrylens.json_records import Count, PositiveCount, Schema, Share, to_plain, to_text
 from carrylens.nodes import Node
 from carrylens.tasks.causal import CausalModel
@@ -80,11 +82,21 @@ class Way(Enum):
 
 
 @dataclass(frozen=True)
+class PopulationHit:
+    """How often an output became the counterfactual one, of a population's unselected pairs that should show it."""
+
+    population: str
+    hit: Rate
+
+
+@dataclass(frozen=True)
 class Role:
     """Moving `nodes` does to one output what moving `variable` would; `token` is the output's place among all.
 
     `hit` and `null` are those of the confirming split, `p` is corrected. `same_as` names variables that no question
-    tells from this one at this output.
+    tells from this one at this output. `fails` says where a partial role fails, if one predicate does; `populations`
+    has its hit rates on unselected pairs. `read_as` is said of an optional role: the variable that the output depends
+    on, and of which this one tells a part. Maps of earlier versions say none of these.
     """
 
     nodes: Nodes
@@ -95,6 +107,32 @@ class Role:
     p: Share
     same_as: tuple[Variable, ...] = ()
     way: Way = Way.INTERCHANGE
+    extent: Extent | UnsetType = UNSET
+    fails: Deviation | UnsetType = UNSET
+    populations: tuple[PopulationHit, ...] | UnsetType = UNSET
+    read_as: Variable | UnsetType = UNSET
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the set carries the variable in nearly all questions; else it has a part of it."""
+        return extent_of(self.hit) is Extent.WHOLE
+
+
+@dataclass(frozen=True)
+class Order:
+    """What became of an interchange of `part` when `whole`, which carries what is made from it, was held as it was.
+
+    `free` is how often the output follows `part_variable` when the set `part` is interchanged, `held` how often it does
+    when, besides, the set `whole` writes what it writes untouched: then what `part` writes is withheld from it.
+    """
+
+    part: Nodes
+    whole: Nodes
+    part_variable: Variable
+    whole_variable: Variable
+    token: Count
+    free: Rate
+    held: Rate
 
 
 @dataclass(frozen=True)
@@ -138,7 +176,8 @@ class Group:
 class NodeMap:
     """All that was found about one model. `stimuli` says how the questions were drawn, so they can be drawn again.
 
-    `task` is what the model is for, `causal` the causal model whose variables were looked for.
+    `task` is what the model is for, `causal` the causal model whose variables were looked for. `optional` are roles of
+    variables that no output depends on, `orders` what became of withholding a part from what is made of it.
     """
 
     model: str
@@ -153,6 +192,8 @@ class NodeMap:
     places: Sequence[PlaceUse] = ()
     groups: Sequence[Group] = ()
     near_misses: Sequence[NearMiss] = ()
+    optional: Sequence[Role] = ()
+    orders: Sequence[Order] = ()
 
     @property
     def useful(self) -> frozenset[Node]:
@@ -187,8 +228,8 @@ class NodeMap:
         with MAP_SCHEMA.refusing(source):
             task = find_task(given.said_of_task)
             parts = {name: getattr(given, name) for name in MapRecord.__struct_fields__ if name not in _HEADER}
-            missed = {} if given.near_misses is not UNSET else {"near_misses": ()}
-            found = cls(given.model, task, _causal_of(given, task, causal), **{**parts, **missed})
+            unsaid = {name: () for name in ("near_misses", "optional", "orders") if parts[name] is UNSET}
+            found = cls(given.model, task, _causal_of(given, task, causal), **{**parts, **unsaid})
             check_map(found)
         return found
 
@@ -210,6 +251,8 @@ class MapRecord(Struct, frozen=True, kw_only=True):
     places: tuple[PlaceUse, ...] = ()
     groups: tuple[Group, ...] = ()
     near_misses: tuple[NearMiss, ...] | UnsetType = field(default=UNSET, name="fallen")
+    optional: tuple[Role, ...] | UnsetType = UNSET
+    orders: tuple[Order, ...] | UnsetType = UNSET
 
     @classmethod
     def of(cls, found: NodeMap) -> MapRecord:
@@ -227,6 +270,8 @@ class MapRecord(Struct, frozen=True, kw_only=True):
             places=tuple(found.places),
             groups=tuple(found.groups),
             near_misses=tuple(found.near_misses) or UNSET,
+            optional=tuple(found.optional) or UNSET,
+            orders=tuple(found.orders) or UNSET,
         )
 
     @property

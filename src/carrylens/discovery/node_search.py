@@ -7,6 +7,8 @@ Never  writes a file of its own: `map_folder.py` does.
 1. Ablate every node, and every place.
 2. See where heads look, what writes fall into, and what backups hide.
 3. Find the roles of useful nodes, then those of pairs of heads, then groups of any nodes and their roles.
+4. Say how much of its variable each carries, where it fails, and how often on unselected pairs.
+5. Find roles of variables that no output depends on; withhold parts from what is made of them.
 """
 
 from __future__ import annotations
@@ -20,13 +22,24 @@ from carrylens.discovery.ablations import likely_backups, measure_backups, measu
 from carrylens.discovery.attention import Pattern, average_pattern, top_places
 from carrylens.discovery.behaviours import BackupUse, Behaviour, Clusters, PlaceUse
 from carrylens.discovery.clusters import clustered_variables, measure_clusters
+from carrylens.discovery.described_roles import describe_roles
 from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups, with_roles
 from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles, without_misfits
 from carrylens.discovery.near_misses import find_near_misses
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
-from carrylens.discovery.roles import find_roles, readable_variables
+from carrylens.discovery.optional_roles import find_optional
+from carrylens.discovery.orders import find_orders
+from carrylens.discovery.roles import find_roles, searched_claims
 from carrylens.discovery.search import RoleSettings, SearchContext
-from carrylens.discovery.stimulus_spec import SPECIFICATION, Split, StimulusSpec, plain_specs, specify
+from carrylens.discovery.stimulus_spec import (
+    MADE_FOR,
+    MADE_FOR_OUTPUT,
+    SPECIFICATION,
+    Split,
+    StimulusSpec,
+    plain_specs,
+    specify,
+)
 from carrylens.evidence.facts import Fact
 from carrylens.interventions.engine import Engine
 from carrylens.model.transformer import Transformer
@@ -39,7 +52,7 @@ from carrylens.tasks.samplers import population_of
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
-_HOLD = 256 << 20  # bytes: the group search runs the same pairs over and over
+_HOLD = 384 << 20  # bytes: the group search runs the same pairs over and over
 _POPULATION = "enriched"
 """What files call the population that stimuli come from."""
 
@@ -126,6 +139,9 @@ def map_model(
         behaviours = [_behaviour(task, node, evaluated, clusters, backups, settings.n_attention) for node in useful]
         facts += _ablation_facts(nodes, places, backups, settings)
         roles, groups = find_carried(search, useful, (evaluated.questions, evaluated.reference), settings)
+        roles = describe_roles(search, roles)
+        optional = find_optional(search, [(node,) for node in useful], roles)
+        orders = find_orders(search, roles)
     found = NodeMap(
         name,
         task,
@@ -139,11 +155,14 @@ def map_model(
             "stream": _POPULATION,
             "settings": settings.plain(),
             SPECIFICATION: plain_specs(settings.specifications()),
+            MADE_FOR: MADE_FOR_OUTPUT,
         },
         behaviours=tuple(behaviours),
         places=tuple(places),
         groups=tuple(groups),
         near_misses=tuple(find_near_misses(facts, roles)),
+        optional=tuple(optional),
+        orders=tuple(orders),
     )
     return Mapped(found, tuple(facts))
 
@@ -191,14 +210,17 @@ def _alone(search: SearchContext, found: Sequence[Group], useful: list[Node]) ->
 
 
 def _groups(search: SearchContext, nodes: list[Node], settings: MapSettings) -> list[Group]:
-    # Of variables that are equivalent at every output, one is searched for.
-    digests = interchange_digests(search.causal)
-    readable = [*readable_variables(search.causal)]
-    variables = list({digests[variable]: variable for variable in reversed(readable)}.values())[::-1]
+    # Of variables that are equivalent at an output, one is searched for.
+    claims = {
+        (interchange_digests(search.causal)[variable][token], token): (variable, token)
+        for variable, token in reversed(list(searched_claims(search.causal)))
+    }
+    steps = [find_groups(search, *claim, nodes, settings.group_search) for claim in reversed(claims.values())]
     found: list[Group] = []
-    for at, variable in enumerate(variables):
-        found += find_groups(search, variable, nodes, settings.group_search)
-        search.progress("looking for groups", at + 1, len(variables))
+    at_once = search.waves.fitting(settings.group_search.n_find)  # they go over the same pairs again and again
+    for at in range(0, len(steps), at_once):
+        found += [group for groups in search.together(steps[at : at + at_once]) for group in groups]
+        search.progress("looking for groups", min(at + at_once, len(steps)), len(steps))
     return found
 
 

@@ -4,8 +4,9 @@ Takes  a search context and sets of nodes.
 Gives  `Role`: sets, variables and outputs for which an interchange of the set does just what one of the variable would.
 Never  grants a role on attention, on one split of questions, or because an output merely changed.
 
-1. Find: for each variable, interchange every set that could know it on matched pairs. An output is a candidate where it
-   becomes the counterfactual one more often than it changes when the variable agrees.
+1. Find: for each variable and each output that may be the first to show it, interchange every set that could know it
+   on pairs made for the two. It is a candidate where the output becomes the counterfactual one more often than it
+   changes on null pairs, which differ in the same inputs and agree in the variable.
 2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
 3. Compete: where a set has several variables for one output, look at pairs on which they predict different ones
    (`disambiguation.py`): confirming pairs, and where few of those tell, pairs made to tell. A variable that another
@@ -20,32 +21,40 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby, permutations
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.discovery.difference_patching import Place, superposed_roles
 from carrylens.discovery.disambiguation import Disambiguation, disambiguation_facts
-from carrylens.discovery.interchange_outcomes import InterchangeRates, Stimuli, draw_stimuli, interchange_rates
+from carrylens.discovery.interchange_outcomes import (
+    InterchangeRates,
+    Stimuli,
+    draw_stimuli,
+    interchanges,
+    rate_steps,
+)
 from carrylens.discovery.node_map import Nodes, Role
-from carrylens.discovery.search import SearchContext
-from carrylens.discovery.stimulus_spec import Split
+from carrylens.discovery.search import CLEARLY, RoleSettings, SearchContext
+from carrylens.discovery.stimulus_spec import MADE_FOR, MADE_FOR_OUTPUT, Split
 from carrylens.errors import CarryLensError
 from carrylens.evidence.corrections import benjamini_yekutieli
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import p_above
-from carrylens.interventions.edits import interchange
+from carrylens.interventions.waves import Answered, Steps
 from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.equivalence import are_equivalent
 from carrylens.tasks.layout import Layout
-from carrylens.tasks.pairs import Pairs, interchange_pairs
+from carrylens.tasks.output_pairs import output_pairs, shown_outputs
+from carrylens.tasks.pairs import Pairs, counterfactual_outputs
 from carrylens.tasks.task import Task
 from carrylens.tasks.timeline import first_computable
 from carrylens.tasks.variables import Variable
 
 _MOSTLY = 0.5  # of the pairs, below which a role is held in part
+_UNTOLD = Disambiguation()
 
 
 def find_roles(
@@ -53,13 +62,16 @@ def find_roles(
 ) -> list[Role]:
     """Every role of every set, or of each set those of the variables that `only` names for it."""
     model, settings = search.causal, search.settings
-    variables = list(readable_variables(model))
-    hitting: list[tuple[Variable, InterchangeRates]] = []
-    for at, variable in enumerate(variables):
-        able = able_sets(model, search.layout, variable, sets)
+    wanted, steps = list(searched_claims(model)), []
+    for variable, token in wanted:
+        able = able_sets(model, search.layout, variable, sets, token)
         able = [nodes for nodes in able if only is None or variable in only[nodes]]
-        hitting += [(variable, each) for each in _found(search, variable, able)]
-        search.progress("finding roles", at + 1, len(variables))
+        steps.append(_found(search, variable, token, able))
+    hitting: list[tuple[Variable, InterchangeRates]] = []
+    for (variable, _), (rates, facts) in zip(wanted, search.together(steps, "finding roles"), strict=True):
+        hitting += [(variable, each) for each in rates if each.hit.value >= settings.least_hit]
+        for fact in facts:
+            search.note(fact)
     candidates = [(variable, each) for variable, each in hitting if p_above(each.hit, each.null) <= settings.find_level]
     granted = _compete(search, _confirm(search, candidates))
     doubtful = _doubtful(hitting, granted, settings.least_hit)
@@ -104,9 +116,13 @@ def _doubtful(
     return found
 
 
-def confirming_stimuli(search: SearchContext, variable: Variable) -> Stimuli:
-    """The pairs on which roles of a variable are confirmed."""
-    return draw_stimuli(search.task, search.causal, variable, search.settings.stimuli(Split.CONFIRM))
+def confirming_stimuli(search: SearchContext, variable: Variable, token: int) -> Stimuli:
+    """The pairs on which roles of a variable are confirmed for an output: twice as many as are confirmed on at least.
+
+    With fewer than 70 pairs a single miss would leave it open whether a role is whole.
+    """
+    spec = search.settings.stimuli(Split.CONFIRM)
+    return draw_stimuli(search.task, search.causal, variable, replace(spec, count=2 * spec.count), token)
 
 
 def readable_variables(model: CausalModel) -> Iterator[Variable]:
@@ -116,41 +132,51 @@ def readable_variables(model: CausalModel) -> Iterator[Variable]:
             yield variable
 
 
-def able_sets(model: CausalModel, layout: Layout, variable: Variable, sets: Sequence[Nodes]) -> list[Nodes]:
-    """The sets that could know the variable: the last of their nodes stands where its last input is read, or later."""
+def searched_claims(model: CausalModel) -> Iterator[tuple[Variable, int]]:
+    """Every variable with the place of each output that may be the first to show it."""
+    for variable in readable_variables(model):
+        for output in shown_outputs(model, variable):
+            yield variable, model.outputs.index(output)
+
+
+def able_sets(
+    model: CausalModel, layout: Layout, variable: Variable, sets: Sequence[Nodes], token: int | None = None
+) -> list[Nodes]:
+    """The sets that could know the variable: the last of their nodes stands where its last input is read, or later.
+
+    And, where an output is named, not after the place where that is predicted.
+    """
     first = first_computable(model, layout, variable)
-    return [nodes for nodes in sets if max(node.position for node in nodes) >= first]
+    last = max(layout.read_positions) if token is None else layout.read_positions[token]
+    return [nodes for nodes in sets if first <= max(node.position for node in nodes) <= last]
 
 
-def _found(search: SearchContext, variable: Variable, sets: list[Nodes]) -> Iterator[InterchangeRates]:
-    # What reaches the least rate worth looking at, wherever its null is.
+def _found(
+    search: SearchContext, variable: Variable, token: int, sets: list[Nodes]
+) -> Steps[tuple[list[InterchangeRates], list[Fact]]]:
+    # The rates of every set, wherever its null is, and their facts.
     if not sets:
-        return
+        return [], []
     settings = search.settings
     try:
-        stimuli = draw_stimuli(search.task, search.causal, variable, settings.stimuli(Split.FIND))
+        stimuli = draw_stimuli(search.task, search.causal, variable, settings.stimuli(Split.FIND), token)
     except CarryLensError:  # a variable whose value no question can show
-        return
-    for rates in interchange_rates(search, sets, stimuli, settings.least, settings.least_hit):
-        search.note(_fact(variable, rates, "find", stimuli))
-        if rates.hit.value >= settings.least_hit:
-            yield rates
+        return [], []
+    rates = yield from rate_steps(sets, stimuli, settings.least, settings.least_hit)
+    return rates, [_fact(variable, each, "find", stimuli) for each in rates]
 
 
 def _confirm(search: SearchContext, candidates: list[tuple[Variable, InterchangeRates]]) -> list[Role]:
     settings = search.settings
+    by_claim: dict[tuple[Variable, int], list[Nodes]] = {}
+    for variable, each in candidates:
+        by_claim.setdefault((variable, each.token), []).append(each.nodes)
+    steps = [rate_steps(sets, confirming_stimuli(search, *claim), 1) for claim, sets in by_claim.items()]
     measured: list[tuple[Variable, InterchangeRates]] = []
-    by_variable = [(variable, list(some)) for variable, some in groupby(candidates, key=lambda each: each[0])]
-    for at, (variable, some) in enumerate(by_variable):
-        wanted = {(each.nodes, each.token) for _, each in some}
-        stimuli = confirming_stimuli(search, variable)
-        sets = list(dict.fromkeys(each.nodes for _, each in some))
-        rates = interchange_rates(search, sets, stimuli, 1)
-        wanted_rates = [each for each in rates if (each.nodes, each.token) in wanted]
-        for each in wanted_rates:
-            search.note(_fact(variable, each, "confirm", stimuli))
-        measured += [(variable, each) for each in wanted_rates]
-        search.progress("confirming roles", at + 1, len(by_variable))
+    for claim, rates in zip(by_claim, search.together(steps, "confirming roles"), strict=True):
+        for each in rates:
+            search.note(_fact(claim[0], each, "confirm", confirming_stimuli(search, *claim)))
+        measured += [(claim[0], each) for each in rates]
     corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in measured])
     return [
         Role(each.nodes, variable, each.token, each.hit, each.null, p)
@@ -161,85 +187,126 @@ def _confirm(search: SearchContext, candidates: list[tuple[Variable, Interchange
 
 def _fact(variable: Variable, rates: InterchangeRates, split: str, stimuli: Stimuli) -> Fact:
     about = {"nodes": print_nodes(rates.nodes), "variable": str(variable), "token": rates.token, "split": split}
-    return Fact("swap", about, rates.hit, rates.null, {"pairs": stimuli.count, "seed": stimuli.seed})
+    drawn = {"pairs": stimuli.count, "seed": stimuli.seed, MADE_FOR: MADE_FOR_OUTPUT}
+    return Fact("swap", about, rates.hit, rates.null, drawn)
 
 
 def _compete(search: SearchContext, roles: list[Role]) -> list[Role]:
     model = search.causal
-    others: dict[Variable, dict[Variable, list[Role]]] = {}
-    for ours, theirs in permutations(roles, 2):
-        if ours.nodes == theirs.nodes and ours.token == theirs.token:
-            others.setdefault(ours.variable, {}).setdefault(theirs.variable, []).append(ours)
+    places: dict[tuple[Nodes, int], list[Role]] = {}
+    for role in roles:
+        places.setdefault((role.nodes, role.token), []).append(role)
+    others: dict[tuple[Variable, int], dict[Variable, list[Role]]] = {}
+    for ours, theirs in (pair for some in places.values() for pair in permutations(some, 2)):
+        others.setdefault((ours.variable, ours.token), {}).setdefault(theirs.variable, []).append(ours)
+    steps = [_contest(search, *claim, against) for claim, against in others.items()]
     lost: set[Role] = set()
     same: dict[Role, list[Variable]] = {}
-    for at, (variable, against) in enumerate(others.items()):
-        sets = sorted({role.nodes for some in against.values() for role in some})
-        seen = _Interchanged.of(search, confirming_stimuli(search, variable).effect, sets)
+    found = search.together(steps, "telling roles apart")
+    for ((variable, _), against), told in zip(others.items(), found, strict=True):
         for other, some in against.items():
-            apart = [role for role in some if not are_equivalent(model, variable, other, role.token)]
-            for role in (role for role in some if role not in apart):
-                same.setdefault(role, []).append(other)
-            for role, found in _disambiguations(search, other, apart, seen).items():
-                if found.rules_out(role.hit, role.null, search.settings):
-                    lost.add(role)
-                elif not found.n and not found.beyond.n:
+            for role in some:
+                if are_equivalent(model, variable, other, role.token):
                     same.setdefault(role, []).append(other)
-        search.progress("telling roles apart", at + 1, len(others))
+                    continue
+                outcome = told[role, other]
+                _note_contest(search, role, other, outcome)
+                if outcome.rules_out(role, search.settings):
+                    lost.add(role)
+                elif not outcome.found.n and not outcome.found.beyond.n and not outcome.crossed.n:
+                    same.setdefault(role, []).append(other)
     return [replace(role, same_as=tuple(same.get(role, ()))) for role in roles if role not in lost]
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """A role's variable against another; `made` says whether pairs were made to tell the two apart.
+
+    Of pairs whose source has another value of an output that was put out before, only that is counted in `found`: the
+    source worked its answer out another way. `crossed` counts them by what either variable says all the same.
+    """
+
+    found: Disambiguation
+    made: bool
+    crossed: Disambiguation = _UNTOLD
+
+    def rules_out(self, role: Role, settings: RoleSettings) -> bool:
+        """Whether the other variable is the better explanation of the role."""
+        if self.found.n:
+            return self.found.rules_out(role.hit, role.null, settings)
+        both = self.crossed.ours.n >= settings.least and self.crossed.theirs.hits > self.crossed.ours.hits
+        return both and p_above(self.crossed.theirs, self.crossed.ours) <= CLEARLY
+
+
+def _contest(
+    search: SearchContext, variable: Variable, token: int, against: Mapping[Variable, Sequence[Role]]
+) -> Steps[dict[tuple[Role, Variable], _Contest]]:
+    # Of roles, all of one variable and output, the disambiguations from others. Pairs that were run already serve;
+    # where few of them tell the two apart, some that are made to tell are added.
+    model, settings = search.causal, search.settings
+    pairs = confirming_stimuli(search, variable, token).effect
+    sets = sorted({role.nodes for some in against.values() for role in some})
+    (answered,) = yield [interchanges(sets, pairs)]
+    seen = _Interchanged(search.task, pairs, sets, answered)
+    apart = {
+        (role, other): _Contest(seen.disambiguation(role, other), made=False)
+        for other, some in against.items()
+        for role in some
+        if not are_equivalent(model, variable, other, role.token)
+    }
+    few: dict[Variable, list[Role]] = {}
+    for (role, other), contest in apart.items():
+        if contest.found.n < settings.n_compete // 2:
+            apart[role, other] = replace(contest, made=True)
+            few.setdefault(other, []).append(role)
+    made = {other: _made_to_tell(search, variable, other, token) for other in few}
+    wanted = {other: some for other, some in made.items() if some is not None}
+    there = {other: sorted({role.nodes for role in few[other]}) for other in wanted}
+    run = (yield [interchanges(there[other], some) for other, some in wanted.items()]) if wanted else []
+    for (other, some), given in zip(wanted.items(), run, strict=True):
+        more = _Interchanged(search.task, some, there[other], given)
+        for role in few[other]:
+            found = apart[role, other].found + more.disambiguation(role, other)
+            apart[role, other] = _Contest(found, made=True, crossed=more.disambiguation(role, other, crossed=True))
+    return apart
+
+
+def _note_contest(search: SearchContext, role: Role, other: Variable, contest: _Contest) -> None:
+    settings = search.settings
+    seeds = {"confirm": settings.n_confirm, "made": settings.n_compete if contest.made else 0, "seed": settings.seed}
+    about = {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "against": str(other)}
+    for fact in disambiguation_facts("duel", {**about, "token": role.token}, contest.found, seeds):
+        search.note(fact)
 
 
 @dataclass(frozen=True, eq=False)
 class _Interchanged:
-    """What became of pairs when sets were interchanged: `tokens` has the axes set, pair, output; `right` has no set."""
+    """What became of pairs when sets were interchanged."""
 
     task: Task
     pairs: Pairs
     sets: list[Nodes]
-    tokens: NDArray[np.int8]
-    right: NDArray[np.int8]
+    given: Answered
 
-    @classmethod
-    def of(cls, search: SearchContext, pairs: Pairs, sets: list[Nodes]) -> _Interchanged:
-        found = search.run([interchange(nodes) for nodes in sets], pairs.base, pairs.source)
-        return cls(search.task, pairs, sets, found.tokens, found.right)
-
-    def disambiguation(self, role: Role, other: Variable) -> Disambiguation:
-        """The role's variable against the other."""
-        at, given = role.token, self.tokens[self.sets.index(role.nodes)]
-        ours, theirs = (_predicted(self.task, self.pairs, variable) for variable in (role.variable, other))
-        return Disambiguation.of(*(side[:, at] for side in (self.right, given, ours, theirs)))
+    def disambiguation(self, role: Role, other: Variable, *, crossed: bool = False) -> Disambiguation:
+        """The role's variable against the other; with `crossed` on all pairs, whatever was put out before."""
+        at, given = role.token, self.given.tokens[self.sets.index(role.nodes)]
+        ours, theirs = (_predicted(self.task, self.pairs, variable, crossed) for variable in (role.variable, other))
+        return Disambiguation.of(*(side[:, at] for side in (self.given.right, given, ours, theirs)))
 
 
 @lru_cache(maxsize=64)
-def _predicted(task: Task, pairs: Pairs, variable: Variable) -> NDArray[np.int8]:
+def _predicted(task: Task, pairs: Pairs, variable: Variable, crossed: bool) -> NDArray[np.int8]:
+    if crossed:
+        return task.output_ids(pairs.base, counterfactual_outputs(pairs.model, variable, pairs.base, pairs.source))
     return task.output_ids(pairs.base, pairs.counterfactual(variable))
 
 
-def _disambiguations(
-    search: SearchContext, other: Variable, roles: list[Role], seen: _Interchanged
-) -> dict[Role, Disambiguation]:
-    # Of roles, all of one variable, the disambiguations from another. Pairs that were run already serve; where few of
-    # them tell the two apart, some that are made to tell are added.
-    settings = search.settings
-    found = {role: seen.disambiguation(role, other) for role in roles}
-    few = [role for role in roles if found[role].n < settings.n_compete // 2]
-    for token in sorted({role.token for role in few}):
-        there = [role for role in few if role.token == token]
-        if made := _made_to_tell(search, other, there):
-            found |= {role: found[role] + made.disambiguation(role, other) for role in there}
-    for role in roles:
-        seeds = {"confirm": settings.n_confirm, "made": settings.n_compete if role in few else 0, "seed": settings.seed}
-        about = {"nodes": print_nodes(role.nodes), "variable": str(role.variable), "against": str(other)}
-        for fact in disambiguation_facts("duel", {**about, "token": role.token}, found[role], seeds):
-            search.note(fact)
-    return found
-
-
-def _made_to_tell(search: SearchContext, other: Variable, roles: list[Role]) -> _Interchanged | None:
-    # The roles' sets on pairs that tell their variable from the other at their output; None if there are none.
-    variable, token, spec = roles[0].variable, roles[0].token, search.settings.stimuli(Split.COMPETE)
+def _made_to_tell(search: SearchContext, variable: Variable, other: Variable, token: int) -> Pairs | None:
+    # Pairs that tell a variable from another at an output; None if there are none.
+    spec = search.settings.stimuli(Split.COMPETE)
     try:
-        pairs = interchange_pairs(search.causal, variable, spec.count, spec.seed, tell_from=[other], at=token)
+        output = search.causal.outputs[token]
+        return output_pairs(search.causal, variable, output, spec.count, spec.seed, tell_from=[other])
     except CarryLensError:
         return None
-    return _Interchanged.of(search, pairs, sorted({role.nodes for role in roles}))

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from carrylens.discovery.stimulus_spec import Split, StimulusSpec, specify
 from carrylens.evidence.facts import Fact
-from carrylens.interventions.edits import Edit
 from carrylens.interventions.engine import Engine
-from carrylens.interventions.outcomes import Outcomes
+from carrylens.interventions.waves import Reached, Steps, Waves
 from carrylens.progress import Progress, silent
-from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.layout import Layout
 from carrylens.tasks.task import Task
@@ -62,6 +61,11 @@ class SearchContext:
     store: Path | None = None
     progress: Progress = silent
     note: Note = _forget
+    waves: Waves = None  # type: ignore[assignment]  # made here where none is handed on
+
+    def __post_init__(self) -> None:
+        if self.waves is None:
+            object.__setattr__(self, "waves", Waves(self.engine, self.store))
 
     @property
     def task(self) -> Task:
@@ -73,9 +77,10 @@ class SearchContext:
         """Where inputs stand and outputs are read."""
         return self.engine.task.layout
 
-    def run(self, edits: Sequence[Edit], questions: Batch, sources: Batch | Sequence[Batch] = ()) -> Outcomes:
-        """The outcomes of all edits on all questions, kept in the store."""
-        return self.engine.run(edits, questions, sources, store=self.store)
+    def together(self, steps: Sequence[Steps[Reached]], what: str = "") -> list[Reached]:
+        """What each of the steps comes to, with all that wait for the engine run in waves; `what` names the work."""
+        watch = partial(self.progress, what) if what else None
+        return self.waves.together(steps, watch)
 
     def saying(self, whose: str) -> SearchContext:
         """The same context, whose progress says what it is about."""

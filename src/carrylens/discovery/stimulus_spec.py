@@ -13,6 +13,10 @@ from enum import Enum
 
 SPECIFICATION = "specification"
 """What a map's `stimuli` call the specifications."""
+MADE_FOR = "made_for"
+"""What a map's `stimuli`, and those of a fact, call what pairs were made for; earlier versions do not say."""
+MADE_FOR_OUTPUT = "output"
+"""Pairs were made for each variable and output."""
 
 
 class Split(Enum):

@@ -1,7 +1,8 @@
 """Stimulus texts: the very questions behind a map's facts, drawn again from what the facts say of them.
 
 Takes  a node map and its facts.
-Gives  for each variable the pairs on which its roles were confirmed; the questions that ablations were evaluated on.
+Gives  for each variable and output the pairs on which its roles were confirmed; the questions that ablations were
+       evaluated on.
 Never  runs a model, and never hands out pairs that do not fit the counts in the facts.
 """
 
@@ -12,39 +13,49 @@ from dataclasses import dataclass
 
 from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli
 from carrylens.discovery.node_map import NodeMap
-from carrylens.discovery.stimulus_spec import StimulusSpec
+from carrylens.discovery.stimulus_spec import MADE_FOR, StimulusSpec
 from carrylens.errors import CarryLensError, quote
 from carrylens.evidence.facts import Fact
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
+_GIVEN = 24  # pairs of each variable and output that are written out
 _MOST = 1 << 20
 """Questions: far more than any map is measured on."""
 
 
 @dataclass(frozen=True)
 class PairTexts:
-    """The pairs of one variable: base, source and what the base must then answer; null pairs have base and source."""
+    """The pairs of one variable: base, source and what the base must then answer; null pairs have base and source.
+
+    `output` is what they were made for; None where they were made for all outputs, as in earlier versions. Of pairs
+    made for one output the first few are given, and `n_effect` and `n_null` say how many there are.
+    """
 
     variable: Variable
     seed: int
     effect: tuple[tuple[str, str, str], ...]
     null: tuple[tuple[str, str], ...]
+    output: Variable | None = None
+    n_effect: int = 0
+    n_null: int = 0
 
 
 def pair_texts(found: NodeMap, facts: Iterable[Fact]) -> list[PairTexts]:
-    """The confirming pairs of every variable that was confirmed or refused on them, in the algorithm's order."""
-    by_variable: dict[Variable, list[Fact]] = {}
+    """The confirming pairs of all that was confirmed or refused on them, in the order of variables and outputs."""
+    by_claim: dict[tuple[Variable, int | None], list[Fact]] = {}
     for fact in facts:
         if fact.kind == "swap" and fact.about.get("split") == "confirm":
-            by_variable.setdefault(Variable.parse(str(fact.about["variable"])), []).append(fact)
+            token = int(str(fact.about["token"])) if MADE_FOR in fact.stimuli else None
+            by_claim.setdefault((Variable.parse(str(fact.about["variable"])), token), []).append(fact)
     texts = []
     for variable in found.causal.variables:
-        if some := by_variable.get(variable):
-            count, seed = (_drawn(some[0], name) for name in ("pairs", "seed"))
-            stimuli = draw_stimuli(found.task, found.causal, variable, StimulusSpec(count, seed))
-            _check_counts(found.task, stimuli, some)
-            texts.append(_texts(found.task, stimuli))
+        for token in (None, *range(len(found.causal.outputs))):
+            if some := by_claim.get((variable, token)):
+                count, seed = (_drawn(some[0], name) for name in ("pairs", "seed"))
+                stimuli = draw_stimuli(found.task, found.causal, variable, StimulusSpec(count, seed), token)
+                _check_counts(found.task, stimuli, some)
+                texts.append(_texts(found, stimuli))
     return texts
 
 
@@ -85,13 +96,17 @@ def _check_counts(task: Task, stimuli: Stimuli, facts: Sequence[Fact]) -> None:
             )
 
 
-def _texts(task: Task, stimuli: Stimuli) -> PairTexts:
-    effect, null = stimuli.effect, stimuli.null
-    expected = task.layout.output_text(stimuli.expected)
-    base, source = task.question_text(effect.base), task.question_text(effect.source)
+def _texts(found: NodeMap, stimuli: Stimuli) -> PairTexts:
+    task, effect, null = found.task, stimuli.effect, stimuli.null
+    some = slice(None) if stimuli.token is None else slice(_GIVEN)
+    expected = task.layout.output_text(stimuli.expected[some])
+    base, source = task.question_text(effect.base[some]), task.question_text(effect.source[some])
     return PairTexts(
         stimuli.variable,
         stimuli.seed,
         tuple(zip(base, source, expected, strict=True)),
-        tuple(zip(task.question_text(null.base), task.question_text(null.source), strict=True)),
+        tuple(zip(task.question_text(null.base[some]), task.question_text(null.source[some]), strict=True)),
+        None if stimuli.token is None else found.causal.outputs[stimuli.token],
+        len(effect),
+        len(null),
     )

@@ -7,13 +7,14 @@ Never  keeps anything of one call for the next, unless it is told to hold clean 
 1. Check and plan every edit.
 2. Go through the questions in blocks that fit into memory; run each distinct sequence of a block clean, once.
 3. Sort the block's rows by footprint, then by edit; run neighbours together from the first place they can change.
+   Rows of small footprints that begin at one place are run together.
 4. Rows that a store already has are not run; new ones are put in it after every batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -35,9 +36,10 @@ from carrylens.interventions.fills import Origin, Rows
 from carrylens.interventions.keys import clean_keys, row_keys
 from carrylens.interventions.outcomes import Outcomes
 from carrylens.interventions.parts import Parts
-from carrylens.interventions.plan import EditPlan, plan_edit, route
-from carrylens.interventions.records import Records, Request
+from carrylens.interventions.plan import EditPlan, Footprint, batch_rows, footprint_groups, plan_edit, route
+from carrylens.interventions.records import Records, Request, token_type
 from carrylens.interventions.sequences import Index, Sequences, fills_of, origins_of
+from carrylens.interventions.store import Store
 from carrylens.interventions.stored_rows import StoredRows
 from carrylens.model.pieces import by_threads
 from carrylens.model.transformer import Transformer
@@ -106,6 +108,19 @@ class Engine:
         """What the model is for."""
         return self._task
 
+    def stored(self, path: Path) -> AbstractContextManager[Store]:
+        """The store in a file, which stays open if clean passes are held."""
+        return self._cache.store(path)
+
+    def digest(self) -> bytes:
+        """A hash of the model's shape and weights."""
+        return self._cache.digest(self._model)
+
+    @property
+    def token_type(self) -> np.dtype[np.signedinteger]:
+        """How answers are kept."""
+        return token_type(self._model.config)
+
     @property
     def model(self) -> Transformer:
         """The model whose insides are edited."""
@@ -158,6 +173,21 @@ class Engine:
         rows, request = (edit_of, np.arange(len(questions))), Request(logits, tuple(keep))
         records = self._run(list(distinct), rows, given, request, store, watch)
         return self._named(records.outcomes(("question", "answer"), (len(questions),)))
+
+    def run_rows(
+        self,
+        edits: Sequence[Edit],
+        rows: tuple[Index, Index],
+        questions: Batch,
+        sources: Sequence[Batch] = (),
+        *,
+        reference: Batch | None = None,
+        watch: RowProgress | None = None,
+    ) -> Outcomes:
+        """For each row, by its edit and its question among those given, the answer: axes row, answer."""
+        given = CallInputs(questions, tuple(sources), reference, None)
+        records = self._run(edits, rows, given, Request(), None, watch)
+        return self._named(records.outcomes(("row", "answer"), (len(rows[0]),)))
 
     def _named(self, outcomes: Outcomes) -> Outcomes:
         layout = self._task.layout
@@ -213,8 +243,6 @@ class Engine:
 
     def _batches(self, job: _Job, todo: Index, unasked: Index, parts: Parts) -> Iterator[tuple[Index, Index]]:
         # Runs every row to be done and gives the rows just run, and the questions just run clean.
-        footprints = {print_: at for at, print_ in enumerate(dict.fromkeys(plan.footprint for plan in job.plans))}
-        group_of = np.array([footprints[plan.footprint] for plan in job.plans], dtype=np.int64)
         for block in self._blocks(job, np.union1d(job.question_of[todo], unasked), parts):
             wanted = np.unique(
                 np.concatenate([each[block] for each in (job.sequences.questions, *job.origins.values())])
@@ -227,9 +255,8 @@ class Engine:
             job.records.note_clean(asked, book.logits[torch.from_numpy(where[job.sequences.questions[asked]])])
             yield asked[:0], asked
             rows = todo[np.isin(job.question_of[todo], block)]
-            rows = rows[np.lexsort((job.question_of[rows], job.edit_of[rows], group_of[job.edit_of[rows]]))]
             run = partial(self._run_batch, job, book, where, parts)
-            batches = self._split(rows, job, group_of, parts)
+            batches = self._split(rows, job, parts)
             for batch in by_threads(run, batches) if parts.device.type == "cpu" else map(run, batches):
                 yield batch, asked[:0]
             del book, run  # before the next block's is made: memory holds one at a time
@@ -239,15 +266,24 @@ class Engine:
         size = max(1, self._memory // ((1 + len(job.origins)) * sequence_bytes(parts)))
         return [questions[at : at + size] for at in range(0, len(questions), size)]
 
-    def _split(self, rows: Index, job: _Job, group_of: Index, parts: Parts) -> Iterator[Index]:
-        groups = group_of[job.edit_of[rows]]
-        for some in np.split(rows, np.flatnonzero(np.diff(groups)) + 1) if len(rows) else []:
-            routes, read = route(job.plans[job.edit_of[some[0]]].footprint, parts.config)
-            widest = max(len(read), *(len(way.out) for way in routes), 1)
-            size = max(1, self._places // widest)
-            yield from (some[at : at + size] for at in range(0, len(some), size))
+    def _split(self, rows: Index, job: _Job, parts: Parts) -> Iterator[tuple[Index, Footprint]]:
+        # Batches of one footprint; what is left of footprints from one place on is run together, as if each had all.
+        n_rows = np.bincount(job.edit_of[rows], minlength=len(job.plans))
+        sizes = dict[Footprint, int]()
+        for plan, count in zip(job.plans, n_rows.tolist(), strict=True):
+            sizes[plan.footprint] = sizes.get(plan.footprint, 0) + count
+        groups = list(footprint_groups(sizes, parts.config, self._places))
+        place = {each: at for at, (some, _) in enumerate(groups) for each in some}
+        group_of = np.array([place.get(plan.footprint, -1) for plan in job.plans], dtype=np.int64)
+        rows = rows[np.lexsort((job.question_of[rows], job.edit_of[rows], group_of[job.edit_of[rows]]))]
+        of_row = group_of[job.edit_of[rows]]
+        for some in np.split(rows, np.flatnonzero(np.diff(of_row)) + 1) if len(rows) else []:
+            footprint = groups[group_of[job.edit_of[some[0]]]][1]
+            size = batch_rows(footprint, parts.config, self._places)
+            yield from ((some[at : at + size], footprint) for at in range(0, len(some), size))
 
-    def _run_batch(self, job: _Job, book: Book, where: Index, parts: Parts, batch: Index) -> Index:
+    def _run_batch(self, job: _Job, book: Book, where: Index, parts: Parts, piece: tuple[Index, Footprint]) -> Index:
+        batch, footprint = piece
         edit_of, question_of, device = job.edit_of[batch], job.question_of[batch], parts.device
         cuts = [0, *(np.flatnonzero(np.diff(edit_of)) + 1), len(batch)]
         segments = [Segment(job.plans[edit_of[start]], slice(int(start), int(stop))) for start, stop in pairwise(cuts)]
@@ -262,7 +298,7 @@ class Engine:
         classes = torch.from_numpy(job.classes[question_of]).to(device)
         own = in_book(job.sequences.questions[question_of])
         rows = Rows(book, job.means, own, origins, classes)
-        edited = EditedPass(parts, rows, segments, segments[0].plan.footprint)
+        edited = EditedPass(parts, rows, segments, footprint)
         job.records.note(batch, question_of, edited, rows)
         return batch
 

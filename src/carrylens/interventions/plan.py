@@ -14,8 +14,8 @@ What an edit cannot change is not computed:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 
 from carrylens.interventions.checks import outside
 from carrylens.interventions.edits import Add, DifferencePatch, Edge, Edit, KeepOnly, Replace
@@ -137,6 +137,48 @@ def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], 
         dirty = out
     last = footprint.layers[-1]
     return routes, tuple(sorted(dirty | set(last.residual) | set(last.mlp)))
+
+
+def batch_rows(footprint: Footprint, config: ModelConfig, places: int) -> int:
+    """How many rows of a footprint have at most so many places in hand; one at least."""
+    routes, read = route(footprint, config)
+    return max(1, places // max(len(read), *(len(way.out) for way in routes), 1))
+
+
+def footprint_groups(
+    n_rows: Mapping[Footprint, int], config: ModelConfig, places: int
+) -> Iterator[tuple[list[Footprint], Footprint]]:
+    """Footprints that are run together, each list with a footprint that has all their places.
+
+    One that fills a batch is run by itself. Others go together if they begin at one layer and position: after that
+    layer the same places are computed for all of them.
+    """
+    small: dict[tuple[int, int], list[Footprint]] = {}
+    for footprint, count in n_rows.items():
+        start = _start(footprint)
+        if not count:
+            continue
+        if start is None or count >= batch_rows(footprint, config, places):
+            yield [footprint], footprint
+        else:
+            small.setdefault(start, []).append(footprint)
+    for some in small.values():
+        yield some, Footprint(tuple(_joined(parts) for parts in zip(*(each.layers for each in some), strict=True)))
+
+
+def _start(footprint: Footprint) -> tuple[int, int] | None:
+    # The first layer in which something is done, and the first position there; None where an edge is cut.
+    if any(layer.reading for layer in footprint.layers):
+        return None
+    for number, layer in enumerate(footprint.layers):
+        if positions := {*layer.residual, *layer.heads, *layer.mlp}:
+            return number, min(positions)
+    return None
+
+
+def _joined(parts: Sequence[LayerFootprint]) -> LayerFootprint:
+    names = [each.name for each in fields(LayerFootprint)]
+    return LayerFootprint(**{name: _sorted(at for part in parts for at in getattr(part, name)) for name in names})
 
 
 def _lay_out_sites(change: Replace | Add | DifferencePatch, config: ModelConfig, layers: tuple[LayerPlan, ...]) -> None:

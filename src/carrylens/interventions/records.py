@@ -74,7 +74,7 @@ class Records:
             raise CarryLensError(f"A model in {parts.dtype} cannot be edited. Turn it into float32 or float64.")
         number = "f8" if parts.dtype is torch.float64 else "f4"
         answer = right.shape[1]
-        token = "i1" if parts.config.d_vocab_out <= 128 else "i4"
+        token = token_type(parts.config).str[1:]
         plain: list[tuple[str, str, tuple[int, ...]]] = [
             ("tokens", token, (answer,)),
             ("margins", number, (answer,)),
@@ -132,6 +132,11 @@ class Records:
             activations=kept,
             idle=self.idle.reshape(shape),
         )
+
+
+def token_type(config: ModelConfig) -> np.dtype[np.signedinteger]:
+    """The type of a token in a record."""
+    return np.dtype(np.int8 if config.d_vocab_out <= 128 else np.int32)
 
 
 def _note(

@@ -2,7 +2,7 @@
 
 Takes  what was saved.
 Gives  one SVG drawing whose colours come from the style sheet around it, and the same as a list of text.
-Never  draws a role that the claims' own thresholds would not count, or an edge that no supported claim rests on.
+Never  draws a role that is not sure by `evidence/sureness.py`, or an edge that no supported claim rests on.
 
 A line joins two boxes that a supported claim of order rests on: what the lower one writes, the upper one can read.
 """
@@ -16,7 +16,8 @@ from markupsafe import Markup
 
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.variables import COLUMN_KIND, RESOLVED_KIND
-from carrylens.discovery.node_map import NodeMap, Nodes, Role
+from carrylens.discovery.node_map import NodeMap, Nodes
+from carrylens.evidence.sureness import is_sure
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.report.kind_styles import kind_class, kinds_of, variable_kind
 from carrylens.report.page.elements import element
@@ -68,10 +69,9 @@ class Circuit:
 
 def circuit_of(saved: Saved) -> Circuit:
     """The boxes and lines of a model's circuit."""
-    thresholds = saved.claims["thresholds"]
     sure: dict[Nodes, list[Variable]] = {}
     for (nodes, variable), roles in shown_roles(saved.map).items():
-        if any(_is_sure(role, thresholds) for role in roles):
+        if any(is_sure(role.hit, role.null, role.p) for role in roles):
             sure.setdefault(nodes, []).append(variable)
     kept = {nodes: tuple(_new_in(nodes, some, sure)) for nodes, some in sure.items()}
     boxes = [Box(nodes, new, _last_kind(saved.map, new)) for nodes, new in kept.items() if new]
@@ -98,11 +98,6 @@ def marks_carries(found: NodeMap) -> bool:
 
 def _last_kind(found: NodeMap, variables: Sequence[Variable]) -> VariableKind:
     return max((variable_kind(found, variable) for variable in variables), key=kinds_of(found).index)
-
-
-def _is_sure(role: Role, thresholds: Mapping[str, float]) -> bool:
-    low = role.hit.interval[0]
-    return low > max(thresholds["least_hit"], role.null.value) and role.p <= thresholds["level"]
 
 
 def _new_in(nodes: Nodes, variables: Sequence[Variable], sure: Mapping[Nodes, Sequence[Variable]]) -> list[Variable]:

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec import UNSET
+
 from carrylens.discovery.behaviours import Behaviour, Clusters
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness, Way
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.nodes import Node, print_nodes
 from carrylens.report.kind_styles import kind_class, variable_kind
-from carrylens.report.page.effects import SAME_VALUE, Effect, effect_of_role
+from carrylens.report.page.effects import SAME_VALUE, Effect, effect_of_role, percent
 from carrylens.report.page.saved import Saved
-from carrylens.report.terminal.map import short_name, shown_roles
+from carrylens.report.terminal.map import PARTLY, is_held_whole, short_name, shown_roles
 from carrylens.tasks.layout import Layout
 from carrylens.tasks.variables import Variable
 
@@ -151,11 +153,11 @@ def group_table(found: NodeMap) -> list[GroupRow]:
 
 
 def _rows(found: NodeMap, useful: frozenset[Node], places: Sequence[int]) -> Iterator[GridRow]:
-    carried: dict[Node, list[Variable]] = {}
+    carried: dict[Node, dict[Variable, bool]] = {}
     grouped: dict[Node, int] = {}
-    for nodes, variable in shown_roles(found):
+    for (nodes, variable), roles in shown_roles(found).items():
         if len(nodes) == 1:
-            carried.setdefault(nodes[0], []).append(variable)
+            carried.setdefault(nodes[0], {})[variable] = is_held_whole(roles)
         else:
             for node in nodes:
                 grouped[node] = grouped.get(node, 0) + 1
@@ -167,16 +169,21 @@ def _rows(found: NodeMap, useful: frozenset[Node], places: Sequence[int]) -> Ite
 
 
 def _cell(
-    found: NodeMap, node: Node, useful: bool, carried: Mapping[Node, Sequence[Variable]], grouped: Mapping[Node, int]
+    found: NodeMap,
+    node: Node,
+    useful: bool,
+    carried: Mapping[Node, Mapping[Variable, bool]],
+    grouped: Mapping[Node, int],
 ) -> GridCell:
-    variables = carried.get(node, ())
+    variables = carried.get(node, {})
     if variables:
-        said = f"carries {', '.join(map(str, variables))}"
+        each = [str(variable) if whole else f"{variable} in part" for variable, whole in variables.items()]
+        said = f"carries {', '.join(each)}"
     elif node in grouped:
         said = "carries something only together with others"
     else:
         said = "useful, no role found" if useful else "not useful"
-    chips = tuple(chip_of(found, variable) for variable in variables)
+    chips = tuple(chip_of(found, variable, whole=whole) for variable, whole in variables.items())
     if not chips and node in grouped:
         chips = (Chip("group", "group", "carries something only together with others"),)
     place = found.task.layout.place_names[node.position]
@@ -184,10 +191,11 @@ def _cell(
     return GridCell(str(node), f"{node} at {place}: {said}", most, len(chips) - len(most), useful)
 
 
-def chip_of(found: NodeMap, variable: Variable) -> Chip:
-    """A variable in the colours of its kind."""
+def chip_of(found: NodeMap, variable: Variable, *, whole: bool = True) -> Chip:
+    """A variable in the colours of its kind; one that is carried in part is marked."""
     kind = variable_kind(found, variable)
-    return Chip(short_name(variable), kind_class(kind), kind.meaning)
+    name, meaning = short_name(variable), kind.meaning
+    return Chip(name if whole else name + PARTLY, kind_class(kind), meaning if whole else f"{meaning}, carried in part")
 
 
 def _role_rows(found: NodeMap) -> Iterator[tuple[Role, RoleRow]]:
@@ -198,7 +206,7 @@ def _role_rows(found: NodeMap) -> Iterator[tuple[Role, RoleRow]]:
                 role,
                 RoleRow(
                     print_nodes(nodes),
-                    chip_of(found, variable),
+                    chip_of(found, variable, whole=role.is_whole),
                     tokens[role.token],
                     effect_of_role(role),
                     ", ".join((*map(short_name, role.same_as), *_superposed(role))),
@@ -207,8 +215,14 @@ def _role_rows(found: NodeMap) -> Iterator[tuple[Role, RoleRow]]:
             )
 
 
-def _superposed(role: Role) -> tuple[str, ...]:
-    return ("superposed with others",) if role.way is Way.DIFFERENCE else ()
+def _superposed(role: Role) -> Iterator[str]:
+    # What is to be known of a role besides.
+    if role.way is Way.DIFFERENCE:
+        yield "superposed with others"
+    if not role.is_whole:
+        yield f"partial: {percent(role.hit.value)}"
+    if role.fails is not UNSET:
+        yield str(role.fails)
 
 
 def _evidence(

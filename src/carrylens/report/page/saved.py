@@ -23,7 +23,7 @@ from carrylens.claims.records import read_claims
 from carrylens.claims.run_verdict import RunJudgement, run_judgement
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap, Way
-from carrylens.discovery.stimulus_spec import Split, saved_spec
+from carrylens.discovery.stimulus_spec import MADE_FOR, MADE_FOR_OUTPUT, Split, saved_spec
 from carrylens.discovery.worked_record import WORKED, read_worked
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACT_SCHEMA, FACTS, Fact
@@ -165,8 +165,9 @@ def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:
     spec = saved_spec(found.stimuli, Split.CONFIRM)
     if spec is None:
         return ()
-    drawn = {
-        Way.INTERCHANGE: {"pairs": spec.count, "seed": spec.seed},
+    made_for = {MADE_FOR: MADE_FOR_OUTPUT} if found.stimuli.get(MADE_FOR) == MADE_FOR_OUTPUT else {}
+    drawn: dict[Way, dict[str, object]] = {
+        Way.INTERCHANGE: {"pairs": spec.count * (2 if made_for else 1), "seed": spec.seed, **made_for},
         Way.DIFFERENCE: {"triples": spec.count, "seed": spec.seed},
     }
     return tuple(

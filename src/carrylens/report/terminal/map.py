@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec import UNSET
 from rich.text import Text
 
 from carrylens.discovery.behaviours import Behaviour
@@ -26,6 +27,8 @@ from carrylens.tasks.variables import Family, Variable
 
 _WIDTH, _NAME, _CELL = 120, 7, 5
 NO_ROLE = "o"
+PARTLY = "~"
+"""Marks what is carried in some questions and not in others."""
 
 
 def short_name(variable: Variable) -> str:
@@ -62,6 +65,11 @@ def shown_roles(found: NodeMap) -> dict[tuple[Nodes, Variable], list[Role]]:
     return shown
 
 
+def is_held_whole(roles: Sequence[Role]) -> bool:
+    """Whether some output is surely moved in nearly all questions, so that the variable need not be called partial."""
+    return any(role.is_whole for role in roles)
+
+
 def causal_order(found: NodeMap) -> dict[Variable, int]:
     """The place of every variable that the map can name: those of its causal model first, each after its parents."""
     variables = dict.fromkeys((*found.causal.variables, *found.task.causal.variables))
@@ -83,7 +91,7 @@ def confidence_of(role: Role) -> float:
 
 def role_lines(found: NodeMap) -> Iterator[Text]:
     """A line for each role: the tokens it serves, the rates of the token hit least, the least p and confidence."""
-    yield Text("Roles: the answer's token that is hit least often stands for all.", style="italic")
+    yield Text("Roles: the answer's token that is hit least often stands for all. Partial ones say how much.", "italic")
     names = found.task.layout.output_places
     for (nodes, variable), roles in shown_roles(found).items():
         least = min(roles, key=lambda role: role.hit.value)
@@ -98,6 +106,9 @@ def role_lines(found: NodeMap) -> Iterator[Text]:
         )
         line.append(f", or {', '.join(others)}" if others else "")
         line.append(", superposed with others" if least.way is Way.DIFFERENCE else "")
+        if not least.is_whole:
+            line.append(f", partial: {least.hit.value:.0%}", style="dim")
+            line.append(f"; {least.fails}" if least.fails is not UNSET else "", style="dim")
         yield line
 
 
@@ -129,9 +140,10 @@ def _folds(layout: Layout) -> list[list[int]]:
 def _table(found: NodeMap, columns: Sequence[int]) -> Iterator[Text]:
     names, useful = found.task.layout.place_names, found.useful
     cells: dict[Node, list[Text]] = {}
-    for nodes, variable in shown_roles(found):
+    for (nodes, variable), roles in shown_roles(found).items():
         if len(nodes) == 1:
-            cells.setdefault(nodes[0], []).append(Text(short_name(variable), style=_style(found, variable)))
+            name = short_name(variable) + ("" if is_held_whole(roles) else PARTLY)
+            cells.setdefault(nodes[0], []).append(Text(name, style=_style(found, variable)))
     yield _row("", [[Text(names[at], style="bold")] for at in columns], 0)
     for layer in range(found.n_layers):
         for head in (*range(found.n_heads), None):
@@ -171,6 +183,7 @@ def _legend(found: NodeMap) -> Iterator[Text]:
     yield Text(
         f"{NO_ROLE} is a useful node for which no role was found alone; roles of pairs and groups are listed below."
     )
+    yield Text(f"{PARTLY} marks a partial role: the node carries the variable in some questions and not in others.")
 
 
 def _shown_families(found: NodeMap) -> list[Family]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from carrylens.arithmetic import Operation
 from carrylens.arithmetic.task import arithmetic_task
-from carrylens.discovery.alignment.deviations import find_deviation
+from carrylens.discovery.deviations import find_deviation
 from carrylens.tasks.samplers import population_of
 from carrylens.tasks.variables import Variable
 
