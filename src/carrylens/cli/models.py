@@ -31,6 +31,7 @@ from carrylens.terminal import Stopped, print_error, print_line, print_note, pri
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.zoo.exams import Exam
     from carrylens.training.plan import TrainingPlan
+    from carrylens.workflow.testing import ExamFigures
 
 _KEEP_SECONDS = 30.0
 
@@ -115,7 +116,14 @@ def exam_command(
             help="How many of one population instead, such as enriched=400000 or enriched:add=1000000. Repeatable.",
         ),
     ] = None,
-    save: Annotated[bool, typer.Option("--save", help="Write test.json and the model card into the folder.")] = False,
+    save: Annotated[
+        bool | None,
+        typer.Option(
+            "--save/--no-save",
+            help="Keep the result in the model's own folder, or nowhere. Without either: there, or in maps/NAME.",
+        ),
+    ] = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Test anew, whatever was saved.")] = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
@@ -124,14 +132,18 @@ def exam_command(
 
     Evaluates it on the natural, paper and enriched populations, every class and every exact depth. Exit status 1 if the
     model misses the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each
-    operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there.
+    operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there. A saved test of the
+    same weights on as many questions is only printed.
     """
-    from carrylens.report.terminal.exam import exam_lines
-    from carrylens.workflow.testing import start_exam
+    from carrylens.workflow.testing import known_test, start_exam
 
     exam = start_exam(model, questions, per_class, device, threads, of or ())
     if exam.note is not None:
         print_note(exam.note)
+    if not save and not restart and (known := known_test(exam)):
+        print_note(f"This is the saved test {known[0]}; --restart tests anew")
+        _show(known[1], as_json)
+        return
     if save:
         exam.folder_to_save()  # before hours of questions, not after
     with Watch(exam.total, exam.source.name) as watch:
@@ -140,17 +152,23 @@ def exam_command(
     if not exam.done:
         exam.keep()
         raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
-    not_saved = _save(exam) if save else None
-    record = exam.record()
+    not_saved = None if save is False else _save(exam, own=bool(save))
+    if not_saved is not None:
+        _show(exam.record(), as_json, strict=False)
+        raise not_saved
+    exam.forget()
+    _show(exam.record(), as_json)
+
+
+def _show(record: ExamFigures, as_json: bool, strict: bool = True) -> None:
+    from carrylens.report.terminal.exam import exam_lines
+
     if as_json:
         print_record(record)
     else:
         for line in exam_lines(record):
             print_line(line)
-    if not_saved is not None:
-        raise not_saved
-    exam.forget()
-    if record["meets_bar"] is False:
+    if strict and record["meets_bar"] is False:
         raise typer.Exit(1)
 
 
@@ -169,14 +187,16 @@ def _sit(exam: Exam, watch: Watch) -> None:
             kept_at = monotonic()
 
 
-def _save(exam: Exam) -> CarryLensError | None:
+def _save(exam: Exam, *, own: bool) -> CarryLensError | None:
     # What went wrong, so that the results can be shown first.
+    from carrylens.workflow.testing import keep_test
+
     again = ""
     with suppress(CarryLensError):
         exam.keep()
         again = " The results are kept: the same command tries to save them again, without a new test."
     try:
-        print_note(f"Wrote {exam.save()}")
+        print_note(f"Wrote {exam.save() if own else keep_test(exam)}")
     except CarryLensError as error:
         return CarryLensError(f"{error}{again}")
     return None

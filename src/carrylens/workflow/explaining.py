@@ -92,7 +92,7 @@ def _test_if_untested(analysis: Analysis) -> None:
     if any(_is_tested(place, source.sha256) for place in (*analysis.places, *own)):
         return
     counts = (10_000, 200) if analysis.quick else (100_000, 2_000)
-    exam = start_exam(source.given, *counts, analysis.device, analysis.threads)
+    exam = start_exam(source, *counts, analysis.device, analysis.threads)
     if exam.note is not None:
         analysis.progress(exam.note, exam.asked, exam.total)
     try:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
@@ -92,3 +95,11 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord |
             "true_answer": true_answer,
         }
     return results
+
+
+def attention_patterns(model: Transformer, question: str) -> tuple[tuple[str, ...], NDArray[np.floating]]:
+    """The tokens of a question with its answer, and every head's attention: [layer, head, query, key]."""
+    names = [f"blocks.{layer}.attn.hook_pattern" for layer in range(model.config.n_layers)]
+    _, cache = model.run_with_cache(question, names)
+    patterns = np.stack([cache[name][0].cpu().numpy() for name in names])
+    return tuple(model.to_str_tokens(question)), patterns

@@ -81,12 +81,16 @@ class Exam:
     """What a person is to be told before the test goes on."""
 
     @classmethod
-    def start(cls, source: str, per_population: int, per_class: int, device: str, of: Sequence[str] = ()) -> Exam:
+    def start(
+        cls, source: str | ModelSource, per_population: int, per_class: int, device: str, of: Sequence[str] = ()
+    ) -> Exam:
         """The test of the model called `source`, from where it was stopped if it was; `of` is as for `--of`."""
-        given, found = parse_counts(of), find_source(source)
+        given, found = parse_counts(of), find_source(source) if isinstance(source, str) else source
         model, task = found.load(device), found.task
         if not isinstance(task, ArithmeticTask):
-            raise CarryLensError(f"{source!r} is for {task.name!r}, which has no test here. Give a model that adds.")
+            raise CarryLensError(
+                f"{found.given!r} is for {task.name!r}, which has no test here. Give a model that adds."
+            )
         parts = exam_parts(task, per_population, per_class, of=given)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
@@ -158,9 +162,9 @@ class Exam:
             raise CarryLensError(f"{folder} cannot be written, so no test can be saved in it. Leave --save out.")
         return folder
 
-    def save(self) -> Path:
-        """Write the test and the model card into the model's folder, and seal it again."""
-        folder, record = self.folder_to_save(), self.record()
+    def save(self, figures: dict[str, Any] | None = None) -> Path:
+        """Write the test, or these figures, and the model card into the model's folder, and seal it again."""
+        folder, record = self.folder_to_save(), self.record() if figures is None else figures
         contents = {
             TEST: (to_text(record, indent=1) + "\n").encode(),
             CARD: card_of(self.source, folder, record).encode(),
