@@ -22,10 +22,12 @@ from carrylens.cli.benchmark import add_commands as add_benchmark_commands
 from carrylens.cli.discovery import add_commands as add_discovery_commands
 from carrylens.cli.explore import add_commands as add_explore_commands
 from carrylens.cli.family import add_commands as add_family_commands
+from carrylens.cli.groups import GroupedCommands
 from carrylens.cli.importing import add_commands as add_import_commands
 from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
+from carrylens.cli.question_data import add_commands as add_question_commands
 from carrylens.cli.report import add_commands as add_report_commands
 from carrylens.errors import CarryLensError, quote
 from carrylens.terminal import BAD_INPUT, INTERRUPTED, Stopped, print_error, print_line
@@ -37,8 +39,9 @@ _PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EACCES, er
 
 app = typer.Typer(
     name="carrylens",
-    help="Transformers that add and subtract exactly, and the circuit inside them.",
-    add_completion=False,
+    help="Does a small transformer run this algorithm, how much of it, and how sure are we?",
+    cls=GroupedCommands,
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -54,6 +57,7 @@ add_report_commands(app)
 add_explore_commands(app)
 add_battery_commands(app)
 add_family_commands(app)
+add_question_commands(app)
 app.add_typer(bench_commands(), name="bench")
 
 
@@ -69,7 +73,7 @@ def carrylens(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Transformers that add and subtract exactly, and the circuit inside them."""
+    """Does a small transformer run this algorithm, how much of it, and how sure are we?"""
 
 
 def main() -> None:

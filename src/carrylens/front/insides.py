@@ -44,15 +44,14 @@ def map(  # noqa: A001
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.given_models import source_of
     from carrylens.workflow.known_truths import beside_truth
-    from carrylens.workflow.mapping import map_source, sufficient_map
+    from carrylens.workflow.mapping import best_map
 
     source = source_of(model)
     with progress_display(source.name, progress) as say:
         analysis = Analysis(
             source, _path(out), device, threads, say, quick, seed, restart, hypothesis_file=_path(hypothesis)
         )
-        known = sufficient_map(analysis) if pairs and groups and not restart else None
-        _, found = known or map_source(analysis, pairs=pairs, groups=groups)
+        _, found = best_map(analysis, pairs=pairs, groups=groups)
     return view_of(MapView, found, beside_truth=beside_truth(source, found))
 
 

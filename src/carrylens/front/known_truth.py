@@ -53,9 +53,21 @@ def plant(
     from carrylens.front.views import PlantedView, view_of
     from carrylens.workflow.planting import describe_plant
 
-    dials = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy, "decoys": decoys}
+    dials: dict[str, object] = {
+        "redundancy": redundancy,
+        "copies": copies,
+        "sharing": sharing,
+        "polysemy": polysemy,
+        "decoys": decoys,
+    }
     dials |= {"noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated, "seed": seed}
-    hostile = {"gate": gate, "weighted": weighted, "split": split, "backup": backup, "cancel": cancel}
+    hostile: dict[str, object] = {
+        "gate": gate,
+        "weighted": weighted,
+        "split": split,
+        "backup": backup,
+        "cancel": cancel,
+    }
     hostile |= {"spread": spread, "superposed": superposed, "memorised": memorised}
     made = view_of(PlantedView, plant_described(describe_plant(operation, digits, method, dials, hostile)))
     if folder is not None:

@@ -15,7 +15,7 @@ from carrylens.errors import CarryLensError
 from carrylens.front.progress_display import TrainingDisplay, progress_display
 
 if TYPE_CHECKING:
-    from carrylens.front.views import Asked, AttentionPicture, Tested, Trained
+    from carrylens.front.views import Asked, AttentionPicture, Examined, Trained
     from carrylens.model.source import ModelSource
     from carrylens.model.transformer import Transformer
     from carrylens.tasks.task import Task
@@ -116,20 +116,20 @@ def test(
     device: str = "cpu",
     threads: int = 0,
     progress: bool = True,
-) -> Tested:
+) -> Examined:
     """How often the model fails: on `questions` of each population and operation, `per_class` of each class and depth.
 
     `of` sets the number of one population, such as `enriched=400000`. A saved test of these weights on as many
     questions is taken; a new one is kept beside the model, or in `maps/NAME`, unless `keep` is False.
     """
-    from carrylens.front.views import Tested
+    from carrylens.front.views import Examined
     from carrylens.workflow.given_models import source_of
     from carrylens.workflow.testing import keep_test, known_test, start_exam
 
     exam = start_exam(source_of(model), questions, per_class, device, threads, of)
     if not restart and (known := known_test(exam)):
-        return Tested(known[1], known[0])
+        return Examined(known[1], known[0])
     with progress_display(exam.source.name, progress) as say:
         for _ in exam.sit():
             say("testing", exam.asked, exam.total)
-    return Tested(exam.record(), keep_test(exam) if keep else None)
+    return Examined(exam.record(), keep_test(exam) if keep else None)

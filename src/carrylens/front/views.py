@@ -187,7 +187,7 @@ class Outcomes(Table, Sequence[Outcome]):
 
 
 @dataclass(frozen=True, repr=False)
-class Tested(Table):
+class Examined(Table):
     """How often a model fails, by population, class and depth; `path` is where that is kept."""
 
     figures: Mapping[str, Any]

@@ -83,9 +83,8 @@ class LensHabits:
         if isinstance(text, Batch):
             batch, written = text, [""] * len(text)
         else:
-            texts = [text] if isinstance(text, str) else list(text)
-            asked, written = zip(*(_split_answer(each) for each in texts), strict=True) if texts else ((), ())
-            batch = task.parse(list(asked))
+            parts = [_split_answer(each) for each in ([text] if isinstance(text, str) else text)]
+            batch, written = task.parse([asked for asked, _ in parts]), [answer for _, answer in parts]
         ids = torch.from_numpy(np.asarray(task.token_ids(batch) if answers else task.layout.encode(batch)))
         ids = ids.to(torch.int64).clone()
         for row, answer in enumerate(written):

@@ -7,6 +7,7 @@ Never  runs again what was run with the same settings.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map_of_weights, saved_outcomes
@@ -43,8 +44,9 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
     there = [] if analysis.restart else [*here, *came]
     done = here if analysis.out else there  # who names a folder wants the outcomes in it
     context = ExperimentContext(subject, BatterySettings.chosen(analysis.seed, quick=analysis.quick), analysis.progress)
+    full = [replace(context, settings=BatterySettings.chosen(analysis.seed))] if analysis.quick else []
     found = []
-    for outcome in run_experiments(context, experiments, there, sentence_of):
+    for outcome in run_experiments(context, experiments, there, sentence_of, full):
         if outcome not in done:
             kept[outcome.card.name] = outcome
             save_outcomes(folder, about, list(kept.values()))

@@ -20,17 +20,19 @@ from carrylens.arithmetic.zoo.exam_record import TEST
 from carrylens.arithmetic.zoo.model_facts import saved_test
 from carrylens.claims.judgement import CLAIMS
 from carrylens.discovery.map_folder import store_of
-from carrylens.discovery.node_map import NodeMap
+from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.worked_examples import work_questions
 from carrylens.discovery.worked_record import WORKED
 from carrylens.errors import CarryLensError
+from carrylens.evidence.facts import FACTS
 from carrylens.explorer.model_record import fits_a_page
 from carrylens.folders import add_sealed
 from carrylens.json_records import to_text
 from carrylens.report.page.saved import Saved
-from carrylens.steps import finish, is_done
+from carrylens.steps import finish, is_done, read_made
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.samplers import population_of
+from carrylens.training.history import HISTORY
 from carrylens.workflow.analysis import Analysis
 from carrylens.workflow.battery import run_battery
 from carrylens.workflow.exploring import explore_source
@@ -39,6 +41,7 @@ from carrylens.workflow.mapping import map_source, sufficient_map
 from carrylens.workflow.reading import EXPLORER, PAGE, page_of_saved, read_source
 from carrylens.workflow.testing import start_exam
 
+PUBLISHED = ("behaviors.json", "features.json")
 _EXAMPLES = 2  # questions worked through a model whose task has no examples of its own
 
 
@@ -47,7 +50,9 @@ def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
     folder, source = analysis.folder, analysis.source
     store_of(folder)  # makes the folder, or says why not
     _test_if_untested(analysis)
-    _, found = sufficient_map(analysis) or map_source(analysis)
+    mapped, found = sufficient_map(analysis) or map_source(analysis)
+    if analysis.out is not None:
+        _take_along(analysis, mapped)
     made_from = {"map": found.sha256, "version": __version__}
     if not is_done(folder, "judge", made_from):
         analysis.progress("judging claims", 0, 1)
@@ -68,6 +73,20 @@ def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
         analysis.progress("writing the page", 0, 1)
         finish(folder, "report", files, {PAGE: page_of_saved(saved, folder)}, sealed=False)
     return folder, saved
+
+
+def _take_along(analysis: Analysis, mapped: Path) -> None:
+    # A folder that was named holds all that its page is made from, wherever that was measured.
+    own = [] if analysis.source.folder is None else [analysis.source.folder]
+    wanted = {name: [mapped] for name in (MAP, FACTS, *PUBLISHED)} | dict.fromkeys((TEST, HISTORY), own)
+    found = {}
+    for name, places in wanted.items():
+        for place in places:
+            content = None if (analysis.folder / name).exists() else read_made(place, name, "carrylens explain")
+            if content is not None:
+                found[name] = content
+    if found:
+        add_sealed(analysis.folder, found)
 
 
 def _worked(analysis: Analysis, found: NodeMap) -> bytes:

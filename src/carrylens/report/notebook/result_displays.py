@@ -27,7 +27,7 @@ _MOST_ROWS = 12
 
 
 def outcomes_html(model: str, outcomes: Sequence[Outcome]) -> str:
-    """A small table: experiment, verdict, what it says, with its estimates and figure folded."""
+    """A small table: experiment, verdict, what it says, with its estimates folded; of one experiment the figure, too."""
     rows = [[each.card.title, verdict_chip(each.verdict.value), each.says] for each in outcomes]
     parts: list[str] = [
         heading(f"{model}: {len(outcomes)} experiments"),
@@ -35,9 +35,10 @@ def outcomes_html(model: str, outcomes: Sequence[Outcome]) -> str:
     ]
     for each in outcomes:
         inside = [_estimates(each)] if each.estimates else []
-        inside += [] if each.figure is None else [drawing(outcome_svg(each))]
         if inside:
-            parts.append(folded(each.card.title, *inside))
+            parts.append(folded(f"{each.card.title}: {len(each.estimates)} estimates", *inside))
+    if len(outcomes) == 1 and outcomes[0].figure is not None:  # all figures together are half a megabyte
+        parts.append(drawing(outcome_svg(outcomes[0])))
     return framed(*parts)
 
 
@@ -58,7 +59,7 @@ def outcome_rows(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
             figures = {"value": each.value, "low": each.low, "high": each.high, "null": each.null, "n": each.n}
             rows.append({**about, "estimate": each.name, **figures})
         if not outcome.estimates:
-            rows.append({**about, "estimate": None})
+            rows.append({**about, **dict.fromkeys(("estimate", "value", "low", "high", "null", "n"))})
     return rows
 
 
