@@ -32,12 +32,12 @@ wanted = model.to_tokens([f"{row['base']}={row['counterfactual_answer']}" for ro
 usual = model.to_tokens([f"{row['base']}={row['base_answer']}" for row in pairs])[:, 14:]
 
 
-def hit_rate(position, layer, head):
+def hit_rate(position, layer, heads):
     """How often the first token that should change becomes the counterfactual one."""
     name = f"blocks.{layer}.attn.hook_z"
 
     def take(z, hook):
-        z[:, position, head] = source[name][:, position, head]
+        z[:, position, heads] = source[name][:, position, heads]
         return z
 
     given = model.run_with_hooks(base, [(name, take)], positions=list(range(13, 21))).argmax(-1)
@@ -48,13 +48,22 @@ def hit_rate(position, layer, head):
 place = {name: at for at, name in enumerate(model.task.layout.place_names)}
 with torch.no_grad():
     rates = {
-        (name, f"L0H{head}"): hit_rate(place[name], 0, head) for name in ("D'3", "D'2", "D'1") for head in range(3)
+        (name, f"L0H{head}"): hit_rate(place[name], 0, [head]) for name in ("D'3", "D'2", "D'1") for head in range(3)
     }
 rates
 
 # %% [markdown]
-# The heads at `D'2` do it, those beside it do not: there the second operand's digit of column 2 is read, so that is
-# the first place where `ST[2]` can be known. But one patch is no finding: how often would it happen anyway?
+# Two heads at `D'2` do it now and then, those beside it never: at `D'2` the second operand's digit of column 2 is
+# read, so that is the first place where `ST[2]` can be known. Neither head suffices alone. What do both do?
+
+# %%
+with torch.no_grad():
+    together = hit_rate(place["D'2"], 0, [0, 2])
+together
+
+# %% [markdown]
+# They share the work. But one patch is no finding: how often would the token change anyway, and how many pairs of
+# heads would one have to try?
 
 # %% [markdown]
 # ## With `map`

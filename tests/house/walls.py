@@ -25,7 +25,7 @@ PEOPLE = ("report", "explorer", "bench", "workflow", "front", "terminal", "cli",
 """What people touch: each may import everything before it."""
 ROOMS = (*INSTRUMENT, *STUDY, *PEOPLE)
 
-MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_PUBLIC_METHODS, MAX_README_LINES = 400, 60, 10, 150
+MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_PUBLIC_METHODS, MAX_README_LINES = 400, 60, 10, 120
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "base", "types", "new", "v2"}
 
 
