@@ -11,7 +11,7 @@ import_module("carrylens.benchmark")  # before the function of that name, which 
 from carrylens.front.insides import align, battery, judge, map  # noqa: A004, E402
 from carrylens.front.known_truth import benchmark, plant  # noqa: E402
 from carrylens.front.models import ask, attention, load, test, train  # noqa: E402
-from carrylens.front.pages import compare, explain, explore  # noqa: E402
+from carrylens.front.pages import compare, explain, explore, publish  # noqa: E402
 from carrylens.front.question_sets import questions, trace  # noqa: E402
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "load",
     "map",
     "plant",
+    "publish",
     "questions",
     "test",
     "trace",

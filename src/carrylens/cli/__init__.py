@@ -27,6 +27,7 @@ from carrylens.cli.importing import add_commands as add_import_commands
 from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
+from carrylens.cli.publishing import add_commands as add_publish_commands
 from carrylens.cli.question_data import add_commands as add_question_commands
 from carrylens.cli.report import add_commands as add_report_commands
 from carrylens.errors import CarryLensError, quote
@@ -58,6 +59,7 @@ add_explore_commands(app)
 add_battery_commands(app)
 add_family_commands(app)
 add_question_commands(app)
+add_publish_commands(app)
 app.add_typer(bench_commands(), name="bench")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from carrylens.front.progress_display import progress_display
 
 if TYPE_CHECKING:
-    from carrylens.front.views import Comparison, Explained
+    from carrylens.front.views import Comparison, Explained, Published
     from carrylens.model.source import ModelSource
     from carrylens.model.transformer import Transformer
     from carrylens.workflow.exploring import Explorer
@@ -57,6 +57,20 @@ def compare(*models: str | Path | Transformer, hypothesis: str | Path | None = N
     own = None if hypothesis is None else Path(hypothesis)
     saved = [read_judged(source_of(model), own) for model in models]
     return Comparison(tuple(comparison_lines(saved)), comparison_page(saved))
+
+
+def publish(
+    model: str | Path | Transformer, target: str, *, dry_run: bool = False, private: bool = False, progress: bool = True
+) -> Published:
+    """Upload the model with its card, analyses, page and explorer to `hf:owner/name`; `dry_run` lists the files."""
+    from carrylens.front.views import Published
+    from carrylens.workflow import publishing
+    from carrylens.workflow.given_models import source_of
+
+    made = publishing.publication_of(source_of(model), target)
+    with progress_display(made.repository, progress) as say:
+        address = None if dry_run else publishing.publish(made, private=private, progress=say)
+    return Published(made.repository, address, {name: len(content) for name, content in made.files.items()})
 
 
 def explore(model: str | Path | Transformer, *, half: bool = False) -> Explorer:

@@ -288,6 +288,26 @@ class Comparison:
 
 
 @dataclass(frozen=True, repr=False)
+class Published(Table):
+    """What went to a repository, or would go; `address` is None if nothing was sent."""
+
+    repository: str
+    address: str | None
+    sizes: Mapping[str, int]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each file."""
+        return [{"file": name, "bytes": size} for name, size in self.sizes.items()]
+
+    def __repr__(self) -> str:
+        how = "not sent" if self.address is None else self.address
+        return f"<{len(self.sizes)} files, {sum(self.sizes.values()) / 1e6:.1f} MB, for {self.repository}: {how}>"
+
+    def _repr_html_(self) -> str:
+        return result_displays.rows_html(repr(self)[1:-1], self.rows())
+
+
+@dataclass(frozen=True, repr=False)
 class Asked(Table, Sequence[Mapping[str, Any]]):
     """What a model answered."""
 

@@ -27,7 +27,7 @@ _MOST_ROWS = 12
 
 
 def outcomes_html(model: str, outcomes: Sequence[Outcome]) -> str:
-    """A small table: experiment, verdict, what it says, with its estimates folded; of one experiment the figure, too."""
+    """A small table: experiment, verdict, what it says, with its estimates folded; of one the figure, too."""
     rows = [[each.card.title, verdict_chip(each.verdict.value), each.says] for each in outcomes]
     parts: list[str] = [
         heading(f"{model}: {len(outcomes)} experiments"),
