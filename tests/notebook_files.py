@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import jupytext
-import nbformat
-from nbclient import NotebookClient
+jupytext: Any = import_module("jupytext")  # has no types
+nbformat: Any = import_module("nbformat")
+NotebookClient: Any = import_module("nbclient").NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 _COLAB = "https://colab.research.google.com/github/OWNER/carrylens/blob/main/notebooks"

@@ -47,8 +47,9 @@ def test_weights_of_all_layers_are_stacked_under_the_names_they_have_there(model
     assert model.W_O.shape == (cfg.n_layers, cfg.n_heads, cfg.d_head, cfg.d_model)
     assert model.b_Q.shape == (cfg.n_layers, cfg.n_heads, cfg.d_head)
     assert model.W_in.shape == (cfg.n_layers, cfg.d_model, cfg.d_mlp)
-    assert torch.equal(model.W_out[1], model.blocks[1].mlp.W_out)
-    assert torch.equal(model.b_O[0], model.blocks[0].attn.b_O)
+    state = model.state_dict()
+    assert torch.equal(model.W_out[1], state["blocks.1.mlp.W_out"])
+    assert torch.equal(model.b_O[0], state["blocks.0.attn.b_O"])
     assert model.W_E is model.embed.W_E
     assert model.W_U.shape == (cfg.d_model, cfg.d_vocab_out)
     assert (cfg.normalization_type, cfg.act_fn) == ("LN", "relu")

@@ -84,9 +84,12 @@ def circuit_lines(circuit: Circuit, layout: Layout) -> list[tuple[str, str, str]
     return [(names[box.position], print_nodes(box.nodes), ", ".join(map(short_name, box.variables))) for box in order]
 
 
-def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit") -> str:
-    """The picture as an SVG element, called `name` on its page; empty where there is nothing to draw."""
-    return _CircuitDrawing(circuit, found).svg(name) if circuit.boxes else ""
+def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit", *, linked: bool = False) -> str:
+    """The picture as an SVG element, called `name` on its page; empty where there is nothing to draw.
+
+    If `linked`, a box leads to the evidence of its last node on the same page.
+    """
+    return _CircuitDrawing(circuit, found, linked).svg(name) if circuit.boxes else ""
 
 
 def marks_carries(found: NodeMap) -> bool:
@@ -121,8 +124,8 @@ def _edges(claims: Mapping[str, object], shown: set[Nodes]) -> list[tuple[Nodes,
 
 
 class _CircuitDrawing:
-    def __init__(self, circuit: Circuit, found: NodeMap) -> None:
-        self.circuit, self.found = circuit, found
+    def __init__(self, circuit: Circuit, found: NodeMap, linked: bool) -> None:
+        self.circuit, self.found, self.linked = circuit, found, linked
         self.places = sorted({box.position for box in circuit.boxes})
         self.width = _LEFT + len(self.places) * (_BOX + _GAP) + 8
         self._stack()
@@ -201,8 +204,9 @@ class _CircuitDrawing:
         for box in self.circuit.boxes:
             x, y, height = self.at[box.nodes]
             middle = x + _BOX / 2
+            link = f'<a href="#{box.nodes[-1]}">' if self.linked else ""
             parts.append(
-                f'<g class="{kind_class(box.kind)}">'
+                f'{link}<g class="{kind_class(box.kind)}">'
                 f'<rect class="box" x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="6"/>'
                 f'<text class="node" x="{middle:g}" y="{y + 13:g}" text-anchor="middle">{box.name}</text>'
             )
@@ -211,7 +215,7 @@ class _CircuitDrawing:
                     f'<text class="role" x="{middle:g}" y="{y + 27 + _LINE * at:g}" text-anchor="middle">'
                     f"{escape(words)}</text>"
                 )
-            parts.append("</g>")
+            parts.append("</g></a>" if self.linked else "</g>")
         return parts
 
 
