@@ -144,7 +144,8 @@ class Exam:
 
     def forget(self) -> None:
         """Drop what was kept."""
-        self._kept.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing could be kept, nothing is there
+            self._kept.unlink(missing_ok=True)
 
     def folder_to_save(self) -> Path:
         """The folder that `save` writes into, or a clear error if it cannot."""
