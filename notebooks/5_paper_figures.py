@@ -17,10 +17,10 @@ cl.trace("33333+66667")
 cl.trace("325-329")
 
 # %% [markdown]
-# ## What the nodes of a mixed model carry
+# ## What the nodes of a subtraction model carry
 
 # %%
-cl.map("mix_d6_l3_h4_w96_t4K_s1", quick=True)
+cl.map("sub_d6_l2_h3_w96_t5K_s1", quick=True)
 
 # %% [markdown]
 # ## Where its heads look

@@ -13,7 +13,7 @@ import carrylens as cl
 from carrylens.arithmetic.battery.battery_folder import saved_outcomes
 from carrylens.arithmetic.zoo.model_facts import history
 from carrylens.arithmetic.zoo.sources import find_source
-from carrylens.front.views import Asked, Examined, MapView, Outcomes, Trained, view_of
+from carrylens.front.views import Asked, BatteryOutcomes, Examined, MapView, Trained, view_of
 from carrylens.report.notebook.html_parts import table
 
 ADDER = "add_d6_l2_h3_w96_t2K_s1"
@@ -59,7 +59,7 @@ def results() -> dict[str, Any]:
         "test": cl.test(model),
         "map": cl.map(model),
         "judgement": cl.judge(model, save=False),
-        "outcomes": Outcomes(ADDER, folder, outcomes),
+        "outcomes": BatteryOutcomes(ADDER, folder, outcomes),
         "trace": cl.trace("555-448"),
         "attention": cl.attention(model, "555555+444448"),
         "planted": cl.plant("add", 2),
@@ -91,7 +91,7 @@ def test_a_name_from_a_file_stays_text(results: dict[str, Any]) -> None:
     found = dataclasses.replace(results["map"], model=EVIL)
     assert mistakes(view_of(MapView, found, beside_truth=EVIL)._repr_html_()) == []
     outcome = dataclasses.replace(results["outcomes"][0], says=EVIL)
-    assert mistakes(Outcomes(EVIL, Path(), (outcome,))._repr_html_()) == []
+    assert mistakes(BatteryOutcomes(EVIL, Path(), (outcome,))._repr_html_()) == []
     figures = {**results["test"].figures, "model": EVIL}
     figures["parts"] = [{**part, "failures": [[EVIL, EVIL, EVIL]]} for part in figures["parts"]]
     assert mistakes(Examined(figures, None)._repr_html_()) == []

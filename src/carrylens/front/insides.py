@@ -15,7 +15,7 @@ from carrylens.front.progress_display import progress_display
 if TYPE_CHECKING:
     from carrylens.claims.hypothesis import Hypothesis
     from carrylens.discovery.node_map import NodeMap
-    from carrylens.front.views import AlignmentView, JudgementView, MapView, Outcomes
+    from carrylens.front.views import AlignmentView, BatteryOutcomes, JudgementView, MapView
     from carrylens.model.source import ModelSource
     from carrylens.model.transformer import Transformer
 
@@ -105,9 +105,9 @@ def battery(
     device: str = "cpu",
     threads: int = 0,
     progress: bool = True,
-) -> Outcomes:
+) -> BatteryOutcomes:
     """The paper's causal experiments on the model, each beside its matched null; or one of them, by its name."""
-    from carrylens.front.views import Outcomes
+    from carrylens.front.views import BatteryOutcomes
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.battery import run_battery
     from carrylens.workflow.given_models import source_of
@@ -116,7 +116,7 @@ def battery(
     with progress_display(source.name, progress) as say:
         analysis = Analysis(source, _path(out), device, threads, say, quick, seed, restart)
         folder, found = run_battery(analysis, experiment)
-    return Outcomes(source.name, folder, tuple(found))
+    return BatteryOutcomes(source.name, folder, tuple(found))
 
 
 def _path(given: str | Path | None) -> Path | None:

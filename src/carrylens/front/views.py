@@ -50,7 +50,7 @@ def view_of(kind: type[View], record: Any, **more: Any) -> View:
     return made
 
 
-class Table:
+class Tabular:
     """What has rows: they become a pandas DataFrame where pandas is installed."""
 
     def rows(self) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ class Table:
         return frame_of(self.rows())
 
 
-class MapView(Table, NodeMap):
+class MapView(Tabular, NodeMap):
     """The map of a model: which nodes are useful, and which variable each carries."""
 
     beside_truth: str = ""
@@ -83,7 +83,7 @@ class MapView(Table, NodeMap):
         return map_display.map_html(self, self.beside_truth)
 
 
-class JudgementView(Table, Judgement):
+class JudgementView(Tabular, Judgement):
     """The verdict about a model, claim by claim."""
 
     def rows(self) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ class JudgementView(Table, Judgement):
         return claim_display.claims_html(self.saved_record())
 
 
-class AlignmentView(Table, MeasuredAlignment):
+class AlignmentView(Tabular, MeasuredAlignment):
     """One site for each variable, and how well all of them hold jointly."""
 
     def rows(self) -> list[dict[str, Any]]:
@@ -159,7 +159,7 @@ class PlantedView(Planted):
 
 
 @dataclass(frozen=True, repr=False)
-class Outcomes(Table, Sequence[Outcome]):
+class BatteryOutcomes(Tabular, Sequence[Outcome]):
     """What the experiments on a model gave; by place or by name: `outcomes["make-carry"]`."""
 
     model: str
@@ -187,7 +187,7 @@ class Outcomes(Table, Sequence[Outcome]):
 
 
 @dataclass(frozen=True, repr=False)
-class Examined(Table):
+class Examined(Tabular):
     """How often a model fails, by population, class and depth; `path` is where that is kept."""
 
     figures: Mapping[str, Any]
@@ -221,7 +221,7 @@ class Examined(Table):
 
 
 @dataclass(frozen=True, repr=False)
-class Trained(Table):
+class Trained(Tabular):
     """A trained model, where it is, and how its losses fell."""
 
     name: str
@@ -288,7 +288,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, repr=False)
-class Published(Table):
+class Published(Tabular):
     """What went to a repository, or would go; `address` is None if nothing was sent."""
 
     repository: str
@@ -308,7 +308,7 @@ class Published(Table):
 
 
 @dataclass(frozen=True, repr=False)
-class Asked(Table, Sequence[Mapping[str, Any]]):
+class Asked(Tabular, Sequence[Mapping[str, Any]]):
     """What a model answered."""
 
     model: str
