@@ -49,13 +49,16 @@ def test_every_file_goes_up_in_one_commit(made: Publication, hub: StandIn) -> No
 def test_what_went_up_is_read_back_by_us_and_has_the_published_form(made: Publication, tmp_path: Path) -> None:
     for name, content in made.files.items():
         (tmp_path / name).write_bytes(content)
+    ours = cl.load(tmp_path)
+    assert ours.answer("555555+444448") == "+1000003"
+    assert len(cl.map(ours).useful) == len(cl.map(ADDER).useful), "its map came along"
     model = load_published(tmp_path)
     assert torch.equal(model.model.W_E, cl.load(ADDER).W_E)
     assert len(model.losses) == 2000, "one for each step"
     assert model.behaviors
     assert model.features
     assert {"config.json", "model.safetensors", "map.json", "test.json", "README.md"} <= set(made.files)
-    assert "hf:someone/adder" in made.files["README.md"].decode()
+    assert "someone/adder" in made.files["README.md"].decode()
     assert set(torch.load(io.BytesIO(made.files["model.pth"]), weights_only=True)) > {"embed.W_E", "unembed.W_U"}
     assert json.loads(made.files["training_loss.json"])["Config"]["n_digits"] == 6
 

@@ -7,6 +7,7 @@ Never  uploads half of them: all files become one commit, or none does. Never as
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +28,7 @@ from carrylens.discovery.alignment.joint_rates import ALIGNMENT
 from carrylens.discovery.node_map import MAP
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
-from carrylens.folders import CONFIG, WEIGHTS
+from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, Manifest
 from carrylens.json_records import to_text
 from carrylens.model.config import ConfigRecord
 from carrylens.model.hub import HUB
@@ -68,6 +69,10 @@ def publication_of(source: ModelSource, target: str) -> Publication:
         place = next(place for place in source.analysis_places(None) if (place / MAP).is_file())
         files |= {name: _bytes(text) for name, text in published_files(read_map(place / MAP, find_task)).items()}
     files[CARD] = _card(source, repository, files).encode()
+    sealed = {
+        name: hashlib.sha256(content).hexdigest() for name, content in files.items() if name not in (PAGE, EXPLORER)
+    }
+    files[MANIFEST] = (to_text(Manifest(dict(sorted(sealed.items()))), indent=2) + "\n").encode()
     return Publication(repository, dict(sorted(files.items())))
 
 
@@ -169,7 +174,10 @@ def _card(source: ModelSource, repository: str, files: Mapping[str, bytes]) -> s
     about = own or f"# {source.name}\n\nA small transformer for {source.task.name}, made with carrylens.\n"
     listed = "\n".join(f"- `{name}`, {len(content):,} bytes" for name, content in sorted(files.items()))
     head = "---\nlicense: apache-2.0\nlibrary_name: carrylens\ntags:\n- arithmetic\n- interpretability\n---\n\n"
-    use = f'```python\nimport carrylens as cl\n\nmodel = cl.load("hf:{repository}")\n```\n'
+    use = (
+        f"```sh\nhf download {repository} --local-dir my_model\n```\n\n"
+        '```python\nimport carrylens as cl\n\nmodel = cl.load("my_model")\n```\n'
+    )
     return f"{head}{about.strip()}\n\n## Use\n\n{use}\n## Files\n\n{listed}\n"
 
 
