@@ -76,7 +76,7 @@ notebooks: .venv/ready
 
 # The documents, the notebooks and the API as a site in build/site; a broken link fails.
 site: .venv/ready
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 # The wheel and the source archive, and the wheel tried in an environment of its own, from another folder.
 package: .venv/ready

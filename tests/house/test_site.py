@@ -15,7 +15,7 @@ PARTS = ("docs", "notebooks", ".ci", "README.md", "mkdocs.yml")
 
 
 def build(root: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--quiet", "--site-dir", str(root / "site")]
+    command = [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--site-dir", str(root / "site")]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     return subprocess.run(command, cwd=root, capture_output=True, text=True, env=environment)
 
