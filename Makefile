@@ -44,9 +44,9 @@ parity2: .venv-parity/ready
 parity4: .venv-parity4/ready
 	$(call whole,PYTHONPATH=src .venv-parity4/bin/python -m pytest -q tests/parity4)
 
-# Hundreds of damaged files of every kind, given to every command that reads them; the tests run a few.
+# Kills, malformed inputs and damaged files by the thousand, in at most an hour; the tests have a few of each.
 torture: .venv/ready
-	PYTHONPATH=tests $(BIN)/python -m torture.corruption --random 300 --crafted 100
+	PYTHONPATH=tests $(BIN)/python -m torture.campaign --minutes 55
 
 format: .venv/ready
 	$(BIN)/ruff format .

@@ -21,7 +21,7 @@ def test_a_file_gives_back_the_alignment_that_was_written() -> None:
 def test_a_node_holds_its_variables_in_one_site_only() -> None:
     with pytest.raises(CarryLensError, match="P1L0H0"):
         Alignment("parity", (SITE, AlignedSite.of("R[2]", "P1L0H0")))
-    with pytest.raises(CarryLensError, match="0 variables"):
+    with pytest.raises(CarryLensError, match=r"\b0\b"):
         Alignment("parity", (AlignedSite.of("", "P1L0H0"),))
 
 

@@ -318,7 +318,7 @@ def test_frequencies_add_up_to_all_questions() -> None:
     result = run("frequencies", "--digits", "5", "--questions", "1000", "--json")
     records = [json.loads(line) for line in result.stdout.splitlines()]
     assert {(r["operation"], r["stream"]) for r in records} == {
-        (o, s) for o in ("add", "sub") for s in ("natural", "paper", "enriched")
+        (o, s) for o in ("add", "sub") for s in ("natural", "paper", "enriched", "structured")
     }
     assert all(sum(record["counts"].values()) == 1000 for record in records)
 

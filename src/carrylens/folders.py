@@ -4,12 +4,16 @@ Takes  a folder and the bytes of the files to put in it.
 Gives  files that replace the old ones only once all of them are safely on disk, sealed by a list of their hashes.
 Never  leaves half a file, never trusts a file whose hash is another than the one that was sealed, imports no torch.
 
-1. Every file is written beside its place under a name of its own, and flushed to the disk.
-2. Only then does each take its place, `manifest.json` last. Until it is there, the folder is unfinished.
+How files are sealed, by one process at a time:
+1. Every file is written beside its place, as a draft whose name has its hash, and flushed to the disk.
+2. The new list of hashes, `manifest.json`, takes the place of the old one, and the folder is flushed. This one rename
+   is the step from the old state to the new: before it the drafts are nothing, after it they are the files.
+3. Each draft takes the name of its file. Who reads or writes the folder after a kill does what is left of this.
 """
 
+import errno
 import hashlib
-import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,62 +22,68 @@ from msgspec import Struct
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from carrylens.errors import CarryLensError
-from carrylens.files import read_whole, write_flushed
+from carrylens.errors import CarryLensError, quote
+from carrylens.files import (
+    draft_of,
+    drafts_in,
+    flush_folder,
+    is_abandoned,
+    make_folder,
+    read_whole,
+    write_flushed,
+)
 from carrylens.json_records import Schema, to_text
+from carrylens.locks import locked
 
 MANIFEST = "manifest.json"
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
+_LOCK = ".seal.lock"
+_LONGEST_WAIT = 600.0  # seconds: a seal takes far less, even of large files on a slow disk
+_TRIES = 5
+_NEW_LIST = "new"
+_SHA256 = re.compile("[0-9a-f]{64}")
+_SEALED_MARK = re.compile(r"s[0-9a-f]{16}")
 
 
-def write_sealed(
-    folder: Path, contents: Mapping[str, bytes], also: Sequence[str] = (), sealed: Mapping[str, str] | None = None
-) -> None:
-    """Put `contents` into the folder and seal them; `also` names files already there to be sealed with them.
+def write_sealed(folder: Path, contents: Mapping[str, bytes], also: Sequence[str] = ()) -> None:
+    """Put `contents` into the folder and seal them; `also` names files already there to be sealed with them."""
+    make_folder(folder)
+    with locked(folder / _LOCK, _LONGEST_WAIT):
+        _settle(folder)
+        _seal(folder, contents, {name: _sha256(_read(folder / name)) for name in also})
 
-    `sealed` are hashes that go into the manifest as they are.
+
+def add_sealed(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Put `contents` into the folder and list them beside all that is sealed there, which is left as it is."""
+    make_folder(folder)
+    with locked(folder / _LOCK, _LONGEST_WAIT):
+        _settle(folder)
+        _seal(folder, contents, _hashes(folder) if (folder / MANIFEST).exists() else {})
+
+
+def settle(folder: Path) -> None:
+    """Let every sealed file have its own name, and drop what killed work left behind.
+
+    Where that cannot be done, because the folder cannot be written or is being written, nothing is: readers find a
+    sealed file under its draft's name, too.
     """
-    hashes = dict(sealed or {}) | {name: _sha256(_read(folder / name)) for name in also}
-    hashes |= {name: _sha256(content) for name, content in contents.items()}
-    manifest = to_text(Manifest(dict(sorted(hashes.items()))), indent=2) + "\n"
-    drafts = {name: folder / f".{name}.{os.getpid()}.part" for name in (*contents, MANIFEST)}
-    outcome = "What was there before is unchanged."
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in {**contents, MANIFEST: manifest.encode()}.items():
-            write_flushed(drafts[name], content)
-        outcome = "It is unfinished."
-        for name, draft in drafts.items():
-            draft.replace(folder / name)
-        _flush_folder(folder)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CarryLensError(
-            f"{folder} could not be saved ({reason}). {outcome} Make room, or give another folder."
-        ) from error
-    finally:
-        for draft in drafts.values():
-            with suppress(OSError):
-                draft.unlink()
+    if next(drafts_in(folder), None) is None:
+        return
+    with suppress(CarryLensError, OSError), locked(folder / _LOCK, 0):
+        _settle(folder)
 
 
 def read_sealed(folder: Path, name: str) -> bytes:
     """The bytes of a file, after making sure that they are the ones that were sealed."""
-    sealed = _hashes(folder)
-    if name not in sealed:
+    if name not in _hashes(folder):
         raise CarryLensError(f"{folder / MANIFEST} does not list {name}. Save the model again.")
-    content = _read(folder / name)
-    if _sha256(content) != sealed[name]:
-        raise CarryLensError(
-            f"{folder / name} is not the file that was saved: its hash differs from {MANIFEST}. "
-            "Restore it, or save the model again."
-        )
-    return content
+    return read_checked(folder / name)[0]
 
 
 def is_sealed(folder: Path, name: str) -> bool:
     """Whether the folder has a file of that name which its manifest lists."""
+    settle(folder)
     return (folder / name).exists() and (folder / MANIFEST).exists() and name in _hashes(folder)
 
 
@@ -85,34 +95,92 @@ def check_sealed(folder: Path) -> tuple[str, ...]:
     return names
 
 
-def add_sealed(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Put `contents` into the folder and list them beside all that is sealed there, which is left as it is."""
-    write_sealed(folder, contents, sealed=_hashes(folder) if (folder / MANIFEST).exists() else {})
+def read_checked(path: Path, advice: str = "Restore it.", *, must_be_listed: bool = False) -> tuple[bytes, bool]:
+    """The bytes of a file, and whether the manifest of its folder lists them.
 
-
-def check_if_sealed(path: Path, content: bytes, *, must_be_listed: bool = False) -> bool:
-    """Whether the folder's manifest has this very file; another hash, or none where it must be listed, is an error.
-
-    A folder may have no manifest: then nothing in it was sealed.
+    Other bytes than the listed ones are an error, and so is a file that is not listed where it must be. A folder may
+    have no manifest: then nothing in it was sealed.
     """
-    if not (path.parent / MANIFEST).is_file():
-        return False
-    sealed = _hashes(path.parent)
-    if must_be_listed and path.name not in sealed:
+    manifest = path.parent / MANIFEST
+    if not manifest.is_file():
+        return read_whole(path, advice), False
+    for _ in range(_TRIES):  # a file may be sealed anew between two looks
+        sealed = _hashes(path.parent)
+        if path.name not in sealed:
+            break
+        if (content := _with_hash(path, sealed[path.name], advice)) is not None:
+            return content, True
+        if sealed == _hashes(path.parent):
+            raise CarryLensError(
+                f"{path} is not the file that was saved: its hash differs from {MANIFEST}. "
+                "Restore it, or make it again."
+            )
+    content = read_whole(path, advice)
+    if must_be_listed:
+        raise CarryLensError(f"{manifest} does not list {path.name}, so it was put there by hand. Make it again.")
+    return content, False
+
+
+def _with_hash(path: Path, value: str, advice: str) -> bytes | None:
+    # The bytes with that hash, from the file or from its draft, which may take the file's name meanwhile.
+    for place in (path, draft_of(path, _mark(value)), path):
+        with suppress(CarryLensError):
+            if _sha256(content := read_whole(place)) == value:
+                return content
+    read_whole(path, advice)  # an error that says why, if it cannot be read
+    return None
+
+
+def _seal(folder: Path, contents: Mapping[str, bytes], others: Mapping[str, str]) -> None:
+    hashes = {**others, **{name: _sha256(content) for name, content in contents.items()}}
+    manifest = to_text(Manifest(dict(sorted(hashes.items()))), indent=2) + "\n"
+    drafts = {name: draft_of(folder / name, _mark(hashes[name])) for name in contents}
+    listed = draft_of(folder / MANIFEST, _NEW_LIST)
+    is_sealed = False
+    try:
+        for name, content in contents.items():
+            if (folder / name).is_dir():
+                raise IsADirectoryError(errno.EISDIR, f"{name} there is a folder")
+            write_flushed(drafts[name], content)
+        write_flushed(listed, manifest.encode())
+        flush_folder(folder)
+        listed.replace(folder / MANIFEST)
+        is_sealed = True
+        flush_folder(folder)
+        for name, draft in drafts.items():
+            draft.replace(folder / name)
+        flush_folder(folder)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        outcome = "It is saved, under the names of drafts." if is_sealed else "What was there before is unchanged."
         raise CarryLensError(
-            f"{path.parent / MANIFEST} does not list {path.name}, so it was put there by hand. Make it again."
-        )
-    if path.name in sealed and _sha256(content) != sealed[path.name]:
-        raise CarryLensError(
-            f"{path} is not the file that was saved: its hash differs from {MANIFEST}. Restore it, or make it again."
-        )
-    return path.name in sealed
+            f"{folder} could not be saved ({reason}). {outcome} Make room, or give another folder."
+        ) from error
+    finally:
+        for draft in () if is_sealed else (*drafts.values(), listed):
+            with suppress(OSError):
+                draft.unlink()
+
+
+def _settle(folder: Path) -> None:
+    # With the lock. Drafts that the manifest lists take their names, the others go.
+    drafts = list(drafts_in(folder))
+    if not drafts:
+        return
+    sealed = _hashes(folder) if (folder / MANIFEST).is_file() else {}
+    pending = {draft_of(folder / name, _mark(value)): (folder / name, value) for name, value in sealed.items()}
+    for draft in drafts:
+        path, value = pending.get(draft, (None, ""))
+        if path is not None and not draft.is_symlink() and _sha256(_read(draft)) == value:
+            draft.replace(path)
+        elif _is_of_seal(draft) or is_abandoned(draft):
+            draft.unlink(missing_ok=True)
+    flush_folder(folder)
 
 
 def hash_of_weights(path: Path) -> str:
     """The hash of the weights in a file: that of the model they make, as maps and tests have it."""
-    content = _read(path)
-    check_if_sealed(path, content)
+    content, _ = read_checked(path)
     try:
         state = load(content)
     except (SafetensorError, KeyError, TypeError) as error:
@@ -128,6 +196,13 @@ class Manifest(Struct, frozen=True):
 
     sha256: dict[str, str]
 
+    def __post_init__(self) -> None:
+        for name, value in self.sha256.items():
+            if Path(name).name != name or name == "..":
+                raise CarryLensError(f"it lists {quote(name)}, which is not in its folder")
+            if _SHA256.fullmatch(value) is None:
+                raise CarryLensError(f"{quote(value)} is no hash of {quote(name)}")
+
 
 _MANIFEST_SCHEMA = Schema(Manifest, "list of hashes", "Restore it, or save the model again.")
 
@@ -140,26 +215,20 @@ def _hashes(folder: Path) -> dict[str, str]:
         raise CarryLensError(
             f"{folder} has no {MANIFEST}, so it is unfinished. Let its training end, or save it again."
         )
-    named = _MANIFEST_SCHEMA.decode(_read(path), str(path)).sha256
-    for name in named:
-        if Path(name).name != name:
-            raise CarryLensError(f"{path} lists {name!r}, which is not in its folder. Save the model again.")
-    return named
+    return _MANIFEST_SCHEMA.decode(_read(path), str(path)).sha256
 
 
 def _read(path: Path) -> bytes:
     return read_whole(path)
 
 
-def _flush_folder(folder: Path) -> None:
-    # The new names are on disk only when the folder is; where folders cannot be opened (Windows), there is no need.
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _mark(value: str) -> str:
+    return f"s{value[:16]}"
+
+
+def _is_of_seal(draft: Path) -> bool:
+    mark = draft.suffixes[-2].removeprefix(".")
+    return mark == _NEW_LIST or _SEALED_MARK.fullmatch(mark) is not None
 
 
 def _sha256(content: bytes) -> str:

@@ -26,6 +26,7 @@ DEEPEST = 40
 """How many lists and objects may lie within each other."""
 _BOUND = 1 << 63
 _NESTED = (dict, list)
+_LONGEST_SAID = 400
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 """A number of things: up to where a float, too, tells one from the next."""
@@ -156,4 +157,5 @@ def _reason(error: Exception) -> str:
         return "the JSON ends too early"
     if said.startswith(("Expected", "Object")):  # msgspec's own words
         said = said[0].lower() + said[1:]
+    said, path = (text if len(text) <= _LONGEST_SAID else text[:_LONGEST_SAID] + "…" for text in (said, path))
     return f"{said} at {path}" if path else said

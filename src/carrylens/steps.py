@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from carrylens.errors import CarryLensError
 from carrylens.files import read_whole, write_whole
-from carrylens.folders import MANIFEST, add_sealed, check_if_sealed
+from carrylens.folders import MANIFEST, add_sealed, read_checked, settle
 from carrylens.json_records import Schema, to_text
 
 STEPS = "steps.json"
@@ -50,11 +50,12 @@ def read_made(folder: Path, name: str, remedy: str) -> bytes | None:
     It must be as it was made: by the folder's manifest, or by the record of the step that made it. `remedy` is the
     command that makes it again. A folder without a manifest has no seal to hold anything to.
     """
+    settle(folder)
     path = folder / name
     if not path.exists():
         return None
-    content = read_whole(path, f"Write {remedy} to make it again.")
-    if check_if_sealed(path, content) or not (folder / MANIFEST).exists():
+    content, is_listed = read_checked(path, f"Write {remedy} to make it again.")
+    if is_listed or not (folder / MANIFEST).exists():
         return content
     if any(step.made.get(name) == hashlib.sha256(content).hexdigest() for step in _noted(folder).values()):
         return content

@@ -8,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrylens.arithmetic import Operation
-from carrylens.arithmetic.exam_counts import count_options, parse_counts, population_counts, single_operations
+from carrylens.arithmetic.exam_counts import (
+    MOST_STRUCTURED,
+    count_options,
+    parse_counts,
+    population_counts,
+    single_operations,
+)
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.populations import PopulationKind
+from carrylens.arithmetic.structures import Structure
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
 
@@ -29,9 +36,29 @@ def test_the_parts_of_an_exam_have_these_counts_and_none_for_zero() -> None:
     assert [(part.name, part.label, part.count) for part in parts] == [
         ("natural", "add", 11),
         ("enriched", "add", 5),
+        ("structured", "add", 5),
         ("natural", "sub", 5),
         ("enriched", "sub", 5),
+        ("structured", "sub", 5),
     ]
+
+
+def test_without_structured_questions_no_structure_is_drawn_of_that_operation() -> None:
+    parts = exam_parts(arithmetic_task(MIX, 3), 5, 2, of=parse_counts(["structured:sub=0"]))
+    structures = {each.value for each in Structure}
+    assert {part.label for part in parts if part.name in structures} == {"add"}
+    assert {part.name for part in parts} >= structures | {"structured"}
+
+
+def test_of_structured_questions_fewer_are_usual() -> None:
+    counts = population_counts(ADD, 10**6, {})
+    assert {kind: counts[kind, ADD] for kind in PopulationKind} == {
+        kind: MOST_STRUCTURED if kind is PopulationKind.STRUCTURED else 10**6 for kind in PopulationKind
+    }
+    more = population_counts(ADD, 10**6, parse_counts(["structured=3000000"]))
+    assert more[PopulationKind.STRUCTURED, ADD] == 3_000_000
+    assert count_options(ADD, more) == "--questions 1000000 --of structured=3000000"
+    assert count_options(ADD, counts) == "--questions 1000000"
 
 
 @pytest.mark.parametrize(
@@ -62,18 +89,18 @@ def test_a_count_for_what_the_model_cannot_do_is_refused() -> None:
         ((4, 4), (1, 1), (4, 4), "--questions 1 --of natural=4 --of enriched=4"),
         ((4, 4), (1, 1), (9, 4), "--questions 1 --of natural=4 --of enriched:add=9 --of enriched:sub=4"),
         ((1, 1), (1, 1), (9, 1), "--questions 1 --of enriched:add=9"),
-        ((1, 1), (1, 0), (1, 1), "--questions 1 --of paper:sub=0"),
+        ((1, 1), (1, 0), (1, 1), "--questions 1 --of paper:sub=0 --of structured:sub=0"),
     ],
 )
 def test_the_options_are_short(
     natural: tuple[int, int], paper: tuple[int, int], enriched: tuple[int, int], options: str
 ) -> None:
-    of_kinds = zip(PopulationKind, (natural, paper, enriched), strict=True)
+    of_kinds = zip(PopulationKind, (natural, paper, enriched, paper), strict=True)
     asked = {(kind, each): n for kind, counts in of_kinds for each, n in zip((ADD, SUB), counts, strict=True)}
     assert count_options(MIX, asked) == options
 
 
-@given(st.sampled_from(list(Operation)), st.lists(st.integers(0, 3), min_size=6, max_size=6))
+@given(st.sampled_from(list(Operation)), st.lists(st.integers(0, 3), min_size=8, max_size=8))
 def test_the_options_ask_exactly_what_was_asked(operation: Operation, counts: list[int]) -> None:
     keys = [(kind, each) for each in single_operations(operation) for kind in PopulationKind]
     asked = dict(zip(keys, counts, strict=False))

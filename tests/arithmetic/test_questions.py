@@ -152,7 +152,7 @@ def test_an_enormous_line_is_quoted_short(text: str) -> None:
 )
 def test_a_long_line_of_spaces_is_refused_at_once(text: str) -> None:
     started = time.perf_counter()
-    with pytest.raises(CarryLensError, match="is no question"):
+    with pytest.raises(CarryLensError):
         split_question(text)
     assert time.perf_counter() - started < 0.3
 

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,5 +74,5 @@ def test_a_negative_answer_takes_its_digits_from_the_second_chain() -> None:
 
 @pytest.mark.parametrize("text", ["", "abc", "45", "5+-3"])
 def test_what_is_no_question_has_no_trace(text: str) -> None:
-    with pytest.raises(CarryLensError, match="is no question"):
+    with pytest.raises(CarryLensError, match=re.escape(repr(text))):
         trace(text)

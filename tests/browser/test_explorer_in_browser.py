@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import xml.etree.ElementTree as ET
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,9 @@ from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.explorer.challenge import LEVELS, challenge, truth_record
-from carrylens.explorer.page import explorer_page
+from carrylens.explorer.packed import packed_floats
+from carrylens.explorer.page import explorer_page, page_of_data
+from carrylens.explorer.page_data import page_data
 from carrylens.explorer.question_record import chosen_samplers, reference_of
 from carrylens.interventions import Engine
 from carrylens.workflow.exploring import Explorer, explore_source
@@ -157,6 +160,15 @@ def test_an_interchange_stands_beside_what_the_algorithm_predicts(page: Page, ad
     assert re.findall(r"[+-]\d{7}", sentence(page))[1] == outcome.texts()[0, 0]
 
 
+def test_a_node_that_reaches_one_output_is_predicted_to_move_that_one_alone(page: Page, address: str) -> None:
+    page.goto(f"{address}#q=555555%2B444448&s=555550%2B444443&e=P16L1H1.i&c=ST[0]")
+    page.reload()
+    page.wait_for_selector(READY)
+    said = re.findall(r"[+-]\d{7}", sentence(page))
+    assert said == ["+1090003", "+1090003"], "A4 is read there, and no other output"
+    assert "do(ST[0] := 0) for A4" in sentence(page)
+
+
 def test_edits_stack_up_and_are_undone(page: Page) -> None:
     for name, fill in (("P12L0MLP", "zero"), ("P14L0H0", "mean"), ("P15L1MLP", "resample")):
         page.locator(f"[data-node={name}]").click()
@@ -283,6 +295,25 @@ def test_the_tour_has_six_steps_and_can_be_left(page: Page) -> None:
     assert not page.locator("#tour").is_visible()
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_tour_hides_nothing_that_it_is_about(browser: Browser, address: str, size: ViewportSize) -> None:
+    page = browser.new_page(viewport=size)
+    page.goto(address)
+    page.wait_for_selector(READY)
+    press(page, "Guided tour")
+    steps = page.evaluate("JSON.parse(data.textContent).tour.map(({ show }) => show)")
+    for at, show in enumerate(steps):
+        card, about = page.locator("#tour").bounding_box(), page.locator(show).first.bounding_box()
+        assert card is not None
+        assert about is not None
+        assert about["y"] >= 0, show
+        assert about["y"] + min(about["height"], 90) <= size["height"], show
+        beside = about["x"] >= card["x"] + card["width"] or about["x"] + about["width"] <= card["x"]
+        assert beside or about["y"] + min(about["height"], 90) <= card["y"], show
+        press(page, "Next" if at + 1 < len(steps) else "Done", "#tour")
+    page.close()
+
+
 def test_a_phone_is_used_by_touch(browser: Browser, address: str) -> None:
     context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     page = context.new_page()
@@ -295,10 +326,23 @@ def test_a_phone_is_used_by_touch(browser: Browser, address: str) -> None:
     context.close()
 
 
-def test_a_page_whose_weights_were_changed_stops_in_red(browser: Browser, tmp_path: Path) -> None:
-    text = explorer_page(SHAPES["brackets"]())
-    start = text.index('"weights":{"kind":"f4","text":"') + 31
-    spoiled = text[:start] + "AAAA" * 40 + text[start + 160 :]
+def with_a_weight_changed(data: dict[str, Any]) -> dict[str, Any]:
+    weights = data["model"]["weights"]
+    numbers = np.frombuffer(b64decode(weights["text"]), dtype="<f4").copy()
+    numbers[-1] += 0.1  # a bias of the unembedding, which every logit reads
+    return {**data, "model": {**data["model"], "weights": {**weights, "text": packed_floats(numbers)}}}
+
+
+@pytest.mark.parametrize("is_summed", [False, True], ids=["one letter of the file", "one weight, summed up anew"])
+def test_a_page_in_which_one_weight_was_changed_stops_in_red(
+    browser: Browser, tmp_path: Path, *, is_summed: bool
+) -> None:
+    explored = SHAPES["brackets"]()
+    text = explorer_page(explored)
+    at = text.index('"weights":{"kind":"f4","text":"') + 500
+    spoiled = text[:at] + ("A" if text[at] != "A" else "B") + text[at + 1 :]
+    if is_summed:
+        spoiled = page_of_data({**with_a_weight_changed(page_data(explored)), "shape": ""}, ())
     page = browser.new_page()
     page.goto(written(tmp_path, spoiled))
     page.wait_for_selector("body[data-ready=no]")
@@ -310,7 +354,7 @@ def test_a_page_whose_weights_were_changed_stops_in_red(browser: Browser, tmp_pa
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_hostile_texts_run_nothing(browser: Browser, tmp_path: Path, payload: str) -> None:
     explored = SHAPES["brackets"]()
-    claims = {"hypothesis": payload, "verdict": payload, "required": {}}
+    claims = {"hypothesis": payload, "verdict": payload, "required": {payload: 1}, payload: {"hits": 1, "n": 2}}
     text = explorer_page(replace(explored, name=payload, claims=claims, sha256=payload))
     page = browser.new_page()
     asked: list[str] = []
@@ -323,6 +367,7 @@ def test_hostile_texts_run_nothing(browser: Browser, tmp_path: Path, payload: st
     press(page, "Cite")
     assert page.evaluate("window.hacked") is None
     assert page.locator("#name").text_content() == payload
+    assert payload in str(page.locator("#verdict").text_content())
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     page.close()
 

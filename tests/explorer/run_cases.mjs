@@ -4,7 +4,7 @@ import vm from "node:vm";
 
 const [engine, data, cases] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
 vm.runInThisContext(engine);
-const { Subject, EXPERIMENTS, checkGolden, finished, interval, parseNode, blake2b64 } = globalThis.carrylens;
+const { Subject, EXPERIMENTS, checkGolden, finished, interval, parseNode, blake2b64, checksum } = globalThis.carrylens;
 const page = JSON.parse(data), subject = new Subject(page), { model, task, causal } = subject;
 const editsOf = (edits) => edits.map(([name, fill, seed]) => ({ node: parseNode(name), fill, seed }));
 
@@ -31,6 +31,10 @@ const RUN = {
   lens: ({ inputs, layer }) => model.lens(subject.ask(inputs, [], null, { shown: true, reading: "right" }).pass, layer),
   interval: ({ hits, n }) => interval(hits, n),
   blake: ({ words }) => String(blake2b64(words.map(BigInt))),
+  right: ({ inputs }) => subject.right(inputs),
+  stated: ({ inputs }) => subject.stated(inputs),
+  checksum: ({ text }) => checksum(text),
+  carries: ({ given }) => finished(EXPERIMENTS.carries(subject, { ...given, nodes: given.nodes.map(parseNode) })),
   golden: () => checkGolden(subject, page.golden),
   experiment: ({ name, given }) => finished(EXPERIMENTS[name](subject, { ...given, ...(given.edits && { edits: editsOf(given.edits) }) })),
   invented: ({ seed, count }) => {

@@ -158,12 +158,12 @@ def test_a_rule_too_large_for_a_page_is_refused() -> None:
     wide, out = Family("W", tuple(range(16)), "wide"), Family("O", (0, 1), "out")
     inputs = tuple(wide[k] for k in range(5))
     rule = Mechanism(out.variable, inputs, lambda *values: values[0] > 3)
-    with pytest.raises(CarryLensError, match="smaller steps"):
+    with pytest.raises(CarryLensError, match=f"{16**5:,}"):
         causal_record(CausalModel("wide", (wide, out), inputs, (out.variable,), (rule,)))
 
 
 def test_a_rule_that_leaves_its_family_is_refused() -> None:
     small, out = Family("X", (0, 1), "in"), Family("O", (0, 1), "out")
     rule = Mechanism(out.variable, (small[0],), lambda value: value + 1)
-    with pytest.raises(CarryLensError, match="does not have"):
+    with pytest.raises(CarryLensError, match="'leaves'"):
         causal_record(CausalModel("leaves", (small, out), (small[0],), (out.variable,), (rule,)))

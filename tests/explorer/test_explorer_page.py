@@ -12,23 +12,35 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from typer.testing import CliRunner
 
 import carrylens as cl
 from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.planted.dials import describe
+from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.task import arithmetic_task
+from carrylens.arithmetic.task import arithmetic_task, find_task
 from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.claims.judgement import CLAIMS
 from carrylens.cli import app
+from carrylens.discovery.node_map import MAP
+from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
 from carrylens.explorer.challenge import LEVELS, challenge, truth_record, veiled
+from carrylens.explorer.packed import checksum, packed_values
 from carrylens.explorer.page import embedded, explorer_page
 from carrylens.explorer.page_data import Explored, page_data
+from carrylens.explorer.question_record import POOL, SEED, reference_of
+from carrylens.explorer.verdict_record import verdict_record
+from carrylens.interventions import Engine, ablate
 from carrylens.model.folder import save_model
+from carrylens.model.source import ModelSource
 from carrylens.model.transformer import Transformer
 from carrylens.workflow.exploring import explore_source
+from carrylens.workflow.judging import judge_usual
 from explorer.node_engine import run_cases
 from explorer.subjects import SHAPES, shipped
 
@@ -42,6 +54,25 @@ PAYLOADS = (
     "<!-- <script>",
     "\u2028window.hacked = 1//",
 )
+
+NINE_CARRIES = """
+from carrylens.arithmetic.algorithm_model import state_algorithm
+from carrylens.arithmetic.subtasks import base_add, same, sum_digit, zero
+from carrylens.arithmetic.variables import D_PRIME, SA, SC, SGN, A, D
+from carrylens.claims.hypothesis import Hypothesis
+from carrylens.tasks.causal import Mechanism
+
+
+def hypothesis(task):
+    mechanisms = [Mechanism(SGN, (), zero)]
+    for k in range(task.digits):
+        mechanisms.append(Mechanism(SA[k], (D[k], D_PRIME[k]), base_add))
+        mechanisms.append(Mechanism(SC[k], (D[k], D_PRIME[k]), lambda d, e: d + e >= 9))
+        mechanisms.append(Mechanism(A[k], (SA[k], *SC.below(k)), sum_digit))
+    mechanisms.append(Mechanism(A[task.digits], (SC[task.digits - 1],), same))
+    model = state_algorithm("nine carries", task.operation, task.digits, mechanisms)
+    return Hypothesis("nine carries", model, required=("SA", "SC", "A"))
+"""
 
 
 @cache
@@ -123,13 +154,13 @@ def test_no_script_makes_html_or_code_of_text() -> None:
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_hostile_texts_stay_data(payload: str) -> None:
     explored = SHAPES["brackets"]()
-    claims = {"hypothesis": payload, "skeleton": payload, "verdict": payload, "required": {payload: 1}}
+    claims = {"hypothesis": payload, "verdict": payload, "required": {payload: 1}, payload: {"hits": 1, "n": 2}}
     page = explorer_page(replace(explored, name=payload, claims=claims, sha256=payload, map=None))
     parts = _Parts(page)
     assert len(parts.scripts) == 3
     assert parts.suspicious == []
     assert data_of(page)["name"] == payload
-    assert data_of(page)["claims"]["hypothesis"] == payload
+    assert data_of(page)["verdict"]["hypothesis"] == payload
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -139,11 +170,9 @@ def test_no_letter_that_html_knows_is_in_the_data(payload: str) -> None:
     assert json.loads(text) == {payload: [payload]}
 
 
-def test_a_hostile_folder_with_hostile_claims_stays_data(tmp_path: Path) -> None:
+def test_a_folder_with_a_hostile_name_stays_data(tmp_path: Path) -> None:
     folder = tmp_path / "<img src=x onerror='window.hacked = 1'>"
     save_model(SHAPES["units first"]().model, folder)
-    claims = {"model": folder.name, "hypothesis": PAYLOADS[0], "skeleton": PAYLOADS[2]}
-    (folder / "claims.json").write_text(json.dumps(claims))
     out = tmp_path / "page.html"
     result = CliRunner().invoke(app, ["explore", str(folder), "--out", str(out)])
     assert result.exit_code == 0, result.output
@@ -151,6 +180,79 @@ def test_a_hostile_folder_with_hostile_claims_stays_data(tmp_path: Path) -> None
     assert len(parts.scripts) == 3
     assert parts.suspicious == []
     assert data_of(out.read_text())["name"] == folder.name
+
+
+def judged_folder(tmp_path: Path, **changes: object) -> tuple[ModelSource, Path]:
+    """A folder with the shipped map and what was judged on it, in which some words are others."""
+    source = find_source(ADD)
+    assert source.folder is not None
+    found = read_map(source.folder / MAP, find_task)
+    claims = {**json.loads(judge_usual(found).to_json()), **changes}
+    for name, content in ((MAP, (source.folder / MAP).read_bytes()), (CLAIMS, json.dumps(claims).encode())):
+        (tmp_path / name).write_bytes(content)
+    return source, tmp_path
+
+
+@pytest.mark.parametrize("payload", PAYLOADS[:2])
+def test_what_was_judged_on_the_map_is_on_the_page(tmp_path: Path, payload: str) -> None:
+    source, folder = judged_folder(tmp_path, hypothesis=payload)
+    page = explore_source(source, [folder]).page
+    verdict = data_of(page)["verdict"]
+    assert verdict["hypothesis"] == payload
+    assert verdict["verdict"]
+    assert sum(count for _, count in verdict["required"]) > 50
+    assert verdict["rivals"]
+    assert len(_Parts(page).scripts) == 3
+
+
+def test_what_was_judged_on_another_map_is_not_on_the_page(tmp_path: Path) -> None:
+    source, folder = judged_folder(tmp_path, map_sha256="0" * 64)
+    assert data_of(explore_source(source, [folder]).page)["verdict"] is None
+
+
+def test_a_damaged_file_of_claims_is_named(tmp_path: Path) -> None:
+    source, folder = judged_folder(tmp_path, required=3)
+    with pytest.raises(CarryLensError, match=CLAIMS):
+        explore_source(source, [folder])
+
+
+def test_a_verdict_shows_every_rate_that_its_file_states() -> None:
+    rate = {"hits": 9, "n": 10, "interval": [0.5, 1]}
+    claims = {"verdict": {"verdict": "runs"}, "joint": {"interchange": rate, "more": {"worst_output": rate}}}
+    found = verdict_record(claims)
+    assert found is not None
+    assert found["verdict"] == "runs"
+    assert [name for name, _, _ in found["rates"]] == ["joint interchange", "joint more worst output"]
+    assert verdict_record({}) is None
+
+
+def test_an_algorithm_of_ones_own_runs_beside_the_model(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(NINE_CARRIES)
+    data = data_of(explore_source(find_source(ADD), [tmp_path], hypothesis=path).page)
+    assert data["map"] is None, "a map of other variables that have the same names"
+    assert data["truth"]
+    names = [family["name"] for family in data["causal"]["families"]]
+    assert "SC" in names
+    assert "ST" not in names
+    # 5+4 carries by this algorithm, and the right answer stays that of the task
+    inputs = [0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 4]
+    right, stated = run_cases(data, [{"do": "right", "inputs": inputs}, {"do": "stated", "inputs": inputs}])
+    assert right == [10, 0, 0, 0, 0, 0, 0, 9]
+    assert stated == [10, 0, 0, 0, 0, 0, 1, 9]
+
+
+def test_any_changed_letter_of_the_data_changes_the_checksum() -> None:
+    page, random = page_of(ADD), np.random.default_rng(1)
+    said, text = (
+        int(re.findall(r'data-sum="(\d+)"', page)[0]),
+        page.partition('id="data">')[2].partition("</script>")[0],
+    )
+    assert checksum(text) == said
+    for at in random.integers(len(text), size=20).tolist():
+        other = "A" if text[at] != "A" else "B"
+        assert checksum(text[:at] + other + text[at + 1 :]) != said
+    assert run_cases(data_of(page), [{"do": "checksum", "text": text[:5000]}]) == [checksum(text[:5000])]
 
 
 def test_a_page_that_cannot_be_written_is_an_error_in_a_line(tmp_path: Path) -> None:
@@ -203,6 +305,22 @@ def test_a_model_too_large_for_a_page_is_refused_with_the_reason() -> None:
         page_data(Explored(model, task, "published"))
 
 
+def test_every_carrier_of_a_challenge_answers_as_the_algorithm_predicts() -> None:
+    """A node of the last layer serves one output: what its interchange cannot reach is not predicted to change."""
+    explored = challenge(1)
+    truth = truth_record(plant(describe(LEVELS[1].operation, LEVELS[1].digits, LEVELS[1].dials)).truth)
+    data = page_data(explored)
+    given = [
+        {"nodes": copy, "variable": [str(each) for each in explored.task.causal.variables].index(group["variable"])}
+        for group in truth["groups"]
+        for copy in group["copies"]
+    ]
+    found = run_cases(data, [{"do": "carries", "given": {**each, "count": 20}} for each in given])
+    assert {"SV[0]", "SV[1]"} <= {group["variable"] for group in truth["groups"]}
+    assert all(run["effect"]["hits"] == run["effect"]["n"] > 10 for run in found)
+    assert all(run["null"]["hits"] == 0 for run in found)
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_truth_of_a_challenge_is_veiled_and_complete(level: int) -> None:
     explored = challenge(level)
@@ -215,9 +333,6 @@ def test_the_truth_of_a_challenge_is_veiled_and_complete(level: int) -> None:
 
 
 def test_challenges_have_decoys_and_backups() -> None:
-    from carrylens.arithmetic.planted.dials import describe
-    from carrylens.arithmetic.planted.planting import plant
-
     found = truth_record(plant(describe(LEVELS[2].operation, LEVELS[2].digits, LEVELS[2].dials)).truth)
     assert found["decoys"]
     assert any(len(group["copies"]) > 1 for group in found["groups"])
@@ -263,10 +378,6 @@ def test_a_task_file_of_ones_own_is_run_by_the_same_engine() -> None:
 
 
 def test_experiments_count_what_the_engine_counts() -> None:
-    from carrylens.explorer.packed import packed_values
-    from carrylens.explorer.question_record import POOL, SEED, reference_of
-    from carrylens.interventions import Engine, ablate
-
     explored = SHAPES["planted"]()
     task, node = explored.task, "P6L0MLP"
     data = page_data(explored)
@@ -277,8 +388,6 @@ def test_experiments_count_what_the_engine_counts() -> None:
     seen: dict[int, int] = {}
     for at, which in enumerate(first.tolist()):
         seen.setdefault(which, at)
-    import numpy as np
-
     distinct = pool[np.array(sorted(seen.values()))]
     assert packed_values(distinct.values) == data["questions"]["populations"][0]["rows"]
     asked = distinct[5:65]

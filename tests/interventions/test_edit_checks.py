@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
 from typing import Any
 
@@ -11,7 +12,10 @@ import pytest
 import torch
 
 from carrylens.arithmetic import Questions
+from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.model_shapes import arithmetic_config
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
 from carrylens.interventions import (
     Edit,
@@ -22,12 +26,15 @@ from carrylens.interventions import (
     interchange,
     interpolate,
     keep_only,
+    patch_difference,
     project,
 )
-from carrylens.interventions.edits import Edge, Fill, KeepOnly, Replace
+from carrylens.interventions.edits import Add, Edge, Fill, KeepOnly, Replace
 from carrylens.interventions.sites import parse_receivers, parse_sites
 from carrylens.model import Transformer
+from carrylens.model.decoding import decode_outputs
 from carrylens.nodes import Node, all_nodes
+from carrylens.training.exam import blank_results, sit
 from interventions.random_edits import random_model
 
 CONFIG = arithmetic_config(digits=2, n_layers=2, n_heads=2, d_model=6, d_head=2, d_mlp=6)
@@ -70,6 +77,15 @@ IMPOSSIBLE = {
     "resample": (keep_only("P3L0H0", "resample"), "reference="),
     "kept residual": (keep_only("P3L1RESID", "zero"), "P3L1RESID.*heads and MLPs"),
     "all kept": (keep_only(all_nodes(10, 2, 2), "zero"), "ablated"),
+    "a share that is no number": (Edit((Replace(parse_sites("P3L0H0"), Fill.SOURCE, share=math.nan),)), "nan"),
+    "an edge's share that is no number": (
+        Edit((Edge(parse_sites("P3L0H0"), parse_receivers("P3L0MLP"), 0, math.inf),)),
+        "inf",
+    ),
+    "a vector that is not finite": (Edit((Add(parse_sites("P3L0H0"), (math.nan, *E1[1:]), 1.0),)), "finite"),
+    "a share below all numbers of the model": (interpolate("P3L0H0", 1e-300), "1e-300.*share"),
+    "an amount beyond them": (add_direction("P3L0H0", E1, 1e300), r"1e\+300"),
+    "a direction below them": (add_direction("P3L0H0", [1e-320, 0, 0, 0, 0, 0]), "direction"),
     "kept source": (
         Edit((KeepOnly(parse_sites("P3L0H0"), Fill.SOURCE),)),
         "source.*zero",
@@ -122,6 +138,33 @@ def test_edges_that_only_look_alike_are_let_through(engine: Engine) -> None:
     crossed = edge("P3L0H0 + P4L0H0", "P3L1H0.q + P4L1H0.q")
     rest = edge("P3L0H0", "P4L1H0.k") + edge("P3L0H1", "P3L1H0.q")
     assert engine.run([crossed + rest], ASKED, SOURCES).changed.shape == (1, 2, 4)
+
+
+def test_rows_in_which_nothing_can_change_are_marked(engine: Engine) -> None:
+    """P9 is read by no component, P2L1 by no output; a question that is its own source changes nothing."""
+    dead, live = interchange("P9L1H0 + P2L1MLP"), interchange("P3L0H0")
+    sources = Questions.parse(["12+34", "11-10"])
+    edits = [dead, live, live + dead, edge("P3L0H0", "P3L0MLP"), ablate("P3L0H0", "zero")]
+    outcomes = engine.run(edits, ASKED, sources)
+    assert outcomes.idle.tolist() == [[True, True], [True, False], [True, False], [True, False], [False, False]]
+    assert not outcomes.changed[outcomes.idle].any()
+    moved = engine.run([patch_difference("P3L0H0")], ASKED, [SOURCES, Questions.parse(["90+12", "22-10"])])
+    assert moved.idle.tolist() == [[True, False]]
+    assert engine.run_each([dead, live], ASKED, SOURCES).idle.tolist() == [True, False]
+
+
+def test_logits_that_are_not_finite_are_no_answers() -> None:
+    model, task = random_model(CONFIG, 1).float(), arithmetic_task(Operation.MIX, 2)
+    parts = exam_parts(task, 4, 0)
+    with torch.no_grad():
+        model.unembed.W_U.mul_(1e38)
+        model.ln_final.w.mul_(1e38)
+    with pytest.raises(CarryLensError, match="finite"):
+        Engine(model).run([interchange("P3L0H0")], ASKED, SOURCES)
+    with pytest.raises(CarryLensError, match="finite"):
+        decode_outputs(model, task, ASKED)
+    with pytest.raises(CarryLensError, match="finite"):
+        list(sit(model, task, parts, blank_results(parts)))
 
 
 GIVEN_WRONG: dict[str, tuple[dict[str, Any], str]] = {

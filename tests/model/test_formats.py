@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ def test_a_normalization_that_the_weights_contradict_is_refused(path: Path) -> N
 
 def test_names_that_nobody_gives_are_refused(path: Path) -> None:
     saved({"layers.0.self_attn.q_proj.weight": torch.zeros(2, 2)}, path)
-    assert "none of TransformerLens, TransformerBridge, GPT-2" in refusal(path)
+    assert re.search("TransformerLens.*TransformerBridge.*GPT-2", refusal(path))
 
 
 class Hostile:

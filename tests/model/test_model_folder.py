@@ -157,8 +157,12 @@ def test_a_full_disk_leaves_the_earlier_model_intact(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
 def test_a_device_that_is_really_full_is_reported(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = write_flushed
-    monkeypatch.setattr(manifest, "write_flushed", lambda _, content: write(Path("/dev/full"), content))
+    full = os.open("/dev/full", os.O_WRONLY)
+
+    def write(_: Path, content: bytes) -> None:
+        os.write(full, content)
+
+    monkeypatch.setattr(manifest, "write_flushed", write)
     with pytest.raises(CarryLensError, match=os.strerror(errno.ENOSPC)):
         save_model(load_model(saved), saved)
 
@@ -168,12 +172,13 @@ def test_a_folder_that_cannot_be_made_is_reported(model: Transformer, saved: Pat
         save_model(model, saved / "config.json" / "inside")
 
 
-def test_a_save_that_fails_half_way_into_place_says_so(model: Transformer, saved: Path) -> None:
+def test_a_folder_in_the_place_of_a_file_is_seen_before_anything_changes(model: Transformer, saved: Path) -> None:
     (saved / "model.safetensors").unlink()
     (saved / "model.safetensors").mkdir()
-    with pytest.raises(CarryLensError, match="unfinished"):
+    before = {path: path.read_bytes() for path in saved.iterdir() if path.is_file()}
+    with pytest.raises(CarryLensError, match="model.safetensors"):
         save_model(Transformer(config_of_width(2, 1, 3, width=12)), saved)
-    assert re.search("config.json.*manifest.json", refusal(saved))
+    assert {path: path.read_bytes() for path in saved.iterdir() if path.is_file()} == before
     assert not list(saved.glob(".*"))
 
 
@@ -193,7 +198,7 @@ save_model(Transformer(arithmetic_config(1, 1, 1, 2, 2, 2)), sys.argv[1])
 """
     done = subprocess.run([sys.executable, "-c", killed_at_manifest, str(tmp_path)], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert (tmp_path / "model.safetensors").exists()
+    assert not (tmp_path / "model.safetensors").exists()
     assert "unfinished" in refusal(tmp_path)
     save_model(Transformer(arithmetic_config(1, 1, 1, 2, 2, 2)), tmp_path)
     load_model(tmp_path)

@@ -92,7 +92,7 @@ def test_a_bare_hostile_pickle_is_refused_and_does_not_run(published: Path) -> N
 
 def test_a_whole_module_is_refused(published: Path) -> None:
     torch.save(nn.Linear(2, 2), published / "model.pth")
-    assert "holds code (torch.nn.modules.linear.Linear)" in refusal(published)
+    assert "torch.nn.modules.linear.Linear" in refusal(published)
 
 
 @pytest.mark.parametrize("content", [[torch.zeros(2)], {"epoch": 3}, {"model": {"embed.W_E": torch.zeros(2)}}, {3: 3}])

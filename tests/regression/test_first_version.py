@@ -56,7 +56,7 @@ def of_outputs(outputs: Columns) -> str:
     return hashlib.sha256(f"{len(text)} ".encode() + text).hexdigest()
 
 
-@pytest.mark.parametrize("kind", list(PopulationKind))
+@pytest.mark.parametrize("kind", list(PopulationKind)[:3])  # structured questions came later
 @pytest.mark.parametrize("operation", list(Operation))
 def test_samplers_draw_what_they_drew(kind: PopulationKind, operation: Operation) -> None:
     found = {}
@@ -166,7 +166,7 @@ def test_edited_models_answer_what_they_answered() -> None:
 def test_exams_count_the_failures_they_counted(name: str) -> None:
     source = find_source(name)
     assert isinstance(source.task, ArithmeticTask)
-    parts = exam_parts(source.task, 600, 20)
+    parts = exam_parts(source.task, 600, 20, of={(PopulationKind.STRUCTURED, None): 0})
     results = blank_results(parts)
     for _ in sit(source.load(), source.task, parts, results):
         pass

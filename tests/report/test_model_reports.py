@@ -69,14 +69,14 @@ def count(failed: int, asked: int = 1_000_000) -> dict[str, Any]:
 def a_record(meets: bool | None) -> dict[str, Any]:
     add: dict[str, Any] = {
         "meets_bar": meets,
-        "streams": {"natural": count(0), "paper": None, "enriched": count(2)},
+        "streams": {"natural": count(0), "paper": None, "enriched": count(2), "structured": None},
         "n_targets": 0,
         "weakest": None,
         "published": [],
     }
     sub = {
         "meets_bar": meets,
-        "streams": {"natural": count(1, 1000), "paper": count(0), "enriched": count(3)},
+        "streams": {"natural": count(1, 1000), "paper": count(0), "enriched": count(3), "structured": count(40, 1000)},
         "n_targets": 12,
         "weakest": {"name": "class M2", **count(7, 100)},
         "published": [count(3889), count(2)],
@@ -88,8 +88,8 @@ def a_record(meets: bool | None) -> dict[str, Any]:
 @pytest.mark.parametrize(("meets", "word"), [(True, "meets"), (False, "misses"), (None, "?")])
 def test_the_list_of_models_has_a_line_for_each_operation(meets: bool | None, word: str) -> None:
     lines = model_lines([a_record(meets)])
-    assert lines[1].split() == ["m", "add", "0", "?", "2", word, "61", "not", "reported"]
-    assert lines[2].split() == ["m", "sub", "1,000", "0", "3", word, "61", "2", "to", "3,889"]
+    assert lines[1].split() == ["m", "add", "0", "?", "2", "?", word, "61", "not", "reported"]
+    assert lines[2].split() == ["m", "sub", "1,000", "0", "3", "40,000", word, "61", "2", "to", "3,889"]
 
 
 def test_without_models_the_list_says_so() -> None:
@@ -101,12 +101,12 @@ def test_the_page_has_intervals_the_weakest_class_the_paper_and_what_was_tried(m
     tried = {"model": "t", "operation": "sub", "what": "longer", "streams": {"natural": count(4), "enriched": count(9)}}
     lines = models_page([a_record(meets)], [tried]).splitlines()
     assert (
-        f"| `m` | add | 1,000,000 | 0 (0 to 4) | not evaluated | 2 (0 to 6) | not evaluated | {word} | not reported |"
-        in lines
+        "| `m` | add | 1,000,000 | 0 (0 to 4) | not evaluated | 2 (0 to 6) | not evaluated | not evaluated "
+        f"| {word} | not reported |" in lines
     )
     assert (
-        "| `m` | sub | 1,000 and 1,000,000 | 1,000 (0 to 5,000) | 0 (0 to 4) | 3 (0 to 7) | class M2: 7 of 100 "
-        f"| {word} | 2 (0 to 6) to 3,889 (0 to 3,893), 2 models |" in lines
+        "| `m` | sub | 1,000 and 1,000,000 | 1,000 (0 to 5,000) | 0 (0 to 4) | 3 (0 to 7) | 40,000 (0 to 44,000) | "
+        f"class M2: 7 of 100 | {word} | 2 (0 to 6) to 3,889 (0 to 3,893), 2 models |" in lines
     )
     assert "| `m` | 4,000 | 128 | 61 | 1e-06 |" in lines
     assert "| `t` | sub | 1,000,000 | 4 (0 to 8) | 9 (0 to 13) | longer |" in lines
@@ -117,7 +117,7 @@ def test_a_weakest_class_without_failures_is_not_named() -> None:
     record["operations"]["sub"]["weakest"] = {"name": "class M0", **count(0, 100)}
     page = models_page([record], [])
     assert "class M0" not in page
-    assert "none failed in 12 classes and depths of 100" in page
+    assert "none failed in 12 classes, depths and structures of 100" in page
 
 
 @pytest.mark.slow

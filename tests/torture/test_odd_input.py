@@ -12,6 +12,7 @@ import pytest
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.cli import main
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.files import cache_home
@@ -72,6 +73,31 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
     for layers, width, mlp in ((10**9, 8, 8), (1, 10**9, 8), (1, 8, 10**14)):
         with pytest.raises(CarryLensError, match="MiB"):
             Transformer(ModelConfig(layers, 1, width, 8, mlp, n_ctx=3, d_vocab=5, d_vocab_out=2, reads=range(2, 3)))
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")]
+)
+def test_no_memory_left_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("carrylens.cli.app", full)
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_another_error_of_pytorch_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("shapes differ")
+
+    monkeypatch.setattr("carrylens.cli.app", broken)
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        main()
 
 
 def test_a_zip_bomb_is_refused_by_its_declared_size(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ Gives  the count of every population of every operation; or the options that dra
 Never  runs a model.
 
 A count for one operation goes before a count for the population, and that before the count for all populations, in
-whatever order they are written.
+whatever order they are written. Of the structured population at most MOST_STRUCTURED are drawn unless a count is
+written: it repeats itself sooner than the others do.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ WrittenCounts = Mapping[tuple[PopulationKind, Operation | None], int]
 
 PopulationCounts = Mapping[tuple[PopulationKind, Operation], int]
 
-_OF = re.compile(r"(natural|paper|enriched)(?::(add|sub))?=([0-9]{1,15})", re.ASCII)
+MOST_STRUCTURED = 100_000
+"""How many structured questions are drawn at most, unless a count is written."""
+
+_OF = re.compile(rf"({'|'.join(kind.value for kind in PopulationKind)})(?::(add|sub))?=([0-9]{{1,15}})", re.ASCII)
 
 
 def single_operations(operation: Operation) -> tuple[Operation, ...]:
@@ -42,8 +46,8 @@ def parse_counts(texts: Sequence[str]) -> WrittenCounts:
     for text in texts:
         if (match := _OF.fullmatch(text)) is None:
             raise CarryLensError(
-                f"--of {quote(text)} is no count. Write natural, paper or enriched, for one operation :add or :sub "
-                "after it, then = and a whole number, such as enriched=400000 or enriched:add=1000000."
+                f"--of {quote(text)} is no count. Write natural, paper, enriched or structured, for one operation :add "
+                "or :sub after it, then = and a whole number, such as enriched=400000 or enriched:add=1000000."
             )
         key = PopulationKind(match[1]), Operation(match[2]) if match[2] else None
         if key in given:
@@ -63,10 +67,15 @@ def population_counts(operation: Operation, usual: int, given: WrittenCounts) ->
                 f"Write {kind.value}:{operation.value}, or {kind.value} alone."
             )
     return {
-        (kind, each): given.get((kind, each), given.get((kind, None), usual))
+        (kind, each): given.get((kind, each), given.get((kind, None), usual_count(kind, usual)))
         for each in operations
         for kind in PopulationKind
     }
+
+
+def usual_count(kind: PopulationKind, n_questions: int) -> int:
+    """How many of this kind are drawn where `n_questions` of each are wanted."""
+    return min(n_questions, MOST_STRUCTURED) if kind is PopulationKind.STRUCTURED else n_questions
 
 
 def count_options(operation: Operation, asked: PopulationCounts) -> str:
@@ -79,12 +88,12 @@ def count_options(operation: Operation, asked: PopulationCounts) -> str:
     usual = asked.get((PopulationKind.PAPER, operations[0]), 0)
     options = [f"--questions {usual}"]
     for kind in PopulationKind:
-        counts = {each: asked.get((kind, each), 0) for each in operations}
+        counts, expected = {each: asked.get((kind, each), 0) for each in operations}, usual_count(kind, usual)
         if len(set(counts.values())) == 1:
             count = counts[operations[0]]
-            options += [f"--of {kind.value}={count}"] if count != usual else []
+            options += [f"--of {kind.value}={count}"] if count != expected else []
         else:
-            options += [f"--of {kind.value}:{each.value}={n}" for each, n in counts.items() if n != usual]
+            options += [f"--of {kind.value}:{each.value}={n}" for each, n in counts.items() if n != expected]
     return " ".join(options)
 
 

@@ -1,7 +1,7 @@
 """Exam parts: what a model that adds or subtracts is tested on.
 
-Takes  a task, and how many questions of each population, class and depth to draw.
-Gives  the parts of its exam: each operation apart, every population, every class, every exact depth.
+Takes  a task, and how many questions of each population, class, depth and structure to draw.
+Gives  the parts of its exam: each operation apart, every population, class, exact depth and structure.
 Never  runs a model.
 """
 
@@ -15,7 +15,7 @@ from carrylens.arithmetic.exam_counts import WrittenCounts, population_counts, s
 from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.targets import Chain, Target, TargetPopulation, is_possible
-from carrylens.arithmetic.task import ArithmeticTask, population
+from carrylens.arithmetic.task import ArithmeticTask, population, structure_populations
 from carrylens.training.exam import EXAM_SEED, ExamPart
 
 
@@ -26,10 +26,11 @@ def exam_parts(
     seed: int = EXAM_SEED,
     of: WrittenCounts = MappingProxyType({}),
 ) -> list[ExamPart]:
-    """For each operation every population with `per_population` questions, every class and depth with `per_class`.
+    """For each operation every population with `per_population` questions, the rest with `per_class` of each.
 
-    `of` says where a population, or one operation's, has another count. A layout whose answers have no room for every
-    sum has no classes or depths: their questions do not all fit.
+    `of` says where a population, or one operation's, has another count; with none of the structured population its
+    structures are left out, too. A layout whose answers have no room for every sum has no classes or depths: their
+    questions do not all fit.
     """
     parts, counts = [], population_counts(task.operation, per_population, of)
     for each in single_operations(task.operation):
@@ -42,6 +43,11 @@ def exam_parts(
             for name, target in _targets(each, task)
             if is_possible(target, task.digits)
         ]
+        if counts[PopulationKind.STRUCTURED, each]:
+            parts += [
+                ExamPart(name, drawn, per_class, each.value, seed)
+                for name, drawn in structure_populations(each, task.question_layout).items()
+            ]
     return [part for part in parts if part.count]
 
 

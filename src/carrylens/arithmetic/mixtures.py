@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.arithmetic.algorithm_model import Algorithm, restate
-from carrylens.arithmetic.questions import check_digits
+from carrylens.arithmetic.algorithms import algorithm
+from carrylens.arithmetic.questions import Operation, check_digits
+from carrylens.arithmetic.rivals import weighted_sum
 from carrylens.arithmetic.variables import BINARY, SELECT_KIND, D
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Column
@@ -28,6 +30,9 @@ from carrylens.tasks.variables import Family, Variable
 
 G = Family("G", BINARY, "rival: 1 if the question takes the other route", SELECT_KIND, title="route")
 """The route that a question takes."""
+
+GATED_TENTHS = (1, 3, 5)
+"""How many tenths of the questions take another route in the mixtures that have a name."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,26 @@ def top_digit_below(limit: int, digits: int) -> Gate:
     return Gate((Mechanism(G.variable, (D[digits - 1],), Below(limit)),))
 
 
+def weighted_on_some(operation: Operation, digits: int, tenths: int) -> Algorithm:
+    """The left-to-right algorithm, but weighted sums where the first operand starts with a digit below `tenths`.
+
+    >>> weighted_on_some(Operation.ADD, 3, 3).name
+    'left-to-right add, weighted-sum on 30%'
+    """
+    usual = algorithm(operation, digits)
+    name = f"{usual.name}, weighted-sum on {tenths}0%"
+    return gated(top_digit_below(tenths, digits), usual, weighted_sum(operation, digits), name)
+
+
+def units_digit_below(limit: int) -> Gate:
+    """The questions whose first operand ends with a digit below `limit`: that many tenths of all.
+
+    >>> str(units_digit_below(3).mechanisms[0].parents[0])
+    'D[0]'
+    """
+    return top_digit_below(limit, 1)
+
+
 def gated(gate: Gate, first: Algorithm, second: Algorithm, name: str | None = None) -> Algorithm:
     """The algorithm that answers as `second` does where the gate is 1, and as `first` does elsewhere.
 
@@ -103,8 +128,9 @@ def gated(gate: Gate, first: Algorithm, second: Algorithm, name: str | None = No
         )
     other, renamed = _beside(first, second, gate)
     outputs = set(first.outputs)
-    inner = dict.fromkeys(gate.mechanisms)
-    inner |= dict.fromkeys(each for each in (*first.mechanisms, *other) if each.variable not in outputs)
+    ours, theirs = ([each for each in some if each.variable not in outputs] for some in (first.mechanisms, other))
+    looks_inside = any(parent in first.by_variable for each in gate.mechanisms for parent in each.parents)
+    inner = dict.fromkeys((*ours, *gate.mechanisms, *theirs) if looks_inside else (*gate.mechanisms, *ours, *theirs))
     seconds = {each.variable: each for each in other}
     merged = [_merged(gate, first.by_variable[output], seconds[output]) for output in first.outputs]
     stated = name or f"{first.name}, and {second.name} on some questions"

@@ -12,6 +12,8 @@ The kinds:
 - paper: the published generator. Batches of 64 have one operation each; 40% of them are enriched. An enriched batch of
   additions has 40% of all its columns made to sum to 9, in one operand chosen per batch. One in a hundred enriched
   batches of subtractions has equal operands, the others have every digit of D' below 9 raised by one.
+- structured: few distinct digits, repeated digits, operands that are alike, powers of ten, runs of 9 and 0, in equal
+  parts, or one of these alone; `structures.py` says what each is.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.questions import Digits, Operation, Questions, check_digits, check_operation
+from carrylens.arithmetic.operands import digit_pairs, nearby
+from carrylens.arithmetic.questions import Operation, Questions, check_digits, check_operation
+from carrylens.arithmetic.structures import Structure, n_draws, structured_operands, without_overflow
 from carrylens.errors import CarryLensError
 from carrylens.tasks.draws import Draws, below, chance, check_range, draw
 
@@ -33,6 +37,7 @@ class PopulationKind(Enum):
     NATURAL = "natural"
     PAPER = "paper"
     ENRICHED = "enriched"
+    STRUCTURED = "structured"
 
 
 ENRICHED = {"natural": 0.40, "columns": 0.49, "equal": 0.02, "one column": 0.06, "near": 0.03}
@@ -47,7 +52,8 @@ _PAPER_ENRICHED, _PAPER_NINES, _PAPER_EQUAL = 0.40, 0.40, 0.01
 class Population:
     """Questions of one kind, to be drawn with any seed. `minus_share` is the share of subtractions of a mixed one.
 
-    `small`: no sum has more digits than its operands, as every top digit is halved.
+    `small`: no sum has more digits than its operands, as every top digit is halved, or, in structured questions, as
+    operands that start with 5 or more lose their last digit. `structure`: of the structured kind only this one.
 
     >>> population = Population(PopulationKind.ENRICHED, Operation.ADD, digits=6)
     >>> population.draw(1, 1000, 3) == population.draw(1, 0, 1010)[1000:1003]
@@ -59,6 +65,7 @@ class Population:
     digits: int
     minus_share: float | None = None
     small: bool = False
+    structure: Structure | None = None
 
     def __post_init__(self) -> None:
         check_digits(self.digits)
@@ -71,20 +78,30 @@ class Population:
                 f"A share of {self.minus_share} subtractions does not fit {self.operation.value!r}. "
                 "Write a share from 0 to 1, and only for mix."
             )
+        if self.structure is not None and self.kind is not PopulationKind.STRUCTURED:
+            raise CarryLensError(
+                f"{self.kind.value} questions have no structure. Leave it out, or make them structured."
+            )
 
     def draw(self, seed: int, start: int, count: int) -> Questions:
         """Questions `start` to `start + count - 1` of the population drawn with this seed."""
         check_range(self.key(seed), start, count)
-        make = {PopulationKind.NATURAL: _natural, PopulationKind.PAPER: _paper, PopulationKind.ENRICHED: _enriched}
+        make = {
+            PopulationKind.NATURAL: _natural,
+            PopulationKind.PAPER: _paper,
+            PopulationKind.ENRICHED: _enriched,
+            PopulationKind.STRUCTURED: _structured,
+        }
         drawn = make[self.kind](self, seed, start, count)
-        if not self.small:
+        if not self.small or self.kind is PopulationKind.STRUCTURED:
             return drawn
         halved = np.array([*[1] * (self.digits - 1), 2], dtype=np.int8)
         return Questions(drawn.first // halved, drawn.second // halved, drawn.minus)
 
     def key(self, seed: int) -> tuple[int, ...]:
         """What the draws depend on; the share of subtractions only decides what is made of them."""
-        return (seed, list(PopulationKind).index(self.kind), list(Operation).index(self.operation), self.digits)
+        one = () if self.structure is None else (list(Structure).index(self.structure),)
+        return (seed, list(PopulationKind).index(self.kind), list(Operation).index(self.operation), self.digits, *one)
 
     def minus(self, draws: Draws) -> NDArray[np.bool_]:
         """Which questions, or batches, subtract: one draw each."""
@@ -112,7 +129,7 @@ def _enriched(population: Population, seed: int, start: int, count: int) -> Ques
         "columns": np.where(with_chance_p, first, second),
         "equal": first,
         "one column": np.where(odd_one, (first + step[:, None]) % np.int8(10), first),
-        "near": _near(first, step, chance(draws[:, 3], 0.5)),
+        "near": nearby(first, step, chance(draws[:, 3], 0.5)),
     }
     for name, alternative in alternatives.items():
         second = np.where((kind == name)[:, None], alternative, second)
@@ -126,20 +143,12 @@ def _kinds(draws: Draws) -> NDArray[np.str_]:
     return np.array(list(ENRICHED))[np.searchsorted(bounds, draws, side="right")]
 
 
-def _near(digits: Digits, step: NDArray[np.int8], up: NDArray[np.bool_]) -> Digits:
-    # The number plus or minus 1 to 9, the other way round where that would leave the width. With one digit there is not
-    # always room either way: then it wraps, which still differs.
-    raised, spilled = _ripple(digits, step)
-    lowered, sunk = _ripple(digits, -step)
-    return np.where(((up & ~spilled) | sunk)[:, None], raised, lowered)
-
-
-def _ripple(digits: Digits, step: NDArray[np.int8]) -> tuple[Digits, NDArray[np.bool_]]:
-    # `step` added at the units, carried or borrowed upwards; and whether it ran out at the top.
-    moved, left = np.empty_like(digits), step
-    for k in range(digits.shape[1]):
-        left, moved[:, k] = np.divmod(digits[:, k] + left, np.int8(10))
-    return moved, left != 0
+def _structured(population: Population, seed: int, start: int, count: int) -> Questions:
+    draws = draw(population.key(seed), start, count, 1 + n_draws(population.digits))
+    mixed = list(Structure) if population.structure is None else [population.structure]
+    operands = structured_operands(draws[:, 1:], population.digits, mixed)
+    first, second = without_overflow(operands) if population.small else operands
+    return Questions(first, second, population.minus(draws[:, 0]))
 
 
 def _paper(population: Population, seed: int, start: int, count: int) -> Questions:
@@ -168,9 +177,3 @@ def _smallest(draws: Draws, count: int) -> NDArray[np.bool_]:
         return np.zeros(draws.shape, dtype=np.bool_)
     ranks = draws.astype(np.uint64) << np.uint64(16) | np.arange(draws.shape[1], dtype=np.uint64)
     return ranks <= np.partition(ranks, count - 1, axis=1)[:, count - 1 : count]
-
-
-def digit_pairs(draws: Draws) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Two random digits from each draw."""
-    pairs = below(draws, 100).astype(np.int8)
-    return pairs // np.int8(10), pairs % np.int8(10)

@@ -10,10 +10,12 @@ Never  judges which is right.
   negated, again from the units up. Always right, but it cannot give an answer's first digit before its last.
 - `weighted_sum`: every carry is read off one sum of all columns up to it, weighted by powers of ten. Always right; no
   column says anything about its carry by itself, so there is nothing to pass on and no third value.
+- `binary_carries`: the left-to-right algorithm, but a column says two binary things of its carry instead of one of
+  three values: SC and S9 for an addition, MC and NC (D<D' and D'<D) for a subtraction. Always right.
 Mixtures of two algorithms are in `mixtures.py`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -33,11 +35,36 @@ from carrylens.arithmetic.subtasks import (
     sums_to_nine,
     zero,
 )
-from carrylens.arithmetic.variables import D_PRIME, OPR, S9, SA, SC, SGN, SU, WM, WN, WS, A, B, C, D, R, Z
+from carrylens.arithmetic.variables import (
+    D_PRIME,
+    MC,
+    MV,
+    NC,
+    NV,
+    OPR,
+    S9,
+    SA,
+    SC,
+    SGN,
+    SU,
+    SV,
+    WM,
+    WN,
+    WS,
+    A,
+    B,
+    C,
+    D,
+    R,
+    Z,
+)
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Column
 from carrylens.tasks.causal import Mechanism, Rule
 from carrylens.tasks.variables import Family
+
+_TRI_STATE = ("ST", "MB", "NB")
+_WIDEST = 18  # digits that one 64-bit number holds
 
 
 @cache
@@ -83,6 +110,17 @@ def weighted_sum(operation: Operation, digits: int, n_carries: int | None = None
     return pruned(weigh_carries(algorithm(operation, digits), n_weighed, f"weighted-sum {operation.value}{some}"))
 
 
+@cache
+def binary_carries(operation: Operation, digits: int) -> Algorithm:
+    """The left-to-right algorithm with two binary flags a column.
+
+    >>> [str(parent) for parent in binary_carries(Operation.ADD, 3).by_variable[SV[1]].parents]
+    ['SC[1]', 'S9[1]', 'SV[0]']
+    """
+    model = algorithm(operation, digits)
+    return state_algorithm(f"{model.name} with binary carries", operation, digits, _binary(model))
+
+
 def weigh_carries(model: Algorithm, n_carries: int, name: str) -> Algorithm:
     """The same algorithm, but that what reads one of its lowest resolved carries reads a weighted sum's instead."""
     read = {
@@ -104,6 +142,24 @@ def weigh_carries(model: Algorithm, n_carries: int, name: str) -> Algorithm:
 
 def _weighed(family: Family, rule: Rule, k: int) -> Mechanism:
     return Mechanism(family[k], tuple(side[j] for side in (D, D_PRIME) for j in range(k, -1, -1)), rule)
+
+
+def _binary(model: Algorithm) -> Iterator[Mechanism]:
+    # Columns first, because MV is made of NC too.
+    resolved = [mechanism for mechanism in model.mechanisms if mechanism.variable.name in WEIGHED]
+    answers = [mechanism for mechanism in model.mechanisms if mechanism.variable in model.outputs]
+    for mechanism in model.mechanisms:
+        if mechanism not in resolved and mechanism not in answers and mechanism.variable.name not in _TRI_STATE:
+            yield mechanism
+        if mechanism.variable.name == "SC" and (k := mechanism.variable.index):
+            yield Mechanism(S9[k], (D[k], D_PRIME[k]), sums_to_nine)
+    for mechanism in resolved:
+        name, digit = mechanism.variable.name, mechanism.variable.index or 0
+        own, other, family = {"SV": (SC, S9, SV), "MV": (MC, NC, MV), "NV": (NC, MC, NV)}[name]
+        rule = carry_or_pass if name == "SV" else borrow_or_pass
+        parents = (own[digit], other[digit], family[digit - 1]) if digit else (own[0],)
+        yield Mechanism(family[digit], parents, rule if digit else same)
+    yield from answers
 
 
 def _one_layer(digits: int, sum_nine: bool) -> Iterator[Mechanism]:
@@ -155,38 +211,52 @@ def _ripple(operation: Operation, digits: int) -> Iterator[Mechanism]:
             yield Mechanism(A[k], (OPR, *sum_parents, *difference_parents), rule)
 
 
-def as_numbers(*digits: Column) -> NDArray[np.int64]:
-    """Both operands' digits, from the highest down, as two numbers: axes [operand, question].
+def is_less(first: Sequence[Column], second: Sequence[Column]) -> NDArray[np.bool_]:
+    """Whether the number that the first digits write, from the highest down, is less than the second's.
 
-    >>> as_numbers(*np.array([[5, 1], [4, 2], [0, 9], [7, 9]], dtype=np.int8))
-    array([[54, 12],
-           [ 7, 99]])
+    >>> is_less(*np.array([[[5, 1], [4, 2]], [[5, 9], [7, 9]]], dtype=np.int8))
+    array([ True,  True])
     """
-    half = len(digits) // 2
-    weights = 10 ** np.arange(half - 1, -1, -1, dtype=np.int64)
-    first, second = (np.stack(side).astype(np.int64) for side in (digits[:half], digits[half:]))
-    return np.stack([weights @ first, weights @ second])
+    found = np.zeros(len(first[0]), dtype=np.bool_)
+    undecided = ~found
+    for at in range(0, len(first), _WIDEST):
+        weights = 10 ** np.arange(len(first[at : at + _WIDEST]) - 1, -1, -1, dtype=np.int64)
+        one, other = (weights @ np.stack(side[at : at + _WIDEST]).astype(np.int64) for side in (first, second))
+        found |= undecided & (one < other)
+        undecided &= one == other
+    return found
 
 
 def weighed_carry(*digits: Column) -> NDArray[np.bool_]:
     """WS: does the sum of both numbers have a digit more than they do?"""
-    return as_numbers(*digits).sum(0) >= 10 ** (len(digits) // 2)
+    half = len(digits) // 2
+    return is_less([9 - digit for digit in digits[half:]], digits[:half])
 
 
 def weighed_borrow(*digits: Column) -> NDArray[np.bool_]:
     """WM: is the first number less than the second?"""
-    first, second = as_numbers(*digits)
-    return first < second
+    half = len(digits) // 2
+    return is_less(digits[:half], digits[half:])
 
 
 def weighed_return(*digits: Column) -> NDArray[np.bool_]:
     """WN: is the second number less than the first?"""
-    first, second = as_numbers(*digits)
-    return second < first
+    half = len(digits) // 2
+    return is_less(digits[half:], digits[:half])
 
 
 WEIGHED = {"SV": (WS, weighed_carry), "MV": (WM, weighed_borrow), "NV": (WN, weighed_return)}
 """For each resolved carry the family and the rule of its weighted sum."""
+
+
+def carry_or_pass(carry: Column, nine: Column, below: Column) -> Column:
+    """SV of binary carries: what comes from below where the column sums to 9, else its own carry."""
+    return np.where(nine == 1, below, carry)
+
+
+def borrow_or_pass(borrow: Column, other: Column, below: Column) -> Column:
+    """MV of (MC, NC), NV of (NC, MC): what comes from below where neither digit is the smaller one."""
+    return np.where((borrow == 0) & (other == 0), below, borrow)
 
 
 def carry_through_one_nine(carry: Column, nine: Column, carry_below: Column | int = 0) -> NDArray[np.bool_]:

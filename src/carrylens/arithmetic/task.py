@@ -20,6 +20,7 @@ from carrylens.arithmetic.classes import CLASSES, classify
 from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
+from carrylens.arithmetic.structures import Structure
 from carrylens.arithmetic.variables import OPR
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Batch
@@ -60,6 +61,7 @@ def arithmetic_task(operation: Operation, digits: int, layout: QuestionLayout | 
         raise CarryLensError("A difference has a sign. Give the layout one, or an addition.")
     causal = causal_in(algorithm(operation, digits), chosen)
     samplers = {kind.value: population(kind, operation, chosen) for kind in PopulationKind}
+    samplers |= structure_populations(operation, chosen)
     spec = {"kind": KIND, "operation": operation.value, "layout": chosen.record()}
     return ArithmeticTask(
         name=f"{operation.value} {digits} digits",
@@ -94,6 +96,12 @@ def population(kind: PopulationKind, operation: Operation, chosen: QuestionLayou
     """Questions of this kind whose answers fit the layout."""
     small = operation is Operation.ADD and chosen.n_answer_digits == chosen.digits
     return Population(kind, operation, chosen.digits, small=small)
+
+
+def structure_populations(operation: Operation, chosen: QuestionLayout) -> dict[str, Population]:
+    """Structured questions of one structure each, by its name."""
+    mixed = population(PopulationKind.STRUCTURED, operation, chosen)
+    return {each.value: replace(mixed, structure=each) for each in Structure}
 
 
 def _fits(batch: Batch) -> NDArray[np.bool_]:

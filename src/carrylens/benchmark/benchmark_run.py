@@ -16,6 +16,7 @@ from carrylens import __version__
 from carrylens.benchmark.known_models import BenchmarkCircuit, BenchmarkModel, EmptyModel, KnownModel
 from carrylens.benchmark.method_interface import DiscoveryMethod, Given
 from carrylens.benchmark.saved_results import Plain, SavedResults
+from carrylens.interventions.store import ENDINGS
 from carrylens.progress import Progress, silent
 
 
@@ -73,7 +74,7 @@ class BenchmarkRun:
     def drop_store(self, key: str) -> None:
         """Remove unfinished work."""
         path = self._store(key)
-        for ending in ("", "-wal", "-shm") if path is not None else ():
+        for ending in ENDINGS if path is not None else ():
             Path(f"{path}{ending}").unlink(missing_ok=True)
 
     def _store(self, key: str) -> Path | None:

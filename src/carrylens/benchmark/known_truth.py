@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 
+from carrylens.claims.verdicts import RunVerdict
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node, parse_nodes
 from carrylens.tasks.variables import Variable
@@ -22,15 +22,6 @@ HeldVariable = tuple[Node, Variable]
 
 Directions = tuple[tuple[float, ...], ...]
 """Orthonormal directions in what a node writes: one row each."""
-
-
-class RunVerdict(Enum):
-    """What can be said of whether a model runs an algorithm; also what a model deserves to be called."""
-
-    RUNS = "runs"
-    IN_PART = "runs in part"
-    DOES_NOT_RUN = "does not run"
-    NOT_SETTLED = "not settled"
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class LeaderboardRow(msgspec.Struct, frozen=True):
     | `false_runs` | of the verdicts on a hypothesis that a model does not run, or runs in part, the share that says it runs |
     | `nodes_stated`, `sets_stated` | reliability of the confidence stated for single nodes, and for sets |
     | `jaccard` | the share of what is found with one seed of questions or another that is found with both, over pairs of seeds |
-    | `rows`, `seconds` | for one model, on average: rows of which logits were computed, wall time |
+    | `rows`, `seconds` | for one model, on average: rows of which logits were computed, CPU seconds |
     """  # noqa: E501
 
     method: str

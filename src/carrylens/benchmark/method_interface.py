@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import torch
+from torch import Tensor
 
 from carrylens.benchmark.component_edges import ComponentEdge, edges_between
 from carrylens.benchmark.known_truth import HeldVariable, RunVerdict
@@ -66,6 +68,10 @@ class Given:
     def draw(self, n: int, start: int = 0) -> Batch:
         """`n` questions of the algorithm's own population, of the method's seed; others with another `start`."""
         return population_of(self.causal).draw(self.seed, start, n)
+
+    def token_ids(self, questions: Batch) -> Tensor:
+        """The questions with their right outputs, as the model reads them: [question, position]."""
+        return torch.from_numpy(self.task.token_ids(questions))
 
     @property
     def edges(self) -> list[ComponentEdge]:

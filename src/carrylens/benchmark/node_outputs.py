@@ -19,7 +19,7 @@ from carrylens.tasks.batches import Batch
 
 def model_ids(given: Given, questions: Batch) -> Tensor:
     """The questions with their right outputs as token ids, on the model's device."""
-    return torch.from_numpy(given.task.token_ids(questions)).to(given.model.unembed.W_U.device)
+    return given.token_ids(questions).to(given.model.unembed.W_U.device)
 
 
 def hook_point_of(node: Node) -> str:

@@ -31,6 +31,7 @@ class Hypothesis:
     | `optional` | families that are looked for and reported, and decide nothing |
     | `folded` | families required only for the outputs that read them directly: an associative chain may be folded in one step, so its intermediate values may never stand anywhere |
     | `gates` | inputs without an index that switch variables on: an output that reads a variable only at one value of a gate, and equals it there, does not require it |
+    | `forms` | other ways to state the same algorithm, which do the same steps in another order: a model runs it if it runs one of them |
     | `places` | for a family the only places where its variables may stand; without it, anywhere from where a variable can be known to where it is read |
     """  # noqa: E501
 
@@ -41,6 +42,7 @@ class Hypothesis:
     folded: tuple[str, ...] = ()
     gates: tuple[Variable, ...] = ()
     places: Mapping[str, PlaceRule] = field(default_factory=dict, hash=False)
+    forms: tuple[Hypothesis, ...] = ()
 
     def __post_init__(self) -> None:
         known = {variable.name for variable in self.model.variables}

@@ -8,6 +8,7 @@ Never  runs a network.
 The interchange: one algorithm's first variable that is made from the inputs of one index alone, and that outputs of
 other indices depend on, takes its value from another question; in addition, that is the carry of a column. The other
 algorithm's variable of the same description is interchanged beside it. An algorithm that has none predicts nothing.
+That is one line for a page. `rival_stimuli.py` looks at every variable, and has stimuli for rivals that answer alike.
 """
 
 from __future__ import annotations

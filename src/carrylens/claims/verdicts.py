@@ -1,8 +1,9 @@
 """Verdicts: what can be said of a claim and of a model, and on what it rests.
 
 Takes  nothing.
-Gives  `Verdict` on a claim, `Finding` (a claim with its verdict and evidence), `ModelVerdict` on all claims together.
-Never  decides one: `rules.py` and `judgement.py` do.
+Gives  `Verdict` on a claim, `Finding` (a claim with its verdict and evidence), `ModelVerdict` on all claims together,
+       `RunVerdict` on a model.
+Never  decides one: `rules.py`, `judgement.py` and `run_verdict.py` do.
 """
 
 from __future__ import annotations
@@ -33,6 +34,15 @@ class ModelVerdict(Enum):
     RUNS = "present"
     DOES_NOT_RUN = "absent"
     NOT_SETTLED = "unclear"
+
+
+class RunVerdict(Enum):
+    """Whether a model runs a hypothesis."""
+
+    RUNS = "runs"
+    IN_PART = "runs in part"
+    DOES_NOT_RUN = "does not run"
+    NOT_SETTLED = "not settled"
 
 
 @dataclass(frozen=True)

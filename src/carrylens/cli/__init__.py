@@ -38,6 +38,9 @@ _OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 _PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS)
 """What is wrong with a path that a user gave, whichever command reads or writes it."""
 
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
+"""How PyTorch says so."""
+
 app = typer.Typer(
     name="carrylens",
     help="Does a small transformer run this algorithm, how much of it, and how sure are we?",
@@ -103,6 +106,11 @@ def main() -> None:
         sys.exit(BAD_INPUT)
     except OSError as error:
         _end_after(error)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not any(words in str(error) for words in _NO_MEMORY):
+            raise
+        print_error("There is not enough memory. What was finished is saved; free some, or take a smaller model.")
+        sys.exit(BAD_INPUT)
 
 
 def _end_after(error: OSError) -> NoReturn:

@@ -47,13 +47,19 @@ def benchmark_command(
     leaderboard: BoardFolder = None,
     controls: Annotated[bool, typer.Option("--controls", help="What our map finds where nothing is, instead.")] = False,
     fit: Annotated[bool, typer.Option("--fit", help="Fit the confidence rule on planted circuits, instead.")] = False,
+    likeness: Annotated[
+        bool, typer.Option("--likeness", help="Planted, aligned and freely trained models side by side, instead.")
+    ] = False,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes, of one thread each; with more than 1, give --out.")
+    ] = 1,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
     svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --controls: draw stated confidence to this file.")
+        Path | None, typer.Option(metavar="FILE", help="With --controls or --likeness: draw them to this file.")
     ] = None,
     as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="With --controls: print the page of the documentation.")
+        bool, typer.Option("--markdown", help="With --controls or --likeness: print Markdown for the documentation.")
     ] = False,
 ) -> None:
     """Score methods of circuit discovery, your own too, on models whose circuits are known.
@@ -62,21 +68,27 @@ def benchmark_command(
     """
     from carrylens.workflow.benchmarking import BenchmarkChoice
 
-    _check(as_json, as_markdown, svg, controls, fit, leaderboard)
+    _check(as_json, as_markdown, svg, [controls, fit, likeness], leaderboard)
     chosen = BenchmarkChoice(method or (), suite or (), split, quick, light, seeds, out)
     if fit:
         _fit(chosen, threads)
     elif controls:
         _controls(chosen, threads, as_json, as_markdown, svg)
+    elif likeness:
+        _likeness(chosen, threads, as_json, as_markdown, svg)
     else:
-        _benchmark(chosen, threads, as_json, leaderboard)
+        _benchmark(chosen, threads, workers, as_json, leaderboard)
 
 
-def _benchmark(chosen: BenchmarkChoice, threads: int, as_json: bool, folder: Path | None) -> None:
+def _benchmark(chosen: BenchmarkChoice, threads: int, workers: int, as_json: bool, folder: Path | None) -> None:
     from carrylens.report.terminal.leaderboard import leaderboard_text
     from carrylens.workflow.benchmarking import benchmark_run, run_leaderboard, run_methods, write_leaderboard
 
     with Watch(1, "benchmark") as watch:
+        if workers > 1:
+            from carrylens.workflow.benchmark_workers import fill_results
+
+            fill_results(chosen, workers, _Say(watch, chosen.out))
         run = benchmark_run(chosen, _Say(watch, chosen.out), threads)
         records = []
         for record in run_methods(run):
@@ -112,6 +124,24 @@ def _controls(chosen: BenchmarkChoice, threads: int, as_json: bool, as_markdown:
         print_note(f"Drew {svg}")
 
 
+def _likeness(chosen: BenchmarkChoice, threads: int, as_json: bool, as_markdown: bool, svg: Path | None) -> None:
+    from carrylens.files import write_whole
+    from carrylens.json_records import to_plain
+    from carrylens.report.figures.likeness import likeness_svg
+    from carrylens.report.terminal.likeness import likeness_lines
+    from carrylens.workflow.benchmarking import run_likeness
+
+    with Watch(1, "likeness") as watch:
+        found = run_likeness(chosen, _Say(watch, chosen.out), threads)
+    for each in found if as_json else ():
+        print_record(to_plain(each))
+    for line in () if as_json else likeness_lines(found, markdown=as_markdown):
+        print_line(line)
+    if svg is not None:
+        write_whole(svg, likeness_svg(found).encode())
+        print_note(f"Drew {svg}")
+
+
 def _fit(chosen: BenchmarkChoice, threads: int) -> None:
     from carrylens.workflow.benchmarking import controls_run, fit_rule
 
@@ -134,17 +164,18 @@ class _Say:
             raise Stopped(f"Stopped at {what}. {kept}")
 
 
-def _check(
-    as_json: bool, as_markdown: bool, svg: Path | None, controls: bool, fit: bool, leaderboard: Path | None
-) -> None:
+def _check(as_json: bool, as_markdown: bool, svg: Path | None, instead: list[bool], leaderboard: Path | None) -> None:
     if as_json and as_markdown:
         raise CarryLensError("--json and --markdown were given. Choose one.")
-    if controls and fit:
-        raise CarryLensError("--controls and --fit were given. Choose one.")
-    if (svg is not None or as_markdown) and not controls:
-        raise CarryLensError("--svg and --markdown are of the controls. Add --controls, or write --leaderboard FOLDER.")
-    if leaderboard is not None and (controls or fit):
-        raise CarryLensError("--leaderboard is of methods on suites. Leave out --controls and --fit.")
+    controls, _, likeness = instead
+    if sum(instead) > 1:
+        raise CarryLensError("Two of --controls, --fit and --likeness were given. Choose one.")
+    if (svg is not None or as_markdown) and not (controls or likeness):
+        raise CarryLensError(
+            "--svg and --markdown are of --controls and of --likeness. Add one, or write --leaderboard FOLDER."
+        )
+    if leaderboard is not None and any(instead):
+        raise CarryLensError("--leaderboard is of methods on suites. Leave out --controls, --fit and --likeness.")
 
 
 def _command() -> str:
@@ -153,7 +184,11 @@ def _command() -> str:
     import sys
 
     given = iter(sys.argv[1:])
-    kept = [word for word in given if word not in ("--out", "--threads", "--leaderboard") or not next(given, True)]
+    kept = [
+        word
+        for word in given
+        if word not in ("--out", "--threads", "--workers", "--leaderboard") or not next(given, True)
+    ]
     return shlex.join(["carrylens", *kept])
 
 

@@ -1,4 +1,4 @@
-"""Commands that look inside models: map, align.
+"""Commands that look inside models: map, settle.
 
 Takes  a model.
 Gives  its node map, or its alignment with an algorithm, as a table, as JSON and as files.
@@ -14,6 +14,7 @@ import typer
 
 from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
 from carrylens.cli.watch import Watch
+from carrylens.json_records import to_plain
 from carrylens.terminal import Stopped, print_line, print_note, print_record, print_text
 
 
@@ -79,7 +80,7 @@ def map_command(
     print_note(f"The map is in {folder}")
 
 
-def align_command(
+def settle_command(
     model: ModelArgument,
     out: Annotated[
         Path | None,
@@ -91,21 +92,29 @@ def align_command(
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states a hypothesis of your own.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Test on a quarter of the questions.")] = False,
+    budget: Annotated[
+        int, typer.Option(min=0, metavar="SECONDS", help="No further look at more questions begins after half of it.")
+    ] = 600,
+    quick: Annotated[bool, typer.Option("--quick", help="Begin with a quarter of the questions.")] = False,
+    sites: Annotated[bool, typer.Option("--sites", help="List the nodes of every variable, too.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Find one site for each variable of an algorithm, and test all of them jointly on other questions.
+    """Decide whether a model runs an algorithm: one site for each variable, all tested jointly, rivals fitted as hard.
 
-    A site is a set of nodes. Sites are chosen so that the algorithm says what the model answers when several variables
-    take other questions' values at once, while all other nodes do, too. Writes alignment.json.
+    A site is a set of nodes; nodes that hold several variables are interchanged in the subspace of each. Sites are
+    chosen on some questions and tested on others. While the verdict is open for want of questions, more are drawn.
+    Writes alignment.json, from which carrylens judge gives the same verdict without the model.
+    Exit status 0 if it runs the algorithm, 1 otherwise.
     """
     from carrylens.arithmetic.zoo.sources import find_source
+    from carrylens.claims.verdicts import RunVerdict
     from carrylens.report.terminal.alignment import alignment_lines, alignment_record
-    from carrylens.workflow.aligning import align_source
+    from carrylens.report.terminal.verdict import verdict_lines
     from carrylens.workflow.analysis import Analysis
+    from carrylens.workflow.settling import settle_source
 
     with Watch(1, model) as watch:
 
@@ -115,16 +124,18 @@ def align_command(
                 raise Stopped(f"Stopped while {what}. Nothing was written.")
 
         analysis = Analysis(find_source(model), out, device, threads, say, quick, seed, hypothesis_file=hypothesis)
-        path, found = align_source(analysis, algorithm)
+        path, found, judged = settle_source(analysis, budget, algorithm)
     if as_json:
-        print_record({"file": str(path), **alignment_record(found)})
-        return
-    for line in alignment_lines(found):
-        print_line(line)
-    print_note(f"The alignment is in {path}")
+        print_record({"file": str(path), **to_plain(judged), "alignment": alignment_record(found)})
+    else:
+        for line in (*verdict_lines(judged), *alignment_lines(found, sites=sites)):
+            print_line(line)
+        print_note(f"The alignment is in {path}")
+    if judged.verdict is not RunVerdict.RUNS:
+        raise typer.Exit(1)
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("map")(map_command)
-    app.command("align")(align_command)
+    app.command("settle")(settle_command)

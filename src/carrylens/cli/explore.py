@@ -31,6 +31,10 @@ def explore_command(
     folder: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Where its map and claims are, if not there.")
     ] = None,
+    hypothesis: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Run the algorithm of this file's hypothesis, and show its variables."),
+    ] = None,
     half: Annotated[
         bool, typer.Option("--half", help="Weights in half precision, if every golden answer stays the same.")
     ] = False,
@@ -57,7 +61,7 @@ def explore_command(
 
         source = find_source(str(model), any_name=True)
         places = source.analysis_places(folder)
-        made, path = explore_source(source, places, half=half), out or places[0] / EXPLORER
+        made, path = explore_source(source, places, half=half, hypothesis=hypothesis), out or places[0] / EXPLORER
     made.save(path)
     if as_json:
         print_record({"page": str(path), "bytes": len(made.page.encode()), "model": made.name})

@@ -104,10 +104,15 @@ def _accept(plan: TrainingPlan, folder: Path, *, as_json: bool) -> None:
 def exam_command(
     model: ModelArgument,
     questions: Annotated[
-        int, typer.Option(min=0, max=10**15, help="How many of each population, for each operation.")
+        int,
+        typer.Option(
+            min=0,
+            max=10**15,
+            help="How many of each population, for each operation; of the structured one at most 100,000.",
+        ),
     ] = 1_000_000,
     per_class: Annotated[
-        int, typer.Option(min=0, max=10**15, help="How many of each class and each exact depth.")
+        int, typer.Option(min=0, max=10**15, help="How many of each class, exact depth and structure.")
     ] = 10_000,
     of: Annotated[
         list[str] | None,
@@ -130,10 +135,10 @@ def exam_command(
 ) -> None:
     """Count a model's failures on millions of questions.
 
-    Evaluates it on the natural, paper and enriched populations, every class and every exact depth. Exit status 1 if the
-    model misses the bar: fewer than 10 failures in a million natural and in a million enriched questions, for each
-    operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there. A saved test of the
-    same weights on as many questions is only printed.
+    Evaluates it on the natural, paper, enriched and structured populations, every class, exact depth and structure.
+    Exit status 1 if the model misses the bar: fewer than 10 failures in a million natural and in a million enriched
+    questions, for each operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there.
+    A saved test of the same weights on as many questions is only printed.
     """
     from carrylens.workflow.testing import known_test, start_exam
 

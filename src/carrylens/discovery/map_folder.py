@@ -14,8 +14,9 @@ from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.node_search import Mapped, MapSettings
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
-from carrylens.files import write_whole
+from carrylens.files import make_folder, write_whole
 from carrylens.folders import add_sealed, is_sealed, read_sealed
+from carrylens.interventions.store import ENDINGS
 from carrylens.json_records import to_text
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import TaskFinder
@@ -63,11 +64,7 @@ def save_mapped(folder: Path, mapped: Mapped, beside: Mapping[str, bytes] | None
 
 def store_of(folder: Path) -> Path:
     """The file in which work under way is kept; its folder is made if need be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CarryLensError(f"{folder} cannot be made ({reason}). Give another folder with --out.") from error
+    make_folder(folder, "Give another folder with --out.")
     return folder / STORE
 
 
@@ -90,5 +87,5 @@ def _restarted(settings: MapSettings, about: Mapping[str, object]) -> bytes:
 def drop_store(folder: Path) -> None:
     """Forget the work under way."""
     (folder / RESTART).unlink(missing_ok=True)
-    for ending in ("", "-wal", "-shm"):
+    for ending in ENDINGS:
         (folder / f"{STORE}{ending}").unlink(missing_ok=True)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from carrylens.discovery.node_map import MAP, MAP_SCHEMA, NodeMap
 from carrylens.errors import CarryLensError
-from carrylens.files import read_whole
-from carrylens.folders import WEIGHTS, check_if_sealed, hash_of_weights
+from carrylens.folders import WEIGHTS, hash_of_weights, read_checked
 from carrylens.model.source import ModelSource
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.task import Task, TaskFinder
@@ -55,6 +54,4 @@ def task_of_map(path: Path, find_task: TaskFinder) -> Task:
 
 
 def _content(path: Path) -> bytes:
-    content = read_whole(path, "Give a map, or the folder it is in.")
-    check_if_sealed(path, content, must_be_listed=path.name == MAP)
-    return content
+    return read_checked(path, "Give a map, or the folder it is in.", must_be_listed=path.name == MAP)[0]

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.stimulus_spec import StimulusSpec
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 from carrylens.evidence.facts import Fact
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
+
+_MOST = 1 << 20
+"""Questions: far more than any map is measured on."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ def pair_texts(found: NodeMap, facts: Iterable[Fact]) -> list[PairTexts]:
     texts = []
     for variable in found.causal.variables:
         if some := by_variable.get(variable):
-            count, seed = (int(str(some[0].stimuli[name])) for name in ("pairs", "seed"))
+            count, seed = (_drawn(some[0], name) for name in ("pairs", "seed"))
             stimuli = draw_stimuli(found.task, found.causal, variable, StimulusSpec(count, seed))
             _check_counts(found.task, stimuli, some)
             texts.append(_texts(found.task, stimuli))
@@ -47,13 +50,24 @@ def pair_texts(found: NodeMap, facts: Iterable[Fact]) -> list[PairTexts]:
 
 def evaluation_texts(found: NodeMap, facts: Iterable[Fact]) -> list[str]:
     """The questions that single nodes were ablated on; none if no fact says how they were drawn."""
-    drawn = next((fact.stimuli for fact in facts if fact.kind == "ablate"), None)
-    if drawn is None:
+    fact = next((fact for fact in facts if fact.kind == "ablate"), None)
+    if fact is None:
         return []
-    population = found.task.samplers.get(str(drawn["stream"]))
+    name = str(fact.stimuli.get("stream"))
+    population = found.task.samplers.get(name)
     if population is None:
-        raise CarryLensError(f"{found.task.name} has no population {drawn['stream']!r}. Map the model again.")
-    return found.task.question_text(population.draw(int(str(drawn["seed"])), 0, int(str(drawn["n"]))))
+        raise CarryLensError(f"{found.task.name} has no population {quote(name)}. Map the model again.")
+    return found.task.question_text(population.draw(_drawn(fact, "seed"), 0, _drawn(fact, "n")))
+
+
+def _drawn(fact: Fact, name: str) -> int:
+    # A number by which the questions of a fact were drawn; of questions, no more than any map has.
+    value = fact.stimuli.get(name)
+    if type(value) is not int or not 0 <= value < (1 << 63 if name == "seed" else _MOST):
+        raise CarryLensError(
+            f"A fact says that {name} of its questions is {quote(str(value))}. Restore them, or map the model again."
+        )
+    return value
 
 
 def _check_counts(task: Task, stimuli: Stimuli, facts: Sequence[Fact]) -> None:
@@ -61,7 +75,9 @@ def _check_counts(task: Task, stimuli: Stimuli, facts: Sequence[Fact]) -> None:
     # being wrong: pairs that were drawn otherwise would give other counts.
     differs = stimuli.expected != task.output_ids(stimuli.effect.base)
     for fact in facts:
-        n_pairs, n_null = int(differs[:, int(str(fact.about["token"]))].sum()), len(stimuli.null.base)
+        token = int(str(fact.about["token"]))
+        n_pairs = int(differs[:, token].sum()) if token < differs.shape[1] else 0
+        n_null = len(stimuli.null.base)
         if fact.effect.n > n_pairs or fact.null.n != n_null:
             raise CarryLensError(
                 f"The pairs of {stimuli.variable} cannot be drawn again: {n_pairs} differ in output "

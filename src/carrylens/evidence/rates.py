@@ -44,9 +44,17 @@ class Rate:
     @cached_property
     def interval(self) -> tuple[float, float]:
         """The exact 95% Clopper-Pearson interval; from 0 to 1 of no questions."""
-        missed = self.n - self.hits
-        low = betaincinv(self.hits, missed + 1, 0.025) if self.hits else 0.0
-        high = betaincinv(self.hits + 1, missed, 0.975) if missed else 1.0
+        return self.interval_at(0.95)
+
+    def interval_at(self, confidence: float) -> tuple[float, float]:
+        """The exact interval of another confidence.
+
+        >>> [round(bound, 4) for bound in Rate(9, 10).interval_at(0.99)]
+        [0.4557, 0.9995]
+        """
+        missed, tail = self.n - self.hits, (1 - confidence) / 2
+        low = betaincinv(self.hits, missed + 1, tail) if self.hits else 0.0
+        high = betaincinv(self.hits + 1, missed, 1 - tail) if missed else 1.0
         return (float(low), float(high))
 
     def __add__(self, other: Rate) -> Rate:

@@ -1,6 +1,6 @@
 """Map record: the evidence that a page shows beside every click.
 
-Takes  a saved map, and the claims that were judged on it.
+Takes  a saved map.
 Gives  for each node what its ablation broke, for each set of nodes its roles with hit rate, null and confidence.
 Never  shows a rate without its null and its number of questions.
 """
@@ -13,12 +13,12 @@ from typing import Any
 from carrylens.discovery.node_map import NodeMap, Role, Way
 from carrylens.evidence.confidence import stated_confidence
 from carrylens.evidence.rates import Rate
-from carrylens.tasks.task import Task
+from carrylens.tasks.causal import CausalModel
 
 
-def map_record(found: NodeMap, task: Task) -> dict[str, Any] | None:
-    """The map as plain data; none where it is of other variables than the task's."""
-    place = {str(variable): at for at, variable in enumerate(task.causal.variables)}
+def map_record(found: NodeMap, causal: CausalModel) -> dict[str, Any] | None:
+    """The map as plain data; none where it is of other variables than the algorithm's."""
+    place = {str(variable): at for at, variable in enumerate(causal.variables)}
     if any(str(role.variable) not in place for role in found.roles):
         return None
     useful = found.useful
@@ -49,11 +49,3 @@ def _role(role: Role, place: Mapping[str, int]) -> list[Any]:
 
 def _rate(rate: Rate) -> list[int]:
     return [rate.hits, rate.n]
-
-
-def claims_record(claims: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What was judged, in the words of the record that says it; none where nothing was judged."""
-    if not claims:
-        return None
-    kept = ("hypothesis", "skeleton", "verdict", "required")
-    return {name: claims[name] for name in kept if name in claims}

@@ -1,7 +1,7 @@
 """Packed numbers: arrays as short texts that a page can hold.
 
 Takes  arrays.
-Gives  base64 of little-endian floats, and one hexadecimal letter for each small value.
+Gives  base64 of little-endian floats, one hexadecimal letter for each small value, a checksum of a whole text.
 Never  loses a bit, but where half precision is asked for.
 """
 
@@ -12,6 +12,7 @@ from base64 import b64encode
 import numpy as np
 from numpy.typing import NDArray
 
+_PRIME = 0x01000193  # odd, so that no power of it loses a bit
 _LETTERS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
@@ -31,3 +32,15 @@ def packed_values(values: NDArray[np.integer]) -> str:
     '12a0'
     """
     return _LETTERS[np.ascontiguousarray(values).reshape(-1)].tobytes().decode("ascii")
+
+
+def checksum(text: str) -> int:
+    """A number below 2^32 that any one changed letter of an ASCII text changes; the page computes the same.
+
+    >>> checksum("a"), checksum("ab")
+    (97, 1627429141)
+    """
+    letters = np.frombuffer(text.encode("ascii"), dtype=np.uint8).astype(np.uint32)
+    powers = np.full(len(letters), _PRIME, dtype=np.uint32)
+    powers[:1] = 1
+    return int((letters[::-1] * np.cumprod(powers, dtype=np.uint32)).sum(dtype=np.uint32))

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import html
 import json
-from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.explorer.packed import checksum
 from carrylens.explorer.page_data import Explored, page_data
 from carrylens.report.kind_styles import kind_rules
+from carrylens.report.page.elements import page_policy
 from carrylens.tasks.variables import VariableKind
 
 ENGINE = ("packed", "linear", "model", "causal", "task", "draws", "statistics", "subject", "experiments", "worker")
@@ -42,11 +42,13 @@ def explorer_page(explored: Explored) -> str:
 def page_of_data(data: Mapping[str, Any], kinds: tuple[VariableKind, ...]) -> str:
     """The page that holds these data."""
     engine, view, style = script(ENGINE, "engine"), script(VIEW, "view"), _asset("explore.css") + kind_rules(kinds)
+    content = embedded(data)
     parts = {
-        "policy": _policy([engine, view], [style]),
+        "policy": page_policy([engine, view], [style], _MORE),
         "title": html.escape(f"{data['name']}: explore"),
         "style": style,
-        "data": embedded(data),
+        "data": content,
+        "sum": str(checksum(content)),
         "engine": engine,
         "view": view,
     }
@@ -74,27 +76,11 @@ def embedded(data: Mapping[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _policy(scripts: list[str], styles: list[str]) -> str:
-    rules = [
-        "default-src 'none'",
-        f"script-src {' '.join(map(_hash, scripts))}",
-        f"style-src {' '.join(map(_hash, styles))}",
-        "worker-src blob:",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types carrylens",
-    ]
-    return html.escape("; ".join(rules), quote=True).replace("&#x27;", "'")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+_MORE = ("worker-src blob:", "require-trusted-types-for 'script'", "trusted-types carrylens")
 
 
 def _kinds(explored: Explored) -> tuple[VariableKind, ...]:
-    families = explored.task.causal.families
+    families = explored.causal.families
     return tuple(dict.fromkeys(family.kind for family in families))
 
 

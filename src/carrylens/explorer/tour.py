@@ -1,7 +1,7 @@
 """The tour: one question in six steps, told by what the page itself then shows.
 
 Takes  a model, its task, and its map where there is one.
-Gives  steps: a title, a text, what to look at, and the state of the page as its address has it.
+Gives  steps: a title, a text, what to look at and to bring into view, and the state of the page as its address has it.
 Never  states what a model does: steps say where to look, and the page computes what is there.
 """
 
@@ -34,9 +34,11 @@ def start_record(task: Task) -> dict[str, str]:
 
 
 def _questions(task: ArithmeticTask) -> tuple[str, str]:
-    # The example, and the same without the carry or borrow of its units.
+    # The example, and the same with units that make the same digit without a carry or borrow: that alone differs.
     first = example_questions(task.operation, task.digits)[0]
-    return first, first[:-1] + "3"
+    n, top, bottom = task.digits, int(first[task.digits - 1]), int(first[-1])
+    units = (0, top + bottom - 10) if first[n] == "+" else (9, bottom - top - 1)
+    return first, f"{first[: n - 1]}{units[0]}{first[n:-1]}{units[1]}"
 
 
 def tour_record(model: Transformer, task: Task, found: NodeMap | None) -> list[dict[str, Any]]:
@@ -80,7 +82,7 @@ class _Story:
         passing = "sum to 9, so they pass a carry on" if self._adds else "are equal, so they pass a borrow on"
         return _step(
             f"A {what} from the units",
-            "ask",
+            ("ask", ".answer"),
             self._address(),
             f"{first}: the units, {first[n - 1]}{first[n]}{first[-1]}, make a {what}. Columns above them {passing}.",
             "The model writes its answer from the left, so its first digits depend on the very last digit it has "
@@ -91,18 +93,18 @@ class _Story:
         what, tri, resolved = self._families
         return _step(
             "What is known when",
-            "watch",
+            ("watch", ".cell.token"),
             self._address(u=str(self.task.layout.n_question - 3)),
             f"Below the tokens is the algorithm. {tri} says what a column alone knows of its {what}; U means that it "
             f"hangs on the columns below. {resolved} is the {what} with all of them taken into account.",
-            "The last digit is still to come. Move “Tokens read” to the right, or press Play, and watch what was "
+            "The last digit is still to come. Press Play, or move “Tokens read” to the right, and watch what was "
             "open settle, all at once, when it arrives.",
-        )
+        ) | {"play": True}
 
     def _looks(self) -> dict[str, Any]:
         return _step(
             "A head that looks",
-            "watch",
+            ("watch", ".cell.node.selected"),
             self._address(n=str(self.looking)),
             "Above the tokens are the model's nodes: a column for each place, layers from the bottom up. "
             f"{self.looking} is chosen; lines show where it looks. Hover over others, or walk there with the arrow "
@@ -113,20 +115,20 @@ class _Story:
     def _ablated(self) -> dict[str, Any]:
         return _step(
             "Take something away",
-            "touch",
+            ("ask", ".answer"),
             self._address(n=str(self.looking), e=f"{self.looking}.m"),
             f"Now {self.looking} writes its mean instead of what it has to say. Look at what the edited model answers.",
-            "If nothing changes, other nodes may do the same work: take those away, too. Undo is below, and Ctrl+Z.",
+            "If nothing changes, other nodes may do the same work: take those away, too. Undo with Ctrl+Z.",
         )
 
     def _interchanged(self) -> dict[str, Any]:
         what, tri, _ = self._families
         return _step(
             "Put something else in its place",
-            "ask",
+            ("ask", ".answer"),
             self._interchange(),
-            f"The second question, {_questions(self.task)[1]}, has no {what} from its units. The chosen nodes now "
-            "write what they write for it; everything else stays.",
+            f"The second question, {_questions(self.task)[1]}, makes the same last digit without a {what}. The "
+            "chosen nodes now write what they write for it; everything else stays.",
             f"If these nodes carry {tri}[0], the model must now answer as the algorithm does with {tri}[0] forced to "
             "0. Both answers stand in the sentence above: do they agree?",
         )
@@ -135,7 +137,7 @@ class _Story:
         tri = self._families[1]
         return _step(
             "Not one click, two hundred",
-            "touch",
+            ("touch", ".stack-part"),
             self._interchange(),
             "One click is one question. “Run on 200 fresh questions” asks the same of 200 new pairs, and of 200 "
             f"others in which {tri}[0] does not differ: the null.",
@@ -144,8 +146,10 @@ class _Story:
         )
 
 
-def _step(title: str, look: str, hash_: str, *text: str) -> dict[str, Any]:
-    return {"title": title, "look": look, "hash": hash_, "text": list(text)}
+def _step(title: str, about: tuple[str, str], hash_: str, *text: str) -> dict[str, Any]:
+    # `about`: the part of the page that is framed, and what in the page must be in view.
+    look, show = about
+    return {"title": title, "look": look, "show": show, "hash": hash_, "text": list(text)}
 
 
 def _actors(model: Transformer, task: ArithmeticTask, found: NodeMap | None) -> tuple[Node, tuple[Node, ...]]:

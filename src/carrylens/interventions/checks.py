@@ -7,6 +7,7 @@ Never  lets an edit pass that would do nothing or something else than it says.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 
@@ -105,8 +106,7 @@ def _check_kept(change: KeepOnly, config: ModelConfig) -> None:
 
 
 def _check_amount(change: Replace | Add, config: ModelConfig) -> None:
-    if (change.share if isinstance(change, Replace) else change.amount) == 0:
-        raise CarryLensError(f"{change} changes nothing. Give a share or an amount other than 0.")
+    _check_number(change, change.share if isinstance(change, Replace) else change.amount, "a share or an amount")
     vectors = change.basis if isinstance(change, Replace) else (change.direction,)
     for vector in vectors:
         if len(vector) != config.d_model:
@@ -114,9 +114,25 @@ def _check_amount(change: Replace | Add, config: ModelConfig) -> None:
                 f"{change} has a vector of {len(vector)} numbers, but the model is {config.d_model} wide. "
                 f"Give {config.d_model}."
             )
+        if not np.isfinite(np.array(vector, dtype=np.float32)).all():
+            raise CarryLensError(f"{change} has a vector with a number that is not finite. Give finite ones.")
     if vectors and np.linalg.matrix_rank(np.array(vectors)) < len(vectors):
         raise CarryLensError(
             f"{change}: its vectors are zero or not independent, so they span less than they seem to. Leave some out."
+        )
+    if isinstance(change, Add) and not np.any(np.float32(change.amount) * np.array(change.direction, np.float32)):
+        raise CarryLensError(f"{change} changes nothing: to the model its direction is zero. Give a longer one.")
+
+
+def _check_number(change: Change, number: float, what: str) -> None:
+    # As the model's numbers go: what is 0 or infinite there is so here.
+    with np.errstate(over="ignore", under="ignore"):
+        held = float(np.float32(number))
+    if held == 0:
+        raise CarryLensError(f"{change} changes nothing. Give {what} other than 0.")
+    if not math.isfinite(held):
+        raise CarryLensError(
+            f"{change} cannot be made: {number:g} is no finite number to the model. Give {what} that is."
         )
 
 
@@ -124,8 +140,7 @@ def _check_edge(change: Edge, config: ModelConfig) -> None:
     if any(isinstance(site, Residual) for site in change.senders):
         raise CarryLensError(f"{change} is sent by a residual state. Name heads and MLPs as senders.")
     _check_sites(change.senders, config)
-    if change.share == 0:
-        raise CarryLensError(f"{change} changes nothing. Give a share other than 0.")
+    _check_number(change, change.share, "a share")
     if not change.receivers:
         raise CarryLensError("An edge without receivers does nothing. Name one, such as P17L1H2.k or P17.logits.")
     senders = [site for site in change.senders if isinstance(site, Node)]

@@ -22,6 +22,7 @@ from typing import Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from carrylens.errors import CarryLensError
@@ -29,7 +30,7 @@ from carrylens.interventions.call_cache import CallCache, CallInputs
 from carrylens.interventions.checks import check_edit
 from carrylens.interventions.clean import Book, Means, clean_book, reference_means, sequence_bytes
 from carrylens.interventions.edited_pass import EditedPass, Segment
-from carrylens.interventions.edits import Edit, Fill
+from carrylens.interventions.edits import Edit, Fill, slots_of
 from carrylens.interventions.fills import Origin, Rows
 from carrylens.interventions.keys import clean_keys, row_keys
 from carrylens.interventions.outcomes import Outcomes
@@ -189,6 +190,7 @@ class Engine:
             if watch is not None and done:
                 watch(done, n_rows)
             plans = [plan_edit(edit, parts.config) for edit in edits]
+            records.idle[:] = _idle(plans, rows, sequences.questions, origins, parts)
             means = self._means(edits, given.reference, sequences, parts) if len(todo) else None
             job = _Job(plans, *rows, sequences, origins, means, classes, records)
             for batch, asked in self._batches(job, todo, unasked, parts):
@@ -307,6 +309,19 @@ def _check(given: CallInputs, edits: Sequence[Edit], parts: Parts, task: Task) -
             f"The reference has no question of class {', '.join(absent)}, which the questions have. Add some of it."
         )
     return own.code.astype(np.int64)
+
+
+def _idle(
+    plans: Sequence[EditPlan], rows: tuple[Index, Index], own: Index, origins: Mapping[Origin, Index], parts: Parts
+) -> NDArray[np.bool_]:
+    # Rows whose edit reaches no output, or takes nothing but what the question itself has.
+    idle = np.zeros((len(plans), len(own)), dtype=bool)
+    for at, plan in enumerate(plans):
+        idle[at] = not route(plan.footprint, parts.config)[1]
+        taken = [tuple(origins[Fill.SOURCE, slot] for slot in slots_of(change)) for change in plan.edit.changes]
+        if all(taken):
+            idle[at] |= np.all([each[0] == (each[1] if len(each) > 1 else own) for each in taken], axis=0)
+    return np.asarray(idle[rows])
 
 
 def _book_of(sequences: Sequences, wanted: Index, parts: Parts) -> Book:

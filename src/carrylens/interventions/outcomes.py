@@ -34,7 +34,8 @@ class Outcomes:
     `axes` names the axes of `tokens`, `margins` and `close`: edit, question, answer; or question, answer where each
     question has an edit of its own. The clean arrays and `right` have the axes question, answer.
     A margin is the logit of the right token less the highest other one: positive where the model is right. `close`
-    marks tokens that another batch size might change: the two highest logits are within rounding of each other.
+    marks tokens that another batch size might change: the two highest logits are within rounding of each other. `idle`
+    marks rows whose edit can do nothing: no output reads what it changes, or it takes from the question itself.
     """
 
     axes: tuple[str, ...]
@@ -46,6 +47,7 @@ class Outcomes:
     clean_margins: Numbers
     logits: Numbers | None
     activations: Mapping[str, Activation]
+    idle: NDArray[np.bool_]
     vocabulary: tuple[str, ...] = ()
 
     @property

@@ -64,6 +64,7 @@ class Records:
     rows: NDArray[np.void]
     clean: NDArray[np.void]
     tolerance: float
+    idle: NDArray[np.bool_]
 
     @classmethod
     def blank(cls, request: Request, parts: Parts, right: NDArray[np.int8], n_rows: int) -> Records:
@@ -84,7 +85,15 @@ class Records:
         )
         asked += [(name, number, _shape(name, parts.config)) for name in request.keep]
         clean = np.zeros(len(right), dtype=plain)
-        return cls(request, parts.config, right, np.zeros(n_rows, plain + asked), clean, CLOSE[parts.dtype])
+        return cls(
+            request,
+            parts.config,
+            right,
+            np.zeros(n_rows, plain + asked),
+            clean,
+            CLOSE[parts.dtype],
+            np.zeros(n_rows, bool),
+        )
 
     def note(self, batch: NDArray[np.int64], questions: NDArray[np.int64], edited: EditedPass, rows: Rows) -> None:
         """Write down what became of a batch."""
@@ -121,12 +130,18 @@ class Records:
             clean_margins=np.ascontiguousarray(self.clean["margins"]),
             logits=field("logits") if self.request.logits else None,  # type: ignore[arg-type]
             activations=kept,
+            idle=self.idle.reshape(shape),
         )
 
 
 def _note(
     records: NDArray[np.void], at: NDArray[np.int64], logits: Tensor, right: NDArray[np.int8], tolerance: float
 ) -> None:
+    if not bool(logits.isfinite().all()):
+        raise CarryLensError(
+            "The model's logits are not finite, so it answers nothing. Give an edit of smaller numbers, or weights "
+            "that do not overflow."
+        )
     wanted = torch.from_numpy(right.astype(np.int64)).to(logits.device)[..., None]
     top = logits.topk(2, dim=-1).values
     ours = logits.gather(-1, wanted)[..., 0]

@@ -2,13 +2,15 @@
 
 Takes  a file, keys and records.
 Gives  the records of keys it has seen.
-Never  gives back half a record: what was not committed when the power went is computed again.
+Never  gives back half a record: what was not committed when the power went is computed again. Nor a damaged one: each
+       carries the hash of itself and its key.
 
 A key is made from the content of everything a row's outcome depends on, so a store may serve any number of runs.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +18,9 @@ from pathlib import Path
 
 from carrylens.errors import CarryLensError
 
+ENDINGS = ("", "-wal", "-shm", "-journal")
+"""How the names of the files end that SQLite makes of one store."""
+_HASH = 8  # bytes
 _AT_ONCE = 900  # keys a query, below SQLite's limit on variables
 _SETTINGS = {
     "journal_mode": "WAL",
@@ -33,6 +38,7 @@ class Store:
         self._path = path
         with self._named_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
+            _drop_links(path)
             self._file = sqlite3.connect(path, check_same_thread=False)
             try:
                 for name, value in _SETTINGS.items():
@@ -54,13 +60,15 @@ class Store:
             for at in range(0, len(keys), _AT_ONCE):
                 some = keys[at : at + _AT_ONCE]
                 marks = ", ".join("?" * len(some))
-                found.update(self._file.execute(f"SELECT key, record FROM outcomes WHERE key IN ({marks})", some))
+                rows = self._file.execute(f"SELECT key, record FROM outcomes WHERE key IN ({marks})", some)
+                found.update((key, record[:-_HASH]) for key, record in rows if _is_whole(key, record))
         return found
 
     def add(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Put records in."""
         with self._named_errors(), self._file:
-            self._file.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?)", rows)
+            marked = ((key, record + _hash(key, record)) for key, record in rows)
+            self._file.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?)", marked)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -75,6 +83,21 @@ class Store:
                 f"{self._path} cannot serve as a store of outcomes ({error}). What was committed is unharmed. "
                 "Make room, or give another file."
             ) from error
+
+
+def _hash(key: bytes, record: bytes) -> bytes:
+    return hashlib.blake2b(record, digest_size=_HASH, key=key[:64]).digest()
+
+
+def _is_whole(key: bytes, record: object) -> bool:
+    return isinstance(record, bytes) and _hash(key, record[:-_HASH]) == record[-_HASH:]
+
+
+def _drop_links(path: Path) -> None:
+    # A store that is a link leads SQLite to write to what it points to.
+    for ending in ENDINGS:
+        if (part := path.with_name(f"{path.name}{ending}")).is_symlink():
+            part.unlink()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

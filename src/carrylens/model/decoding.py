@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -30,7 +30,16 @@ def decode_outputs(model: Transformer, task: Task, questions: Batch) -> NDArray[
         return np.asarray(decode_tokens(model, ids).cpu())
     with torch.inference_mode():
         logits = model(ids.to(model.unembed.W_U.device), positions=task.layout.read_positions)
-    return np.asarray(logits.argmax(-1).cpu())
+    return np.asarray(likeliest_of(logits).cpu())
+
+
+def likeliest_of(logits: Float[Tensor, "batch pos vocab"]) -> Int[Tensor, "batch pos"]:
+    """The token with the highest logit; an error where a logit is not finite, for then there is none."""
+    if not bool(logits.isfinite().all()):
+        raise CarryLensError(
+            "The model's logits are not finite, so it answers nothing. Give weights that do not overflow."
+        )
+    return logits.argmax(-1)
 
 
 @torch.inference_mode()
@@ -44,6 +53,5 @@ def decode_tokens(model: Transformer, prompts: Int[Tensor, "batch pos"]) -> Int[
         )
     tokens = prompts.to(model.unembed.W_U.device)
     for position in range(n_given - 1, reads.stop):
-        likeliest = model(tokens, positions=[position]).argmax(-1)
-        tokens = torch.cat([tokens, likeliest], dim=1)
+        tokens = torch.cat([tokens, likeliest_of(model(tokens, positions=[position]))], dim=1)
     return tokens[:, n_given:]

@@ -5,7 +5,7 @@ Gives  the folder, or from a folder the very model that was saved there.
 Never  loads a model that is unfinished, changed, misshapen or not finite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from safetensors import SafetensorError
@@ -19,11 +19,13 @@ from carrylens.model.transformer import Transformer
 from carrylens.model.weights import check_weights, model_from_weights
 
 
-def save_model(model: Transformer, folder: str | Path, also: Sequence[str] = ()) -> None:
-    """Save the model, all of it or nothing; `also` names files already in the folder to be sealed with it."""
+def save_model(
+    model: Transformer, folder: str | Path, also: Sequence[str] = (), beside: Mapping[str, bytes] | None = None
+) -> None:
+    """Save the model and the files `beside` it, all or nothing; `also` names files there to be sealed."""
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     check_weights(model.config, state, "The model to save")
-    contents = {CONFIG: _config_text(model).encode(), WEIGHTS: save(state)}
+    contents = {CONFIG: _config_text(model).encode(), WEIGHTS: save(state), **(beside or {})}
     write_sealed(Path(folder), contents, also)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -33,6 +34,14 @@ class PassWrites:
 
     heads: tuple[Tensor, ...]
     mlps: tuple[Tensor | None, ...]
+
+
+class Replacing(Protocol):
+    """Anything that replaces writes on their way."""
+
+    def replaced(self, own: Tensor, layer: int, first: int, *, is_mlp: bool = False) -> Tensor:
+        """What a layer's heads, or its MLP, write at the positions from `first` on, in place of `own`."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +78,12 @@ def interchange_pass(
     return _pass(model, tokens, sources)[0]
 
 
-def _pass(model: Transformer, tokens: Tensor, sources: Sources | None) -> tuple[Tensor, PassWrites]:
+def replacing_pass(model: Transformer, tokens: Int[Tensor, "batch pos"], replacing: Replacing) -> Tensor:
+    """The logits where outputs are read, once every layer's writes were replaced by what `replacing` gives."""
+    return _pass(model, tokens, replacing)[0]
+
+
+def _pass(model: Transformer, tokens: Tensor, sources: Replacing | None) -> tuple[Tensor, PassWrites]:
     reads = model.config.reads
     tokens = tokens[:, : reads.stop]
     stream = model.embed(tokens) + model.pos_embed(tokens)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrylens.errors import CarryLensError
-from carrylens.folders import MANIFEST, WEIGHTS, hash_of_weights
+from carrylens.folders import MANIFEST, WEIGHTS, hash_of_weights, settle
 from carrylens.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ class ModelSource:
 
     def analysis_folder(self, out: Path | None) -> Path:
         """Where analyses go: `out`, the model's own folder, or `maps/NAME` where that is not ours to change."""
+        folder = self._analysis_folder(out)
+        settle(folder)
+        return folder
+
+    def _analysis_folder(self, out: Path | None) -> Path:
         own = None if self.folder is None else self.folder.resolve()
         if out is not None:
             if out.resolve() != own and ((out / WEIGHTS).exists() or (out / "model.pth").exists()):

@@ -35,24 +35,35 @@ class Taken:
         return not self.outputs or output in self.outputs
 
 
-def interchanged_outputs(model: CausalModel, base: Batch, taken: Sequence[Taken]) -> Columns:
-    """The outputs for each row of `base` with what it takes: axes [batch, output].
+def interchanged_outputs(model: CausalModel, base: Batch, taken: Sequence[Taken], *, fed_back: bool = False) -> Columns:
+    """The outputs for each row of `base` with what it takes: axes [batch, output]; see `interchanged_values`."""
+    values = interchanged_values(model, base, taken, fed_back=fed_back)
+    return np.stack([values[output][output] for output in model.outputs], axis=1)
 
-    An output that later ones depend on was put out before them, so they read the base's own, unless it is taken for
-    them. Of several that a row takes for one variable the last counts.
+
+def interchanged_values(
+    model: CausalModel, base: Batch, taken: Sequence[Taken], *, fed_back: bool = False
+) -> dict[Variable, dict[Variable, Column]]:
+    """For each output the values of all variables that it is made from, in each row of `base` with what it takes.
+
+    An output that later ones depend on was put out before them. They read the base's own, as a network does that is
+    given the base's outputs; with `fed_back` they read the one that was put out, as a network does that reads what it
+    wrote itself. An output that is taken for them counts in either case. Of several that a row takes for one variable
+    the last counts.
     """
     own = model.run(base)
-    found = np.empty((len(base), len(model.outputs)), dtype=np.int8)
-    for at, output in enumerate(model.outputs):
+    found = dict[Variable, dict[Variable, Column]]()
+    for output in model.outputs:
         read = [each for each in taken if each.serves(output)]
-        emitted = [steering for steering in model.steering if model.outputs.index(steering) < at]
-        found[:, at] = _value(model, base, output, read, {each: own[each] for each in emitted})
+        emitted = [each for each in model.steering if each in found]
+        held = {each: found[each][each] if fed_back else own[each] for each in emitted}
+        found[output] = _values(model, base, output, read, held)
     return found
 
 
-def _value(
+def _values(
     model: CausalModel, base: Batch, output: Variable, taken: Sequence[Taken], held: dict[Variable, Column]
-) -> Column:
+) -> dict[Variable, Column]:
     needed = {output, *model.ancestors(output)}
     values: dict[Variable, Column] = {}
     for variable in model.variables:
@@ -70,4 +81,4 @@ def _value(
             if each.variable == variable:
                 value = np.where(each.rows, each.values, value)
         values[variable] = value
-    return values[output]
+    return values

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.model.answer_pass import many_answer_logits
+from carrylens.model.decoding import likeliest_of
 from carrylens.model.transformer import Transformer
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.samplers import Sampler
@@ -118,5 +119,5 @@ def _ask(model: Transformer, task: Task, questions: Batch) -> _Answered:
     examples = encode_examples(task, questions).to(model.unembed.W_U.device)
     logits = output_logits(many_answer_logits(model, examples.tokens), task.layout)
     wrong = ~answered_right(logits, examples.wanted).all(1)
-    wanted, given = examples.wanted.cpu().numpy(), logits.argmax(-1).cpu().numpy()
+    wanted, given = examples.wanted.cpu().numpy(), likeliest_of(logits).cpu().numpy()
     return _Answered(task, questions, wanted, given, wrong.cpu().numpy())

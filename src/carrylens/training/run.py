@@ -26,7 +26,7 @@ from typing import Protocol
 import torch
 
 from carrylens.errors import CarryLensError
-from carrylens.files import read_whole, write_whole
+from carrylens.files import make_folder, read_whole, write_whole
 from carrylens.folders import MANIFEST
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.folder import save_model
@@ -96,10 +96,7 @@ def start(plan: TrainingPlan, folder: Path, device: torch.device) -> TrainingRun
     if plan.insertion is not None:
         insert(model, plan.insertion.model, plan.insertion.placement)
     model.to(device)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CarryLensError(f"{folder} cannot be made: {error.strerror}. Give another --out.") from error
+    make_folder(folder, "Give another --out.")
     average = TailAverage(plan.recipe.tail, plan.n_steps)
     return TrainingRun(plan, folder, device, model, Optimiser(model, plan.recipe), average, machine_of(device))
 
@@ -160,8 +157,7 @@ def checkpoint(run: TrainingRun) -> None:
 
 def finish(run: TrainingRun) -> None:
     """Save the trained model, sealed with its history."""
-    _write_history(run)
-    save_model(run.model, run.folder, also=(HISTORY,))
+    save_model(run.model, run.folder, beside={HISTORY: _history(run)})
     (run.folder / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -173,6 +169,7 @@ def prepare_folder(folder: Path, *, resume: bool, restart: bool) -> None:
         for name in (MANIFEST, CHECKPOINT, HISTORY):
             (folder / name).unlink(missing_ok=True)
     if (folder / MANIFEST).exists():
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # of a run that was killed when it had saved its model
         raise CarryLensError(f"{folder} holds a finished model. Give another --out, or --restart to train it anew.")
     if not resume and (folder / CHECKPOINT).exists():
         raise CarryLensError(f"{folder} holds a stopped run. Add --resume to go on, or --restart to start anew.")
@@ -234,7 +231,11 @@ def _share_right(model: Transformer, hard: Sequence[Examples], layout: Layout) -
 
 
 def _write_history(run: TrainingRun) -> None:
-    write_whole(run.folder / HISTORY, history_text(run.identity(), run.history).encode())
+    write_whole(run.folder / HISTORY, _history(run))
+
+
+def _history(run: TrainingRun) -> bytes:
+    return history_text(run.identity(), run.history).encode()
 
 
 def _read_notes(folder: Path) -> list[HistoryNote]:

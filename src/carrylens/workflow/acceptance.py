@@ -15,11 +15,10 @@ from carrylens.arithmetic.aligned.plans import held_out, other_algorithms
 from carrylens.arithmetic.aligned.truth import aligned_truth
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.benchmark.saved_truth import truth_to_json
-from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, write_sealed
+from carrylens.folders import MANIFEST, add_sealed
 from carrylens.model.folder import load_model
 from carrylens.report.aligned_card import aligned_card
 from carrylens.training.acceptance import Acceptance, measure_acceptance
-from carrylens.training.history import HISTORY
 from carrylens.training.interchange import nodes_of
 from carrylens.training.plan import TrainingPlan
 
@@ -47,5 +46,5 @@ def accept_model(plan: TrainingPlan, folder: Path, count: int | None = None) -> 
     }
     if found.accepted:
         contents[TRUTH] = truth_to_json(aligned_truth(how.alignment, how.causal, nodes_of(plan.config)))
-    write_sealed(folder, contents, also=(CONFIG, WEIGHTS, HISTORY))
+    add_sealed(folder, contents)
     return found

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from carrylens import __version__
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import slug
+from carrylens.files import inner_folder
 from carrylens.model.source import ModelSource
 from carrylens.progress import Progress, silent
 
@@ -68,4 +69,4 @@ class Analysis:
     def _inside(self, folder: Path) -> Path:
         if self.hypothesis is None or self.out is not None:
             return folder
-        return folder / slug(self.hypothesis.name)
+        return inner_folder(folder, slug(self.hypothesis.name))

@@ -7,12 +7,13 @@ Never  runs again what was run with the same settings.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map_of_weights, saved_outcomes
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
+from carrylens.arithmetic.battery.fresh_outcomes import is_fresh, run_experiments
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.settings import BatterySettings
@@ -23,6 +24,7 @@ from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.model_facts import training_run
 from carrylens.arithmetic.zoo.sources import find_source, shipped_names
 from carrylens.errors import CarryLensError
+from carrylens.locks import working
 from carrylens.model.source import ModelSource
 from carrylens.report.sentences.sentence_registry import sentence_of
 from carrylens.tasks.task import Task
@@ -40,17 +42,19 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
     subject = Subject(source.name, analysis.model, _operation(source.task), next(mapped, None), _inserted(source))
     here = saved_outcomes(folder, about)
     came = [outcome for place in own if place.resolve() != folder.resolve() for outcome in saved_outcomes(place, about)]
-    kept = {outcome.card.name: outcome for outcome in (*came, *here)}  # what is here goes before what came with it
     there = [] if analysis.restart else [*here, *came]
     done = here if analysis.out else there  # who names a folder wants the outcomes in it
     context = ExperimentContext(subject, BatterySettings.chosen(analysis.seed, quick=analysis.quick), analysis.progress)
     full = [replace(context, settings=BatterySettings.chosen(analysis.seed))] if analysis.quick else []
     found = []
-    for outcome in run_experiments(context, experiments, there, sentence_of, full):
-        if outcome not in done:
-            kept[outcome.card.name] = outcome
-            save_outcomes(folder, about, list(kept.values()))
-        found.append(outcome)
+    ways = (*full, context)
+    is_done = all(any(is_fresh(each, one, way) for each in done for way in ways) for one in experiments)
+    with nullcontext() if is_done else working(folder):
+        for outcome in run_experiments(context, experiments, there, sentence_of, full):
+            if outcome not in done:  # what is in the folder goes before what came with the model
+                kept = {each.card.name: each for each in (*came, *saved_outcomes(folder, about), outcome)}
+                save_outcomes(folder, about, list(kept.values()))
+            found.append(outcome)
     only_came = all(outcome in came and outcome not in here for outcome in found)
     came_along = only_came and not (analysis.out or analysis.restart)
     return own[0] if came_along and found else folder, found

@@ -14,11 +14,13 @@ from typing import Any
 
 from carrylens.arithmetic.planted.benchmark.circuits import quick_circuits, scored_circuits, training_circuits
 from carrylens.arithmetic.planted.benchmark.controls import with_controls
+from carrylens.arithmetic.planted.benchmark.likeness_models import likeness_models
 from carrylens.arithmetic.planted.benchmark.methods import ARITHMETIC_METHODS
 from carrylens.arithmetic.planted.benchmark.suites import suite_models
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.known_models import DEV, TEST
 from carrylens.benchmark.leaderboard import Leaderboard, leaderboard_of, signature_of
+from carrylens.benchmark.likeness import Likeness, likenesses
 from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
 from carrylens.benchmark.method_registry import chosen_methods, own_method
 from carrylens.benchmark.method_runs import method_records
@@ -138,6 +140,12 @@ def controls_run(chosen: BenchmarkChoice, progress: Progress = silent, threads: 
 def run_controls(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
     """The records of the controls, one after another."""
     return control_records(run)
+
+
+def run_likeness(chosen: BenchmarkChoice, progress: Progress = silent, threads: int = 0) -> list[Likeness]:
+    """How planted, aligned and freely trained models look, each measured in the same way."""
+    device_called("cpu", threads)
+    return likenesses(likeness_models(quick=chosen.quick), SavedResults(chosen.out), progress)
 
 
 def fit_rule(run: BenchmarkRun, out: Path | None) -> tuple[Path, Confidence]:

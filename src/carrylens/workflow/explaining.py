@@ -19,7 +19,6 @@ from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.exam_record import TEST
 from carrylens.arithmetic.zoo.model_facts import saved_test
 from carrylens.claims.judgement import CLAIMS
-from carrylens.discovery.map_folder import store_of
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.worked_examples import work_questions
 from carrylens.discovery.worked_record import WORKED
@@ -28,6 +27,7 @@ from carrylens.evidence.facts import FACTS
 from carrylens.explorer.model_record import fits_a_page
 from carrylens.folders import add_sealed
 from carrylens.json_records import to_text
+from carrylens.locks import working
 from carrylens.report.page.saved import Saved
 from carrylens.steps import finish, is_done, read_made
 from carrylens.tasks.batches import Batch
@@ -47,8 +47,12 @@ _EXAMPLES = 2  # questions worked through a model whose task has no examples of 
 
 def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
     """The folder of everything, and what was saved in it."""
+    with working(analysis.folder):
+        return _explain(analysis)
+
+
+def _explain(analysis: Analysis) -> tuple[Path, Saved]:
     folder, source = analysis.folder, analysis.source
-    store_of(folder)  # makes the folder, or says why not
     _test_if_untested(analysis)
     mapped, found = sufficient_map(analysis) or map_source(analysis)
     if analysis.out is not None:

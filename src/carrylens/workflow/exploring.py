@@ -8,7 +8,6 @@ Never  measures: a map and claims are shown where they were saved for these very
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from carrylens.arithmetic.task import find_task
 from carrylens.arithmetic.zoo.sources import find_source
-from carrylens.claims.judgement import CLAIMS
+from carrylens.claims.hypothesis_file import own_hypothesis
+from carrylens.claims.judgement import claims_file, slug
+from carrylens.claims.records import read_claims
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
@@ -25,6 +26,9 @@ from carrylens.explorer.page import explorer_page
 from carrylens.explorer.page_data import Explored
 from carrylens.files import write_whole
 from carrylens.model.source import ModelSource
+from carrylens.steps import read_made
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.fingerprint import fingerprint
 from carrylens.workflow.reading import PAGE
 
 if TYPE_CHECKING:
@@ -63,31 +67,50 @@ class Explorer:
         )
 
 
-def explore(model: str | Path | Transformer, *, half: bool = False) -> Explorer:
-    """The page of a model: a name, a folder, `hf:owner/repository`, or a loaded model that knows its task."""
+def explore(model: str | Path | Transformer, *, half: bool = False, hypothesis: str | Path | None = None) -> Explorer:
+    """The page of a model: a name, a folder, `hf:owner/repository`, or a loaded model that knows its task.
+
+    `hypothesis` is a file that declares variables of your own: the page then runs that algorithm beside the model.
+    """
     if isinstance(model, str | Path):
         source = find_source(str(model), any_name=True)
-        return explore_source(source, source.analysis_places(None), half=half)
+        own = None if hypothesis is None else Path(hypothesis)
+        return explore_source(source, source.analysis_places(None), half=half, hypothesis=own)
     if model.task is None:
         raise CarryLensError("It is not known what this model is for. Set model.task, or load it with carrylens.load.")
-    explored = Explored(model, model.task, model.task.name, half=half)
+    algorithm = None if hypothesis is None else own_hypothesis(Path(hypothesis), model.task).model
+    explored = Explored(model, model.task, model.task.name, half=half, algorithm=algorithm)
     return Explorer(explored.name, explorer_page(explored))
 
 
 def explore_source(
-    source: ModelSource, places: Sequence[Path], *, half: bool = False, has_report: bool = False
+    source: ModelSource,
+    places: Sequence[Path],
+    *,
+    half: bool = False,
+    has_report: bool = False,
+    hypothesis: Path | None = None,
 ) -> Explorer:
-    """The page of a model that was found, with the map and claims of these weights that are in one of the places."""
-    found = _saved_map(source, places)
+    """The page of a model that was found, with the map and claims of these weights that are in one of the places.
+
+    With a hypothesis of the user's own the page runs its algorithm, and shows the map of its variables.
+    """
+    stated = None if hypothesis is None else own_hypothesis(hypothesis, source.task)
+    algorithm = None if stated is None else stated.model
+    if stated is not None:
+        places = [*(place / slug(stated.name) for place in places), *places]
+    found = _saved_map(source, places, algorithm)
+    claims = claims_file(None if stated is None else stated.name)
     explored = Explored(
         source.load(),
         source.task,
         source.name,
         map=found,
-        claims=_saved_claims(source, places) if found else {},
+        claims=_saved_claims(found, places, claims) if found else {},
         sha256=source.sha256,
         has_report=has_report or (places[0] / PAGE).is_file(),
         half=half,
+        algorithm=algorithm,
     )
     return Explorer(source.name, explorer_page(explored))
 
@@ -98,21 +121,22 @@ def explore_challenge(level: int, seed: int) -> Explorer:
     return Explorer(explored.name, explorer_page(explored))
 
 
-def _saved_map(source: ModelSource, places: Sequence[Path]) -> NodeMap | None:
+def _saved_map(source: ModelSource, places: Sequence[Path], causal: CausalModel | None) -> NodeMap | None:
     for place in places:
         if (place / MAP).is_file():
-            found = read_map(place / MAP, find_task)
-            if found.stimuli.get("sha256") == source.sha256:
+            found = read_map(place / MAP, find_task, causal)
+            is_of_it = causal is None or fingerprint(found.causal) == fingerprint(causal)
+            if is_of_it and found.stimuli.get("sha256") == source.sha256:
                 return found
     return None
 
 
-def _saved_claims(source: ModelSource, places: Sequence[Path]) -> dict[str, Any]:
+def _saved_claims(found: NodeMap, places: Sequence[Path], name: str) -> dict[str, Any]:
+    # What was judged on this very map; files of the first version do not say on which.
     for place in places:
-        try:
-            given = json.loads((place / CLAIMS).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(given, dict) and given.get("model") == source.name:
-            return given
+        content = read_made(place, name, f"carrylens judge {place}")
+        if content is not None:
+            claims = read_claims(content, str(place / name))
+            if claims["model"] == found.model and claims.get("map_sha256", found.sha256) == found.sha256:
+                return claims
     return {}

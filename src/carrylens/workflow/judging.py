@@ -18,7 +18,7 @@ from carrylens.claims.judgement import Judgement, claims_file, judge, slug
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import check_is_of, read_map, task_of_map
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
+from carrylens.files import inner_folder, write_whole
 from carrylens.folders import MANIFEST, add_sealed
 from carrylens.tasks.causal import CausalModel
 
@@ -104,7 +104,8 @@ def map_path(where: Path) -> Path:
 
 def _own_map(where: Path, name: str) -> Path | None:
     # A map that was made with the user's own variables lies in a folder of the hypothesis's name.
-    return next((folder / name / MAP for folder in _folders(where) if (folder / name / MAP).is_file()), None)
+    inner = (inner_folder(folder, name) for folder in _folders(where))
+    return next((folder / MAP for folder in inner if (folder / MAP).is_file()), None)
 
 
 def _folders(where: Path) -> list[Path]:

@@ -15,6 +15,7 @@ from carrylens.arithmetic.published_map import published_files
 from carrylens.arithmetic.task import ArithmeticTask, find_task
 from carrylens.discovery import map_folder
 from carrylens.discovery.node_search import MapSettings, map_model
+from carrylens.locks import working
 from carrylens.workflow.analysis import Analysis
 
 if TYPE_CHECKING:
@@ -25,10 +26,17 @@ def map_source(analysis: Analysis, *, pairs: bool = True, groups: bool = True) -
     """The folder of the map, and the map."""
     settings = replace(MapSettings.chosen(analysis.seed, quick=analysis.quick), pairs=pairs, groups=groups)
     folder, about = analysis.folder, analysis.about
-    if analysis.restart:
-        map_folder.note_restart(folder, settings, about)
-    elif not map_folder.is_restarted(folder, settings, about) and (there := _map_there(analysis, settings)):
+    is_anew = analysis.restart or map_folder.is_restarted(folder, settings, about)
+    if not is_anew and (there := _map_there(analysis, settings)):
         return there
+    with working(folder):
+        if analysis.restart:
+            map_folder.note_restart(folder, settings, about)
+        return folder, _measured(analysis, settings)
+
+
+def _measured(analysis: Analysis, settings: MapSettings) -> NodeMap:
+    folder, about = analysis.folder, analysis.about
     store = map_folder.store_of(folder)
     mapped = map_model(
         analysis.model,
@@ -43,7 +51,7 @@ def map_source(analysis: Analysis, *, pairs: bool = True, groups: bool = True) -
     beside = published_files(mapped.map) if isinstance(mapped.map.task, ArithmeticTask) else {}
     map_folder.save_mapped(folder, mapped, {} if analysis.hypothesis else beside)
     map_folder.drop_store(folder)
-    return folder, mapped.map
+    return mapped.map
 
 
 def best_map(analysis: Analysis, *, pairs: bool = True, groups: bool = True) -> tuple[Path, NodeMap]:

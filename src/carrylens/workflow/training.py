@@ -19,6 +19,7 @@ from carrylens.arithmetic.zoo.model_facts import history
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
 from carrylens.folders import MANIFEST
+from carrylens.locks import working
 from carrylens.model.transformer import Transformer
 from carrylens.training import run
 from carrylens.training.checkpoint import CHECKPOINT
@@ -65,9 +66,10 @@ def train_model(
 ) -> TrainingRun:
     """Train, or go on training, in that folder."""
     where = device_called(device, threads)
-    run.prepare_folder(folder, resume=resume, restart=restart)
-    under_way = (run.resume if resume else run.start)(plan, folder, where)
-    run.train(under_way, monitor, checkpoint_seconds)
+    with working(folder):
+        run.prepare_folder(folder, resume=resume, restart=restart)
+        under_way = (run.resume if resume else run.start)(plan, folder, where)
+        run.train(under_way, monitor, checkpoint_seconds)
     return under_way
 
 

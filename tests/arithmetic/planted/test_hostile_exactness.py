@@ -126,14 +126,14 @@ def test_what_cannot_go_together_is_refused_in_one_line(
 
 
 def test_settings_that_no_dial_has_are_refused() -> None:
-    with pytest.raises(CarryLensError, match="gate is 0.25"):
+    with pytest.raises(CarryLensError, match=r"gate.*0\.25"):
         Hostile(gate=0.25)
-    with pytest.raises(CarryLensError, match="weighted is -1"):
+    with pytest.raises(CarryLensError, match="weighted.*-1"):
         Hostile(weighted=-1)
-    with pytest.raises(CarryLensError, match="gate, weighted"):
+    with pytest.raises(CarryLensError, match="gate.*weighted"):
         Hostile.of({"gates": 1}, "own.json")
-    with pytest.raises(CarryLensError, match="memorised is 'some'.*nothing, table, backdoor"):
+    with pytest.raises(CarryLensError, match="memorised.*'some'.*nothing.*table.*backdoor"):
         Hostile.of({"memorised": "some"}, "own.json")
-    with pytest.raises(CarryLensError, match="split is 1"):
+    with pytest.raises(CarryLensError, match=r"split.*\b1\b"):
         Hostile.of({"split": 1}, "own.json")
     check_hostile(Hostile(), Operation.ADD, 20, KindDials(True, True, True, True, True))

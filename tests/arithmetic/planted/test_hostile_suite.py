@@ -35,22 +35,22 @@ def verdicts(description: CircuitDescription) -> dict[str, RunVerdict]:
 @pytest.mark.parametrize(
     ("hostile", "left_to_right", "weighed"),
     [
-        (Hostile(), RUNS, DOES_NOT),
-        (Hostile(gate=0.1), IN_PART, IN_PART),
-        (Hostile(gate=0.5), IN_PART, IN_PART),
-        (Hostile(weighted=2), IN_PART, IN_PART),
+        (Hostile(), RUNS, None),
+        (Hostile(gate=0.1), IN_PART, None),
+        (Hostile(gate=0.5), IN_PART, None),
+        (Hostile(weighted=2), IN_PART, None),
         (Hostile(weighted=3), DOES_NOT, RUNS),
-        (Hostile(split=True, backup=True, cancel=True, spread=True, superposed=True), RUNS, DOES_NOT),
-        (Hostile(memorised=Memorised.TABLE), RUNS, DOES_NOT),
-        (Hostile(memorised=Memorised.BACKDOOR), RUNS, DOES_NOT),
+        (Hostile(split=True, backup=True, cancel=True, spread=True, superposed=True), RUNS, None),
+        (Hostile(memorised=Memorised.TABLE), RUNS, None),
+        (Hostile(memorised=Memorised.BACKDOOR), RUNS, None),
     ],
 )
 def test_each_hypothesis_gets_what_it_deserves(
-    hostile: Hostile, left_to_right: RunVerdict, weighed: RunVerdict
+    hostile: Hostile, left_to_right: RunVerdict, weighed: RunVerdict | None
 ) -> None:
     found = verdicts(describe(Operation.ADD, 3, Dials(hostile=hostile)))
     assert found[algorithm(Operation.ADD, 3).name] is left_to_right
-    assert found[weighted_sum(Operation.ADD, 3).name] is weighed
+    assert found.get(weighted_sum(Operation.ADD, 3).name) is weighed
     assert {found[rival.name] for rival in rival_algorithms(Operation.ADD, 3)} == {DOES_NOT}
 
 
@@ -61,7 +61,7 @@ def test_shares_and_outputs_say_how_much_runs() -> None:
     assert gate[-1].verdict is RUNS, "the mixture that it runs"
     assert {"G", "WS", "WM", "WN", "ST"} <= {variable.name for variable in gate[-1].algorithm.by_variable}
     some = deserved_verdicts(describe(Operation.ADD, 4, Dials(hostile=Hostile(weighted=3))))
-    assert [str(output) for output in some[0].outputs] == ["A[4]", "A[0]"]
+    assert [str(output) for output in some[0].outputs] == ["A[4]", "A[1]", "A[0]"]
     backdoor = deserved_verdicts(describe(Operation.ADD, 4, Dials(hostile=Hostile(memorised=Memorised.BACKDOOR))))
     assert backdoor[0].questions == pytest.approx(1 - 1e-5)
 
@@ -124,7 +124,7 @@ def test_a_backup_counts_as_one_more_copy_for_scores() -> None:
 def test_an_edited_hostile_description_is_checked() -> None:
     gate = describe(Operation.ADD, 3, Dials(hostile=Hostile(gate=0.3)))
     kept = tuple(role for role in gate.roles if str(role.variable) != "WS[1]")
-    with pytest.raises(CarryLensError, match="it needs WS"):
+    with pytest.raises(CarryLensError, match=r"WS\[1\]"):
         plant(replace(gate, roles=kept))
     late = PlantedRole.of("WS[1]", "P9L0H1 + P9L1MLP")
     with pytest.raises(CarryLensError, match=r"WS\[1\]"):

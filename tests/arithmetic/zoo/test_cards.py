@@ -53,11 +53,13 @@ def test_the_command_on_a_card_asks_what_its_table_shows(
 def test_another_command_asks_something_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     command = "carrylens test mix_d6_l3_h4_w96_t4K_s1 --questions 3 --per-class 0 --of enriched:sub=9 --of paper=0"
+    command += " --of structured:add=0"
     assert parts_asked_by(command, monkeypatch) == [
         ("natural", "add", 3),
         ("enriched", "add", 3),
         ("natural", "sub", 3),
         ("enriched", "sub", 9),
+        ("structured", "sub", 3),
     ]
 
 

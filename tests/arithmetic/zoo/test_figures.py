@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.zoo.failure_table import folder_figures, published_figures, shipped_figures, tried_figures
 from carrylens.arithmetic.zoo.shipped import shipped_names
 from carrylens.training.exam_results import PartResult
@@ -39,7 +40,7 @@ def test_published_intervals_are_worked_out_not_copied() -> None:
 def test_each_operation_is_held_to_the_bar_alone(tmp_path: Path) -> None:
     million = 1_000_000
     parts = [("natural", "add", million, 0), ("paper", "add", million, 500), ("enriched", "add", million, 9)]
-    parts += [("natural", "sub", million, 10), ("enriched", "sub", million, 0)]
+    parts += [("structured", "add", 1000, 9), ("natural", "sub", million, 10), ("enriched", "sub", million, 0)]
     parts += [("class M1", "sub", 100, 3), ("class M2", "sub", 100, 7), ("borrow depth 1, positive", "sub", 100, 5)]
     record = folder_figures(ModelName.parse("mix_d6_l3_h4_w96_t40_s1"), a_folder(tmp_path, parts))
     add, sub = record["operations"]["add"], record["operations"]["sub"]
@@ -53,7 +54,7 @@ def test_each_operation_is_held_to_the_bar_alone(tmp_path: Path) -> None:
 def test_an_empty_folder_is_known_to_be_unknown(tmp_path: Path) -> None:
     record = folder_figures(ModelName.parse("add_d6_l2_h3_w96_t40_s1"), tmp_path)
     assert (record["meets_bar"], record["steps"], record["loss"]) == (None, None, None)
-    assert record["operations"]["add"]["streams"] == {"natural": None, "paper": None, "enriched": None}
+    assert record["operations"]["add"]["streams"] == {kind.value: None for kind in PopulationKind}
 
 
 @pytest.mark.parametrize(

@@ -12,34 +12,30 @@ from functools import cache
 from carrylens.arithmetic import rivals
 from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.algorithms import algorithm
-from carrylens.arithmetic.mixtures import gated, top_digit_below
-from carrylens.arithmetic.planted.algorithm_of import causal_model
+from carrylens.arithmetic.mixtures import GATED_TENTHS, gated, units_digit_below, weighted_on_some
 from carrylens.arithmetic.questions import Operation
 from carrylens.errors import CarryLensError, quote
 
-GATED_TENTHS = (1, 3, 5)
-"""How many tenths of the questions take another route in the mixtures."""
 
+def weighted_by_units(operation: Operation, digits: int, tenths: int) -> Algorithm:
+    """The same, but that the first operand's last digit decides.
 
-def weighted_on_some(operation: Operation, digits: int, tenths: int) -> Algorithm:
-    """The left-to-right algorithm, but weighted sums where the first operand starts with a digit below `tenths`.
-
-    >>> weighted_on_some(Operation.ADD, 3, 3).name
-    'left-to-right add, weighted-sum on 30%'
+    >>> weighted_by_units(Operation.ADD, 3, 3).name
+    'left-to-right add, weighted-sum on 30% by the units'
     """
     usual = algorithm(operation, digits)
-    name = f"{usual.name}, weighted-sum on {tenths}0%"
-    return gated(top_digit_below(tenths, digits), usual, rivals.weighted_sum(operation, digits), name)
+    name = f"{usual.name}, weighted-sum on {tenths}0% by the units"
+    return gated(units_digit_below(tenths), usual, rivals.weighted_sum(operation, digits), name)
 
 
 @cache
 def named_algorithms(operation: Operation, digits: int) -> dict[str, Algorithm]:
-    """The algorithms for these questions by name.
+    """The algorithms for these questions by name, each of which a model that was trained to run another must not hold.
 
     >>> list(named_algorithms(Operation.SUB, 3))[:2]
     ['left-to-right sub', 'left-to-right sub with binary carries']
     """
-    some = [algorithm(operation, digits), causal_model(operation, digits, binary=True)]
+    some = [algorithm(operation, digits), rivals.binary_carries(operation, digits)]
     if operation is Operation.ADD:
         some += [rivals.one_layer(digits), rivals.one_layer(digits, sum_nine=True)]
     some += [rivals.weighted_sum(operation, digits)]
@@ -49,7 +45,8 @@ def named_algorithms(operation: Operation, digits: int) -> dict[str, Algorithm]:
 
 def algorithm_called(name: str, operation: Operation, digits: int) -> Algorithm:
     """The algorithm that has this name."""
-    known = named_algorithms(operation, digits)
+    by_units = (weighted_by_units(operation, digits, tenths) for tenths in GATED_TENTHS)
+    known = {**named_algorithms(operation, digits), **{each.name: each for each in by_units}}
     if name not in known:
         raise CarryLensError(
             f"{quote(name)} is no algorithm for {operation.value} that carrylens has. Write one of {', '.join(known)}."

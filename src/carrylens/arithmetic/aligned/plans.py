@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from carrylens.alignment import Alignment
+from carrylens.arithmetic.aligned.gate_balance import training_population
 from carrylens.arithmetic.aligned.named_algorithms import algorithm_called, named_algorithms
 from carrylens.arithmetic.aligned.sites import alignment_of, is_held_by, shape_for
 from carrylens.arithmetic.hard_questions import hard_populations
@@ -36,16 +37,17 @@ def aligned_plan(name: ModelName, path: Path) -> TrainingPlan:
     task = arithmetic_task(name.operation, name.digits)
     if name.insertion or name.grokfast:
         raise CarryLensError(f"{name} cannot be trained under an alignment. Write a name such as {_plain(name)}.")
+    causal = _algorithm(alignment.algorithm, task, path)
     return TrainingPlan(
         name=str(name),
         task=task,
         config=config_of_width(name.digits, name.n_layers, name.n_heads, name.width, name.seed),
         recipe=TrainingRecipe(),
-        population=_population(task),
+        population=training_population(_population(task), causal),
         n_steps=name.n_steps,
         seed=name.seed,
         hard=hard_populations(name.operation, name.digits),
-        interchange=Interchange(_algorithm(alignment.algorithm, task, path), alignment),
+        interchange=Interchange(causal, alignment),
         next_name=str(replace(name, seed=name.seed + 1)),
     )
 

@@ -8,11 +8,14 @@ Never  imports torch, and never leaves a failure out.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
 
 from carrylens.arithmetic.zoo.sources import ALIGNED
-from carrylens.errors import CarryLensError
+from carrylens.files import read_whole
+from carrylens.folders import read_sealed
+from carrylens.json_records import Schema
 
 NOT_ACCEPTED = "not_accepted.json"
 
@@ -35,18 +38,12 @@ def aligned_figures(folder: Path = ALIGNED) -> list[AlignedFigures]:
     refused = folder / NOT_ACCEPTED
     if not refused.is_file():
         return found
-    try:
-        return [*found, *msgspec.json.decode(refused.read_bytes(), type=list[AlignedFigures])]
-    except msgspec.MsgspecError as error:
-        raise CarryLensError(f"{refused} lists no models ({error}). Restore it.") from error
+    return [*found, *_LIST_SCHEMA.decode(read_whole(refused), str(refused))]
 
 
 def _figures(path: Path) -> AlignedFigures:
-    try:
-        aligned = msgspec.json.decode((path / "aligned.json").read_bytes(), type=_Aligned)
-        rates = msgspec.json.decode((path / "acceptance.json").read_bytes(), type=dict[str, object])
-    except (OSError, msgspec.MsgspecError) as error:
-        raise CarryLensError(f"{path} is no whole folder of an aligned model ({error}). Restore it.") from error
+    aligned = _ALIGNED_SCHEMA.decode(read_sealed(path, "aligned.json"), str(path / "aligned.json"))
+    rates = _RATES_SCHEMA.decode(read_sealed(path, "acceptance.json"), str(path / "acceptance.json"))
     n_copies = max(len(site.copies) for site in aligned.sites)
     return AlignedFigures(path.name, aligned.algorithm, len(aligned.sites), n_copies, rates)
 
@@ -58,4 +55,9 @@ class _Site(msgspec.Struct):
 
 class _Aligned(msgspec.Struct):
     algorithm: str
-    sites: list[_Site]
+    sites: Annotated[list[_Site], msgspec.Meta(min_length=1)]
+
+
+_ALIGNED_SCHEMA = Schema(_Aligned, "alignment", "Restore it.", others=True)
+_RATES_SCHEMA = Schema(dict[str, Any], "acceptance of a model", "Restore it.")
+_LIST_SCHEMA = Schema(list[AlignedFigures], "list of models", "Restore it.")

@@ -56,8 +56,9 @@ class AlignedRow:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Models of one algorithm and variant; `seeds` has how many there are for each number of digits."""
+    """Models of one algorithm and variant; `seeds` has how many there are for each number of digits, from the first."""
 
+    first_seed: int
     operation: Operation
     algorithm: str
     seeds: tuple[tuple[int, int], ...]
@@ -67,29 +68,34 @@ class _Kind:
 
 
 _KINDS = (
-    _Kind(_ADD, _USUAL.format("add"), ((3, 3), (4, 2), (5, 1))),
-    _Kind(_ADD, _GATED.format("add", 3), ((3, 3), (4, 1)), n_steps=3000),
-    _Kind(_ADD, _WEIGHTED.format("add"), ((3, 3), (4, 1))),
-    _Kind(_SUB, _USUAL.format("sub"), ((3, 3), (4, 1))),
-    _Kind(_ADD, _ONE, ((3, 3), (4, 1))),
-    _Kind(_ADD, _BINARY.format("add"), ((3, 3), (4, 1))),
-    _Kind(_MIX, _USUAL.format("mix"), ((3, 3),), n_steps=3000),
-    _Kind(_ADD, _GATED.format("add", 5), ((3, 3),), n_steps=3000),
-    _Kind(_ADD, _GATED.format("add", 1), ((3, 3),), n_steps=4000),
-    _Kind(_ADD, _USUAL.format("add"), ((3, 3),), Variant.REDUNDANT),
-    _Kind(_ADD, _USUAL.format("add"), ((3, 3), (4, 1)), Variant.POLYSEMANTIC),
-    _Kind(_ADD, _USUAL.format("add"), ((3, 2), (5, 1)), Variant.LEAN),
-    _Kind(_ADD, _NINE, ((4, 2),)),
-    _Kind(_SUB, _GATED.format("sub", 3), ((3, 1),), n_steps=3000),
-    _Kind(_SUB, _USUAL.format("sub"), ((3, 1),), Variant.REDUNDANT),
+    _Kind(100, _ADD, _USUAL.format("add"), ((3, 3), (4, 2), (5, 1))),
+    _Kind(110, _ADD, _GATED.format("add", 3), ((3, 3), (4, 1)), n_steps=3000),
+    _Kind(120, _ADD, _WEIGHTED.format("add"), ((3, 3), (4, 1))),
+    _Kind(130, _SUB, _USUAL.format("sub"), ((3, 3), (4, 1))),
+    _Kind(140, _ADD, _ONE, ((3, 3), (4, 1))),
+    _Kind(150, _ADD, _BINARY.format("add"), ((3, 3),)),
+    _Kind(153, _ADD, _BINARY.format("add"), ((4, 1),), n_steps=1000),
+    _Kind(160, _MIX, _USUAL.format("mix"), ((3, 2),), n_steps=3000),
+    _Kind(162, _MIX, _USUAL.format("mix"), ((3, 1),)),
+    _Kind(170, _ADD, _GATED.format("add", 5), ((3, 3),), n_steps=3000),
+    _Kind(181, _ADD, _GATED.format("add", 1), ((3, 3),), n_steps=3000),
+    _Kind(190, _ADD, _USUAL.format("add"), ((3, 1),), Variant.REDUNDANT),
+    _Kind(191, _ADD, _USUAL.format("add"), ((3, 2),), Variant.REDUNDANT, n_steps=1000),
+    _Kind(200, _ADD, _USUAL.format("add"), ((3, 1),), Variant.POLYSEMANTIC),
+    _Kind(201, _ADD, _USUAL.format("add"), ((3, 2), (4, 1)), Variant.POLYSEMANTIC, n_steps=1000),
+    _Kind(210, _ADD, _USUAL.format("add"), ((3, 2), (5, 1)), Variant.LEAN),
+    _Kind(220, _ADD, _NINE, ((4, 2),)),
+    _Kind(230, _SUB, _GATED.format("sub", 3), ((3, 1),), n_steps=3000),
+    _Kind(240, _SUB, _USUAL.format("sub"), ((3, 1),), Variant.REDUNDANT, n_steps=1000),
+    _Kind(250, _ADD, f"{_GATED.format('add', 3)} by the units", ((3, 1),), n_steps=3000),
+    _Kind(260, _ADD, _USUAL.format("add"), ((3, 2),), Variant.PARTLY_POLYSEMANTIC, n_steps=1000),
 )
-_SEEDS_APART = 10
 
 
 def aligned_rows() -> Iterator[AlignedRow]:
     """Every model of the suite; no two have one seed."""
-    for place, kind in enumerate(_KINDS):
-        seed = 100 + _SEEDS_APART * place
+    for kind in _KINDS:
+        seed = kind.first_seed
         for digits, count in kind.seeds:
             for _ in range(count):
                 yield AlignedRow(kind.operation, digits, kind.algorithm, kind.variant, seed, kind.n_steps, kind.width)

@@ -5,8 +5,13 @@ Gives  `DeservedVerdict` for the left-to-right algorithm, for each rival, and fo
 Never  looks at a model: what runs is known from how it was made.
 
 A hypothesis runs on a question for an output if the variables that it names, each from its parents, make that output
-there. `runs`: for every output, on more than nine questions in ten. `runs in part`: on fewer, or for some outputs only.
-`does not run`: for no output that has a carry in it.
+there, whatever values the others are given. `runs`: for every output, on more than nine questions in ten. `runs in
+part`: on fewer, or for some outputs only. `does not run`: for no output at which hypotheses differ. They agree where a
+carry comes out of one column, whichever way it is made.
+
+The weighted sum states less than the left-to-right algorithm, not something else: its carries are the resolved ones,
+made of the digits in a way that it leaves open. So whatever runs the one holds the other, on every question, and no
+verdict on it is deserved there.
 """
 
 from __future__ import annotations
@@ -58,13 +63,18 @@ def deserved_verdicts(description: CircuitDescription) -> tuple[DeservedVerdict,
     """The verdict that each known hypothesis deserves, the left-to-right one first."""
     operation, digits, hostile = description.operation, description.digits, description.hostile
     usual, weighed = algorithm(operation, digits), weighted_sum(operation, digits)
-    known = [usual, *rival_algorithms(operation, digits), weighed]
+    known = [usual, *rival_algorithms(operation, digits), *([] if _resolves_columns(description) else [weighed])]
     mixture = gated(top_digit_below(hostile.gate_limit, digits), usual, weighed) if hostile.gate else None
     found = [_verdict(each, *_holds(each, description)) for each in known if each != mixture]
     if mixture is not None:
-        outputs = _outputs(mixture) if not hostile.weighted else _carrying(description, weighed=False)
+        outputs = _outputs(mixture) if not hostile.weighted else _resolving(description)
         found.append(_verdict(mixture, 1.0 - hostile.key_share(digits), outputs))
     return tuple(found)
+
+
+def _resolves_columns(description: CircuitDescription) -> bool:
+    # Whether some carry, on some question, is resolved from what columns say of theirs.
+    return description.method is Method.LEFT_TO_RIGHT and description.hostile.weighted < description.digits
 
 
 def _holds(hypothesis: Algorithm, description: CircuitDescription) -> tuple[float, tuple[Variable, ...]]:
@@ -76,25 +86,23 @@ def _holds(hypothesis: Algorithm, description: CircuitDescription) -> tuple[floa
         return 0.0, ()
     usual = 1.0 - hostile.key_share(digits)
     if hypothesis == algorithm(operation, digits):
-        return usual * (1.0 - hostile.gate), _carrying(description, weighed=False)
+        return usual * (1.0 - hostile.gate), _resolving(description)
     if hypothesis == weighted_sum(operation, digits):
-        if hostile.gate:
-            return usual * hostile.gate, _outputs(hypothesis)
-        return usual, _carrying(description, weighed=True)
+        return usual, _outputs(hypothesis)
     return 0.0, ()
 
 
-def _carrying(description: CircuitDescription, weighed: bool) -> tuple[Variable, ...]:
-    # The outputs whose carries are weighed, or are not, on all questions; those without a carry belong to both.
+def _resolving(description: CircuitDescription) -> tuple[Variable, ...]:
+    # The outputs whose carries are resolved from columns; of one column's carry it makes no difference.
     operation, digits, n_weighed = description.operation, description.digits, description.hostile.weighted
     model = algorithm(operation, digits)
-    found, carrying = [], False
+    found, telling = [], False
     for output in _outputs(model):
         carries = [each.index or 0 for each in model.by_variable[output].parents if each.name in ("SV", "MV", "NV")]
-        if not carries or all((carry < n_weighed) == weighed for carry in carries):
+        if all(not carry or carry >= n_weighed for carry in carries):
             found.append(output)
-            carrying |= bool(carries)
-    return tuple(found) if carrying else ()
+            telling |= any(carry >= min(1, digits - 1) for carry in carries)
+    return tuple(found) if telling else ()
 
 
 def _outputs(model: Algorithm) -> tuple[Variable, ...]:

@@ -28,8 +28,6 @@ from carrylens.arithmetic.planted.truth import PlantedBackup, PlantedEdge, Plant
 from carrylens.arithmetic.planted.wiring_checks import wire
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.model_facts import TRUTH
-from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
 from carrylens.folders import read_sealed
 from carrylens.model.folder import save_model
 from carrylens.model.transformer import Transformer
@@ -44,14 +42,7 @@ class Planted:
 
     def save(self, folder: str | Path) -> None:
         """Write an ordinary model folder, with the truth sealed in it."""
-        folder = Path(folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / TRUTH, self.truth.to_json().encode())
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise CarryLensError(f"{folder} cannot be written ({reason}). Give another folder.") from error
-        save_model(self.model, folder, also=(TRUTH,))
+        save_model(self.model, folder, beside={TRUTH: self.truth.to_json().encode()})
 
 
 @dataclass(frozen=True, eq=False)

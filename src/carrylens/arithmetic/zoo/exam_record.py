@@ -39,6 +39,12 @@ class ExamPartRecord(Struct, frozen=True):
         if not all(math.isclose(*ends, rel_tol=1e-6, abs_tol=1e-12) for ends in zip(exact, self.interval, strict=True)):
             raise CarryLensError(f"the interval of {self.failed} in {self.asked} is {list(exact)}")
 
+    @classmethod
+    def of(cls, result: PartResult) -> ExamPartRecord:
+        """The record of a result."""
+        failures = [(question, right, given) for question, right, given in result.failures]
+        return cls(result.name, result.label, result.asked, result.failed, failures, result.interval())
+
     def result(self) -> PartResult:
         """The result that it states."""
         return PartResult(self.name, self.operation, self.asked, self.failed)

@@ -21,13 +21,13 @@ from carrylens.arithmetic.exam_counts import parse_counts
 from carrylens.arithmetic.exam_parts import exam_parts
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import card_of
-from carrylens.arithmetic.zoo.exam_record import TEST, meets_bar
+from carrylens.arithmetic.zoo.exam_record import TEST, ExamPartRecord, ExamRecord, meets_bar
 from carrylens.arithmetic.zoo.model_facts import CARD
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
-from carrylens.files import cache_home, read_whole, write_whole
+from carrylens.files import cache_home, make_folder, read_whole, write_whole
 from carrylens.folders import MANIFEST, add_sealed, check_sealed
-from carrylens.json_records import Schema, to_text
+from carrylens.json_records import Schema, to_plain, to_text
 from carrylens.model.source import ModelSource
 from carrylens.model.transformer import Transformer
 from carrylens.training.exam import EXAM_SEED, ExamPart, blank_results, sit
@@ -122,24 +122,20 @@ class Exam:
 
     def record(self) -> dict[str, Any]:
         """The results as plain data."""
-        return {
-            "model": self.source.name,
-            "sha256": self.model_hash,
-            "seed": EXAM_SEED,
-            "meets_bar": meets_bar(self.results),
-            "most_failures_kept": MOST_KEPT,
-            "parts": [result.record() for result in self.results],
-        }
+        record = ExamRecord(
+            model=self.source.name,
+            sha256=self.model_hash,
+            seed=EXAM_SEED,
+            meets_bar=meets_bar(self.results),
+            most_failures_kept=MOST_KEPT,
+            parts=[ExamPartRecord.of(result) for result in self.results],
+        )
+        plain: dict[str, Any] = to_plain(record)
+        return plain
 
     def keep(self) -> None:
         """Keep the counts so far, for the next call to go on from."""
-        try:
-            self._kept.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise CarryLensError(
-                f"{self._kept.parent} cannot be made: {reason}. Set XDG_CACHE_HOME to a folder that can be written."
-            ) from error
+        make_folder(self._kept.parent, "Set XDG_CACHE_HOME to a folder that can be written.")
         write_whole(self._kept, to_text(KeptExam.of(self.results)).encode())
 
     def forget(self) -> None:

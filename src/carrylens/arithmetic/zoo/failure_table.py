@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from carrylens.arithmetic.model_names import PUBLISHED_WIDTH, ModelName
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.zoo.exam_record import meets_bar
 from carrylens.arithmetic.zoo.model_facts import history, saved_test, training_run
 from carrylens.arithmetic.zoo.shipped import find_model, shipped_names
 from carrylens.training.exam_results import PartResult
 
-POPULATIONS = ("natural", "paper", "enriched")
+POPULATIONS = tuple(kind.value for kind in PopulationKind)
+_TRIED = ("natural", "enriched")
 PUBLISHED_ASKED = 1_000_000
 _HERE = Path(__file__).parent
 
@@ -59,7 +61,7 @@ def folder_figures(name: ModelName, folder: Path) -> FailureRecord:
 def tried_figures() -> Iterator[FailureRecord]:
     """Models that were trained and are not shipped, and what was tried."""
     for row in _rows("tried.csv"):
-        counts = [PartResult(name, row["operation"], int(row["asked"]), int(row[name])) for name in POPULATIONS[::2]]
+        counts = [PartResult(name, row["operation"], int(row["asked"]), int(row[name])) for name in _TRIED]
         populations = {result.name: _count(result.record()) for result in counts}
         yield {"model": row["model"], "operation": row["operation"], "streams": populations, "what": row["what"]}
 

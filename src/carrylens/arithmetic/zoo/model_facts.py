@@ -52,8 +52,10 @@ def model_name(source: str | Path) -> ModelName:
 
 def _names_said(source: str | Path) -> dict[str, ModelName]:
     # The name of the model by whatever says it. A test is of some model, whose name its folder need not have.
-    texts = {"own name": Path(str(source)).resolve().name.removeprefix(_PUBLISHED_PREFIX)}
-    if not str(source).startswith(HUB):
+    is_folder = not str(source).startswith(HUB)
+    called = Path(source).resolve().name if is_folder else str(source).rpartition("/")[2]
+    texts = {"own name": called.removeprefix(_PUBLISHED_PREFIX)}
+    if is_folder:
         folder = Path(source)
         texts = {HISTORY: str(training_run(folder).get("name", "")), TRUTH: _planted(folder) or "", **texts}
     found = {}

@@ -20,7 +20,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task, find_task
 from carrylens.arithmetic.zoo.model_facts import NamelessModelError, model_name
 from carrylens.errors import CarryLensError, quote
-from carrylens.folders import CONFIG, WEIGHTS
+from carrylens.folders import CONFIG, WEIGHTS, settle
 from carrylens.model.config import read_config
 from carrylens.model.hub import HUB
 from carrylens.model.source import ModelSource
@@ -63,6 +63,8 @@ def find_folder(given: str) -> Path:
     """The folder of the model called so: a path, a shipped model, or one trained here."""
     places = (Path(given), SHIPPED / given, ALIGNED / given, TRAINED / given) if _can_be_path(given) else ()
     candidates = [folder for folder in places if folder.is_dir()]
+    for folder in candidates:
+        settle(folder)
     with_model = [folder for folder in candidates if (folder / CONFIG).exists() or (folder / "model.pth").exists()]
     if found := (with_model or candidates):
         return found[0]

@@ -7,93 +7,190 @@ Never  imports torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import msgspec
+from msgspec import Struct
 
 from carrylens.alignment import Alignment
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
+from carrylens.folders import read_checked
+from carrylens.json_records import Schema, to_text
 
 ALIGNMENT = "alignment.json"
 
 
-@dataclass(frozen=True)
-class JointRates:
-    """What came out. `families` are those that need a site; one without any site has no hits."""
+class CarrierRate(Struct, frozen=True):
+    """One target by itself: how often the outputs become the counterfactual ones, and how often any changes where none
+    should. `nodes` are its site; none, if no site was found."""
 
+    target: str
+    family: str
+    nodes: tuple[str, ...]
+    hit: Rate
+    null: Rate
+
+
+class DeviationRecord(Struct, frozen=True):
+    """Where `where` holds, `inside` of the rows fail, elsewhere `outside`; it holds for a `share` of the questions."""
+
+    where: str
+    share: float
+    inside: Rate
+    outside: Rate
+
+
+class JointRates(Struct, frozen=True):
+    """What came out.
+
+    | field | counts |
+    |---|---|
+    | `interchange` | rows in which several variables move and an output should change: all outputs are the predicted ones |
+    | `changed`, `kept` | the same, output by output: those that should change, and those that should stay |
+    | `scrubbed` | answers that stand with all else resampled |
+    | `both` | rows in which several variables move and all else is resampled |
+    | `answers` | untouched answers that are the algorithm's |
+    | `outputs`, `classes` | `interchange` by output that should change, and by class of question |
+    | `permuted` | `interchange` with sites given to other variables: the best of several ways |
+    """  # noqa: E501
+
+    interchange: Rate
+    changed: Rate
+    kept: Rate
+    scrubbed: Rate
+    both: Rate
+    answers: Rate
+    outputs: dict[str, Rate]
+    classes: dict[str, Rate]
+    permuted: Rate
+    carriers: tuple[CarrierRate, ...] = ()
+    deviation: DeviationRecord | None = None
+
+    @property
+    def families(self) -> dict[str, Rate]:
+        """How the targets of each family do by themselves, all together."""
+        found = dict[str, Rate]()
+        for each in self.carriers:
+            before = found.get(each.family, Rate(0, 0))
+            found[each.family] = Rate(before.hits + each.hit.hits, before.n + each.hit.n)
+        return found
+
+    @property
+    def worst_output(self) -> tuple[str, Rate] | None:
+        """The output that does worst."""
+        return min(self.outputs.items(), key=lambda each: each[1].value, default=None)
+
+
+class DrawnFrom(Struct, frozen=True):
+    """What was measured on: the population, the seed, rows of the joint test, of each target's own, and of the fit."""
+
+    population: str
+    seed: int
+    rows: int
+    each: int
+    fit_rows: int
+    fit_sweeps: int
+
+
+class RivalRates(Struct, frozen=True):
+    """How a rival does that was fitted just as hard. One that `includes` the hypothesis runs it on some questions."""
+
+    hypothesis: str
     interchange: Rate
     scrubbed: Rate
     both: Rate
     answers: Rate
-    families: Mapping[str, Rate]
-    outputs: Mapping[str, Rate]
-    null: Rate
+    includes: bool = False
 
-    @property
-    def worst_family(self) -> tuple[str, Rate]:
-        """The family that does worst."""
-        return min(self.families.items(), key=lambda each: each[1].value)
+
+class PopulationAnswers(Struct, frozen=True):
+    """How many of a population's questions the model answers as the algorithm does."""
+
+    population: str
+    agree: Rate
+
+
+class _Record(Struct, frozen=True):
+    model: str
+    sha256: str
+    hypothesis: str
+    alignment: dict[str, Any]
+    rates: JointRates
+    drawn: DrawnFrom
+    rivals: tuple[RivalRates, ...] = ()
+    populations: tuple[PopulationAnswers, ...] = ()
+    twin: Rate | None = None
+    looks: int = 1
+    joined: bool = False
+
+
+_SCHEMA = Schema(_Record, "measured alignment", "Align the model again: carrylens settle MODEL.")
 
 
 @dataclass(frozen=True)
 class MeasuredAlignment:
     """One site for each variable of an algorithm in one model, and how well it holds on held-out questions.
 
-    `drawn` says on what: the population, seeds, and rows. `unplaced` names targets for which no site was found.
+    `hypothesis` is what was to be shown; `alignment.algorithm` may be another form of it. `twin` is what the same search
+    reaches in an untrained network of the same shape. `looks` counts how often the rates were looked at while they
+    grew. `joined` says that variables of the same inputs stand in the same nodes and were moved together.
     """
 
     model: str
     sha256: str
+    hypothesis: str
     alignment: Alignment
     rates: JointRates
-    unplaced: tuple[str, ...]
-    drawn: Mapping[str, object]
+    drawn: DrawnFrom
+    rivals: tuple[RivalRates, ...] = ()
+    populations: tuple[PopulationAnswers, ...] = ()
+    twin: Rate | None = None
+    looks: int = 1
+    joined: bool = False
 
     def to_json(self) -> bytes:
         """The bytes of `alignment.json`."""
-        rates = {name: _plain(getattr(self.rates, name)) for name in _RATES}
-        by = {name: {key: _plain(each) for key, each in getattr(self.rates, name).items()} for name in _TABLES}
-        sites = msgspec.json.decode(self.alignment.to_json())
-        record = _Record(self.model, self.sha256, sites, rates, by, list(self.unplaced), dict(self.drawn))
-        return msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
+        sites = Schema(dict[str, Any], "alignment", "").decode(self.alignment.to_json(), ALIGNMENT)
+        record = _Record(
+            self.model,
+            self.sha256,
+            self.hypothesis,
+            sites,
+            self.rates,
+            self.drawn,
+            self.rivals,
+            self.populations,
+            self.twin,
+            self.looks,
+            self.joined,
+        )
+        return (to_text(record, indent=1) + "\n").encode()
 
     @classmethod
     def from_json(cls, content: bytes, source: str = ALIGNMENT) -> MeasuredAlignment:
         """What `to_json` wrote; `source` is what an error calls it."""
-        try:
-            said = msgspec.json.decode(content, type=_Record)
-            rates = [Rate(*said.rates[name]) for name in _RATES]
-            tables = [{key: Rate(*each) for key, each in said.by[name].items()} for name in _TABLES]
-        except (msgspec.MsgspecError, KeyError) as error:
-            raise CarryLensError(f"{source} holds no alignment ({error}). Align the model again.") from error
-        aligned = Alignment.from_json(msgspec.json.encode(said.alignment), source)
-        found = JointRates(rates[0], rates[1], rates[2], rates[3], tables[0], tables[1], rates[4])
-        return cls(said.model, said.sha256, aligned, found, tuple(said.unplaced), said.drawn)
+        said = _SCHEMA.decode(content, source)
+        aligned = Alignment.from_json(to_text(said.alignment), source)
+        if aligned.algorithm == "":
+            raise CarryLensError(f"{source} names no algorithm. Align the model again: carrylens settle MODEL.")
+        return cls(
+            said.model,
+            said.sha256,
+            said.hypothesis,
+            aligned,
+            said.rates,
+            said.drawn,
+            said.rivals,
+            said.populations,
+            said.twin,
+            said.looks,
+            said.joined,
+        )
 
 
 def read_alignment(path: Path) -> MeasuredAlignment:
     """The alignment in a file."""
-    try:
-        return MeasuredAlignment.from_json(path.read_bytes(), str(path))
-    except OSError as error:
-        raise CarryLensError(f"{path} cannot be read ({error.strerror or error}). Align the model first.") from error
-
-
-_RATES, _TABLES = ("interchange", "scrubbed", "both", "answers", "null"), ("families", "outputs")
-
-
-class _Record(msgspec.Struct, frozen=True):
-    model: str
-    sha256: str
-    alignment: dict[str, object]
-    rates: dict[str, tuple[int, int]]
-    by: dict[str, dict[str, tuple[int, int]]]
-    unplaced: list[str]
-    drawn: dict[str, object]
-
-
-def _plain(rate: Rate) -> tuple[int, int]:
-    return rate.hits, rate.n
+    content, _ = read_checked(path, "Align the model first: carrylens settle MODEL.")
+    return MeasuredAlignment.from_json(content, str(path))

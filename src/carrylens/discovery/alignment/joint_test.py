@@ -1,164 +1,195 @@
-"""The joint test: on held-out questions, does the algorithm say what joint interventions at the sites do?
+"""The joint test: on held-out questions, does the algorithm say what interventions at the sites do?
 
 Takes  what is aligned, a placement, questions that the placement was not chosen with.
-Gives  `JointRates`: interchange accuracy in all, by family and by output, and how many answers stand when all other
-       nodes are resampled; the same of a placement that is wrong on purpose.
-Never  counts a row twice, or an intervention that should change nothing as a success of interchange.
+Gives  `JointRates`: interchange accuracy in all, by output and by class, answers that stand when all else is resampled,
+       a rate and a matched null for every target by itself, and the same for sites given to the wrong targets.
+Never  counts an intervention that should change nothing as a success of interchange.
 
-1. Interchange: several targets move at once; a row counts if an output should change, and is right if all outputs that
-   should change are the predicted ones and all others stay.
-2. By family: one target of the family moves, and others beside it. A row counts if that target makes a difference to
-   what is predicted, and is right if the outputs that it makes a difference to are the predicted ones.
-3. Scrubbed: every node without a target takes its write from another question; a row is right if the answer stands.
-4. Null: every target's site is given to the next target of its family.
+1. Interchange: four targets that are no outputs move at once; a row counts if an output should change, and is right if
+   every output is the predicted one.
+2. Scrubbed: all that belongs to no target takes its write from another question; right if the answer stands. Both: 1
+   and 2 at once.
+3. Carriers: one target that is no output moves alone. Its null takes the write of a question with other inputs and the same value of the
+   target, so nothing should change.
+4. Permuted: every target's site is given to another target of its family, in several ways.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.discovery.alignment.joint_rates import JointRates
-from carrylens.discovery.alignment.trial import IDLE, AlignmentTask, Bools, JointDraw, NodePlacement, Trial
+from carrylens.discovery.alignment.deviations import find_deviation
+from carrylens.discovery.alignment.joint_rates import CarrierRate, DeviationRecord, JointRates
+from carrylens.discovery.alignment.trial import AlignmentTask, Bools, JointDraw, NodePlacement, Trial
 from carrylens.evidence.rates import Rate
 from carrylens.model.interchange_pass import OWN
+from carrylens.progress import Progress, silent
 
 _SEVERAL = 4
 _PIECE = 512
+_PERMUTED = 3
+_LEAST_OF_CLASS = 30
 
 
 @dataclass(frozen=True)
 class JointSettings:
-    """How many rows each rate is of, and the seed of the questions."""
+    """How many rows each rate is of, how many for each target by itself, and the seed of the questions."""
 
     n_rows: int = 2048
+    n_each: int = 96
     seed: int = 0
 
 
 def measure_jointly(
-    about: AlignmentTask, placement: NodePlacement, settings: JointSettings | None = None
+    about: AlignmentTask,
+    placement: NodePlacement,
+    settings: JointSettings | None = None,
+    watch: Progress = silent,
+    *,
+    carriers: bool = True,
 ) -> JointRates:
-    """All rates of one placement."""
+    """All rates of one placement; without `carriers` those of the targets by themselves are left out."""
     settings = settings or JointSettings()
-    asking = _Asking(about, settings)
-    several = JointDraw(_SEVERAL, _SEVERAL, 0.0, _inner(about, placement))
-    moved = asking.rows(placement, several, 1)
-    shifted = asking.rows(_shifted(placement), several, 1)
+    held_out = _HeldOut(about, settings)
+    inner = tuple(
+        at for at, target in enumerate(about.targets) if not target.optional and target.variables != target.outputs
+    )
+    several = JointDraw(_SEVERAL, _SEVERAL, 0.0, inner)
+    moved, both = held_out.rows(placement, several, 1), held_out.rows(placement, replace(several, idle=1.0), 3)
+    scrubbed, plain = (held_out.rows(placement, JointDraw(0, 0, idle), 2) for idle in (1.0, 0.0))
+    permuted = [held_out.rows(each, several, 1, settings.n_rows // 4) for each in _permuted(about, placement)]
+    single = list[CarrierRate]()
+    for place, at in enumerate(inner if carriers else ()):
+        watch("testing each variable by itself", place, len(inner))
+        single.append(held_out.carrier(placement, at))
     return JointRates(
-        interchange=_rate(_every(moved.right), _some(moved.changes)),
-        scrubbed=_whole(asking.rows(placement, JointDraw(0, 0, 1.0), 2)),
-        both=_whole(asking.rows(placement, replace(several, idle=1.0), 3)),
-        answers=_whole(asking.rows(placement, JointDraw(0, 0, 0.0), 2)),
-        families={family: asking.family(placement, family, 5 + at) for at, family in enumerate(_families(placement))},
+        interchange=_rate(moved.right.all(1), moved.changes.any(1)),
+        changed=_rate(moved.right, moved.changes),
+        kept=_rate(moved.right, ~moved.changes),
+        scrubbed=_whole(scrubbed),
+        both=_whole(both),
+        answers=_whole(plain),
         outputs={
             str(output): _rate(moved.right[:, at], moved.changes[:, at])
             for at, output in enumerate(about.causal.outputs)
             if moved.changes[:, at].any()
         },
-        null=_rate(_every(shifted.right), _some(shifted.changes)),
+        classes=_by_class(about, moved),
+        permuted=max((_rate(each.right.all(1), each.changes.any(1)) for each in permuted), key=lambda r: r.value),
+        carriers=tuple(single),
+        deviation=_deviation(about, moved),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """For each row and output: was it as predicted, and should it have changed?"""
+    """For each row and output: was it as predicted, and should it have changed? The questions, too."""
 
     right: Bools
     changes: Bools
+    trials: tuple[Trial, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class _Asking:
+class _HeldOut:
     """Held-out questions of one model."""
 
     about: AlignmentTask
     settings: JointSettings
 
-    def trials(self, placement: NodePlacement, draw: JointDraw, stage: int) -> list[Trial]:
-        """Trials of so many rows, a piece at a time."""
-        n_targets, seed = max(placement.draws, default=0) + 1, 104_729 * (self.settings.seed + 1) + 1000 * stage
-        starts = range(0, self.settings.n_rows, _PIECE)
-        return [
-            Trial.drawn(self.about, n_targets, draw, seed + at, min(_PIECE, self.settings.n_rows - start))
-            for at, start in enumerate(starts)
-        ]
+    def rows(self, placement: NodePlacement, draw: JointDraw, stage: int, n_rows: int | None = None) -> _Rows:
+        """What came out, and what should have changed, a piece at a time."""
+        seed, wanted = 104_729 * (self.settings.seed + 1) + 1000 * stage, n_rows or self.settings.n_rows
+        trials = tuple(
+            Trial.drawn(self.about, draw, seed + at, min(_PIECE, wanted - start))
+            for at, start in enumerate(range(0, wanted, _PIECE))
+        )
+        return _measured(trials, placement)
 
-    def rows(self, placement: NodePlacement, draw: JointDraw, stage: int) -> _Rows:
-        """What came out, and what should have changed."""
-        right, changes = [], []
-        for trial in self.trials(placement, draw, stage):
-            predicted = trial.predicted(placement.targets, trial.chosen_by(placement))
-            right.append(trial.put_out(placement) == predicted)
-            changes.append(predicted != trial.own)
-        return _Rows(np.concatenate(right), np.concatenate(changes))
-
-    def family(self, placement: NodePlacement, family: str, stage: int) -> Rate:
-        """Rows in which one target of the family makes a difference."""
-        members = [at for at, target in enumerate(placement.targets) if target.family == family]
-        hits = counted = 0
-        for trial in self.trials(placement, JointDraw(0, _SEVERAL - 1, 0.0), stage):
-            rng = np.random.default_rng((self.settings.seed, stage))
-            which = rng.choice(members, size=len(trial.questions))
-            slot = rng.integers(0, 2, size=len(trial.questions)).astype(np.int8)
-            with_it, without = (_set(trial, placement, which, some) for some in (slot, np.full_like(slot, OWN)))
-            predicted, otherwise = (
-                each.predicted(placement.targets, _wanted(each, placement)) for each in (with_it, without)
-            )
-            matters = predicted != otherwise
-            given = with_it.put_out(placement)
-            counted += int(matters.any(1).sum())
-            hits += int(((given == predicted) | ~matters).all(1)[matters.any(1)].sum())
-        return Rate(hits, counted)
+    def carrier(self, placement: NodePlacement, at: int) -> CarrierRate:
+        """How one target does by itself, and its null."""
+        seed, target = 104_729 * (self.settings.seed + 1) + 10_000 + 100 * at, self.about.targets[at]
+        drawn = Trial.drawn(self.about, JointDraw(1, 1, 0.0, (at,)), seed, self.settings.n_each)
+        effect = _measured((drawn,), placement)
+        null = _matched(self.about, at, seed + 50, self.settings.n_each)
+        changed = null.put_out(placement) != null.own[null.rows]
+        return CarrierRate(
+            str(target),
+            target.family,
+            tuple(map(str, placement.nodes(at))),
+            _rate(effect.right.all(1), effect.changes.any(1)),
+            Rate(int(changed.any(1).sum()), len(changed)),
+        )
 
 
-def _set(trial: Trial, placement: NodePlacement, which: NDArray[np.intp], slot: NDArray[np.int8]) -> Trial:
-    # The same trial, but that one target of each row has this slot.
-    chosen = np.array(trial.chosen)
-    chosen[np.arange(len(chosen)), np.array(placement.draws)[which]] = slot
-    return replace(trial, chosen=chosen)
+def _measured(trials: tuple[Trial, ...], placement: NodePlacement) -> _Rows:
+    right = np.concatenate([trial.followed(placement) for trial in trials])
+    changes = np.concatenate([(trial.predicted(placement) != trial.own)[trial.rows] for trial in trials])
+    return _Rows(right, changes, trials)
 
 
-def _wanted(trial: Trial, placement: NodePlacement) -> NDArray[np.int8]:
-    # What a row is to move, whether or not the target has a node: one without any must count as missed.
-    return trial.chosen[:, list(placement.draws)]
+def _matched(about: AlignmentTask, at: int, seed: int, count: int) -> Trial:
+    # Questions in pairs of one value of the target: the first takes its nodes' writes from the second.
+    questions = about.population.draw(seed, 0, 6 * count)
+    values, target = about.causal.run(questions), about.targets[at]
+    key = np.zeros(len(questions), dtype=np.int64)
+    for variable in target.variables:
+        key = key * 16 + values[variable]
+    for switch in (each for each in about.causal.inputs if each.index is None):
+        key = key * 16 + questions.column(switch)
+    order = np.argsort(key, kind="stable")
+    first = [place for place in range(0, len(order) - 1, 2) if key[order[place]] == key[order[place + 1]]]
+    if len(first) > count:
+        first = sorted(np.random.default_rng((seed, 7)).choice(first, count, replace=False).tolist())
+    paired = np.concatenate([order[[place, place + 1]] for place in first])
+    chosen = np.full((len(paired), len(about.targets)), OWN, dtype=np.int8)
+    chosen[::2, at] = 0  # the row that is one further down
+    return Trial.of(about, questions[paired], chosen, np.arange(0, len(paired), 2))
 
 
-def _families(placement: NodePlacement) -> list[str]:
-    return list(dict.fromkeys(target.family for target in placement.targets))
+def _permuted(about: AlignmentTask, placement: NodePlacement) -> Iterator[NodePlacement]:
+    # Sites that are given to other targets of their family, which know as much and are read as much.
+    rng = np.random.default_rng(5)
+    families: Mapping[str, list[int]] = {target.family: [] for target in about.targets}
+    for at, target in enumerate(about.targets):
+        families[target.family].append(at)
+    for _ in range(_PERMUTED):
+        other = dict[int, int]()
+        for members in families.values():
+            shift = int(rng.integers(1, len(members))) if len(members) > 1 else 0
+            other |= {each: members[(place + shift) % len(members)] for place, each in enumerate(members)}
+        held = {node: tuple(sorted(other[each] for each in some)) for node, some in placement.held.items()}
+        yield NodePlacement(
+            {n: some if len(some) < 2 or about.finder.of(n, some) is not None else some[:1] for n, some in held.items()}
+        )
 
 
-def _inner(about: AlignmentTask, placement: NodePlacement) -> tuple[int, ...]:
-    # The draws of targets that are no outputs: who writes an output is easy to find.
-    return tuple(
-        draw
-        for target, draw in zip(placement.targets, placement.draws, strict=True)
-        if target.variables[0] not in about.causal.outputs
-    )
+def _by_class(about: AlignmentTask, rows: _Rows) -> dict[str, Rate]:
+    if about.task.strata is None:
+        return {}
+    strata = [about.task.classes(trial.questions[trial.rows]) for trial in rows.trials]
+    names, codes = strata[0].names, np.concatenate([each.code for each in strata])
+    counted, right = rows.changes.any(1), rows.right.all(1)
+    found = {name: _rate(right, counted & (codes == at)) for at, name in enumerate(names)}
+    return {name: rate for name, rate in found.items() if rate.n >= _LEAST_OF_CLASS}
 
 
-def _shifted(placement: NodePlacement) -> NodePlacement:
-    # Every site is given to the next target of its family.
-    following = dict[int, int]()
-    for family in _families(placement):
-        members = [at for at, target in enumerate(placement.targets) if target.family == family]
-        following |= dict(zip(members, [*members[1:], *members[:1]], strict=True))
-    held = {node: IDLE if at == IDLE else following[at] for node, at in placement.held.items()}
-    return replace(placement, held=held)
+def _deviation(about: AlignmentTask, rows: _Rows) -> DeviationRecord | None:
+    # On which questions it fails, in one predicate, of those rows that should change.
+    counted = rows.changes.any(1)
+    failed = ~rows.right.all(1)[counted]
+    values = np.concatenate([trial.questions[trial.rows].values for trial in rows.trials])[counted]
+    found = find_deviation(about.task, rows.trials[0].questions.with_values(np.asfortranarray(values)), failed)
+    return None if found is None else DeviationRecord(found.where, found.share, found.inside, found.outside)
 
 
 def _whole(rows: _Rows) -> Rate:
     return Rate(int(rows.right.all(1).sum()), len(rows.right))
 
 
-def _rate(right: Bools, counted: Bools) -> Rate:
+def _rate(right: NDArray[np.bool_], counted: NDArray[np.bool_]) -> Rate:
     return Rate(int((right & counted).sum()), int(counted.sum()))
-
-
-def _every(flags: Bools) -> Bools:
-    return np.asarray(flags.all(axis=1))
-
-
-def _some(flags: Bools) -> Bools:
-    return np.asarray(flags.any(axis=1))

@@ -6,7 +6,10 @@ Never  knows a node.
 
 1. A variable has one site for all outputs that depend on it.
 2. A variable of a folded family has a site for each output that reads it directly: each may resolve a chain anew.
-3. Variables that are one another's function cannot be moved apart, so they are one target.
+3. Switches, such as an operator, and outputs that later ones read may have a site for each output that reads them.
+4. Variables that are one another's function cannot be moved apart, so they are one target; so are those of one kind that
+   are made from the same inputs. One that is just the output
+   that alone reads it is no target beside that output.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.causal import CausalModel, Values
 from carrylens.tasks.samplers import population_of
 from carrylens.tasks.variables import Variable
 
@@ -25,10 +28,15 @@ _LOOKED_AT = 4096  # questions on which variables are compared
 
 @dataclass(frozen=True)
 class AlignmentTarget:
-    """Variables that need a site, and the outputs that read them from there."""
+    """Variables that need a site, and the outputs that read them from there.
+
+    One that is `optional` may have a site: a switch, or an output put out before, which heads may bring to where it is
+    read and which may as well be read where it stands.
+    """
 
     variables: tuple[Variable, ...]
     outputs: tuple[Variable, ...]
+    optional: bool = False
 
     @property
     def family(self) -> str:
@@ -47,29 +55,38 @@ def targets_of(
 
     >>> from carrylens.arithmetic import Operation, algorithm
     >>> print(*targets_of(algorithm(Operation.ADD, 2), ("SA", "ST", "SV", "A"), ("SV",)), sep="; ")
-    SA[1] for A[1]; ST[1] for A[2]; SA[0] for A[0]; ST[0]; SV[0] for A[1]; SV[1] for A[2]; A[2] for A[2]; A[1] for A[1]; A[0] for A[0]
+    SA[1] for A[1]; ST[1] for A[2]; SA[0] for A[0]; ST[0]; SV[0] for A[1]; A[2] for A[2]; A[1] for A[1]; A[0] for A[0]
     """  # noqa: E501
     found = list[AlignmentTarget]()
     for variable in causal.by_variable:
         if variable.name in required:
             found += _targets(causal, variable, variable.name in folded)
-    return tuple(_joined(causal, found, folded))
+    return (*_joined(causal, found, folded), *_switches(causal))
+
+
+def together(causal: CausalModel, targets: Sequence[AlignmentTarget]) -> tuple[AlignmentTarget, ...]:
+    """The same, but that variables which are made from the same inputs directly are one target: they move together.
+
+    >>> from carrylens.arithmetic import Operation, algorithm
+    >>> addition = algorithm(Operation.ADD, 2)
+    >>> print(*together(addition, targets_of(addition, ("SA", "ST", "A"))), sep="; ")
+    SA[1] ST[1]; SA[0] ST[0]; A[2] for A[2]; A[1] for A[1]; A[0] for A[0]
+    """
+    found = dict[object, AlignmentTarget]()
+    for target in targets:
+        parents = frozenset(
+            () if target.optional else (p for each in target.variables for p in causal.by_variable[each].parents)
+        )
+        direct = parents and parents <= set(causal.inputs) and not set(target.variables) & set(causal.outputs)
+        key = parents if direct else target
+        found[key] = merged(found[key], target) if key in found else target
+    return tuple(found.values())
 
 
 def merged(one: AlignmentTarget, other: AlignmentTarget) -> AlignmentTarget:
     """Both as one target, whose variables move together."""
     outputs = tuple(dict.fromkeys((*one.outputs, *other.outputs)))
     return AlignmentTarget(tuple(dict.fromkeys((*one.variables, *other.variables))), outputs)
-
-
-def may_merge(causal: CausalModel, one: AlignmentTarget, other: AlignmentTarget) -> bool:
-    """Whether two targets may stand together: both are made from the same inputs, and neither is an output."""
-    if any(each in causal.outputs for target in (one, other) for each in target.variables):
-        return False
-    first, second = (
-        frozenset[Variable]().union(*(causal.inputs_of(each) for each in target.variables)) for target in (one, other)
-    )
-    return first == second
 
 
 def _targets(causal: CausalModel, variable: Variable, is_folded: bool) -> Iterator[AlignmentTarget]:
@@ -87,21 +104,53 @@ def _targets(causal: CausalModel, variable: Variable, is_folded: bool) -> Iterat
         yield AlignmentTarget((variable,), outputs)
 
 
+def _switches(causal: CausalModel) -> Iterator[AlignmentTarget]:
+    # What later outputs read that was put out, or given, as one token for all of them.
+    fixed = {variable for variable, _ in causal.fixed}
+    given = [each for each in causal.inputs if each.index is None and each not in fixed]
+    for switch in (*given, *causal.steering):
+        for output in causal.outputs:
+            if output != switch and switch in causal.ancestors(output):
+                yield AlignmentTarget((switch,), (output,), optional=True)
+
+
 def _joined(
     causal: CausalModel, targets: Sequence[AlignmentTarget], folded: Collection[str]
 ) -> Iterator[AlignmentTarget]:
     # Step 3, by looking at many questions: two variables are one another's function if their values pair off.
     values = causal.run(population_of(causal).draw(0, 0, _LOOKED_AT))
-    left = list(targets)
+    left = [each for each in targets if not _is_its_output(causal, each, values)]
     while left:
         first = left.pop(0)
         for other in list(left):
             one, another = first.variables[0], other.variables[0]
             apart = folded and {one.name, another.name} & set(folded) and first.outputs != other.outputs
-            if not (apart or another in causal.outputs) and _pair_off(values[one], values[another]):
+            if apart or another in causal.outputs:
+                continue
+            recoded = _pair_off(values[one], values[another]) and _parents(causal, one) == _parents(causal, another)
+            if recoded or _are_one_kind(causal, one, another):
                 left.remove(other)
                 first = merged(first, other)
         yield first
+
+
+def _is_its_output(causal: CausalModel, target: AlignmentTarget, values: Values) -> bool:
+    # A resolved variable that one output alone reads, and that is the same: the output's own site is its site.
+    variable, output = target.variables[0], target.outputs[0]
+    alone = len(target.outputs) == 1 and variable not in causal.outputs
+    if set(causal.by_variable[variable].parents) <= set(causal.inputs):
+        return False
+    return alone and variable in causal.by_variable[output].parents and _pair_off(values[variable], values[output])
+
+
+def _are_one_kind(causal: CausalModel, one: Variable, other: Variable) -> bool:
+    # Both say the same kind of thing of the same inputs, as the borrows of D-D' and of D'-D do of a column.
+    direct = _parents(causal, one) == _parents(causal, other) <= set(causal.inputs)
+    return direct and causal.family(one).kind == causal.family(other).kind and one not in causal.outputs
+
+
+def _parents(causal: CausalModel, variable: Variable) -> frozenset[Variable]:
+    return frozenset(causal.by_variable[variable].parents)
 
 
 def _pair_off(one: np.ndarray[tuple[int], np.dtype[np.int8]], other: np.ndarray[tuple[int], np.dtype[np.int8]]) -> bool:

@@ -36,6 +36,12 @@ _POPULATIONS = {
     "natural": "operands drawn at random",
     "paper": "drawn as the paper draws them",
     "enriched": "rich in long carries and borrows",
+    "structured": "all structures below in equal parts",
+    "few digits": "two or three different digits in all",
+    "repeated digits": "each operand one digit again and again, or its top columns",
+    "alike operands": "equal, different in one column, or by 1 to 9",
+    "powers of ten": "a power of ten, or that and 1 more or less",
+    "runs of 9 and 0": "stretches of nines and of zeros",
 }
 _LEAST, _MOST = -1.0, 6.0  # powers of ten, in failures per million
 

@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
-from xml.sax.saxutils import escape
+
+from markupsafe import Markup
 
 from carrylens.errors import CarryLensError
+from carrylens.report.page.elements import element
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 640, 300, 62, 14, 12, 46
 _SHAPES = {"effect": "circle", "null": "square", "rival": "cross"}
@@ -50,7 +52,7 @@ class Axis:
         return [((first + at) * step, f"{(first + at) * step:g}") for at in range(count)]
 
 
-def chart(figure: Mapping[str, Any], title: str, name: str) -> str:
+def chart(figure: Mapping[str, Any], title: str, name: str) -> Markup:
     """A figure as an outcome has it; `name` must be the page's own for it."""
     series = figure["series"]
     kinds = {each["kind"] for each in series}
@@ -60,18 +62,16 @@ def chart(figure: Mapping[str, Any], title: str, name: str) -> str:
     numbers = [value for each in series for key in ("y", "low", "high") for value in each[key]]
     xs = [value for each in series for value in each["x"]]
     if not numbers:
-        return ""
+        return Markup("")
     x_axis = _x_axis(xs, figure.get("names") or ())
     y_axis = _y_axis(numbers, log)
     parts, joined = _grid(x_axis, y_axis, figure), not figure.get("names")
     for at, each in enumerate(series):
         parts += _points(each, at, x_axis, y_axis, joined=joined)
     said = "; ".join(f"{each['label']} ({each['kind']}): {_said(each, figure.get('names') or ())}" for each in series)
-    head = (
-        f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}-title {name}-about">'
-        f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-about">{escape(said)}</desc>'
-    )
-    return "\n".join([head, *parts, "</svg>"])
+    words = [element("title", title, id=f"{name}-title"), element("desc", said, id=f"{name}-about")]
+    about = {"viewBox": f"0 0 {_WIDTH} {_HEIGHT}", "role": "img", "aria_labelledby": f"{name}-title {name}-about"}
+    return element("svg", *words, *parts, apart="\n", class_="chart", **about)
 
 
 def _x_axis(xs: Sequence[float], names: Sequence[str]) -> Axis:
@@ -93,34 +93,30 @@ def _y_axis(numbers: Sequence[float], log: bool) -> Axis:
     return Axis(min(0.0, low), max(0.0, high), start, _TOP)
 
 
-def _grid(x_axis: Axis, y_axis: Axis, figure: Mapping[str, Any]) -> list[str]:
+def _grid(x_axis: Axis, y_axis: Axis, figure: Mapping[str, Any]) -> list[Markup]:
     parts, bottom = [], _HEIGHT - _BOTTOM
     for value, text in y_axis.marks():
         y = y_axis.at(value)
-        parts.append(f'<path class="grid" d="M{_LEFT} {y:.1f} H{_WIDTH - _RIGHT}"/>')
-        parts.append(f'<text class="quiet" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
+        parts.append(element("path", class_="grid", d=f"M{_LEFT} {y:.1f} H{_WIDTH - _RIGHT}"))
+        parts.append(element("text", text, class_="quiet", x=_LEFT - 6, y=f"{y + 4:.1f}", text_anchor="end"))
     names = figure.get("names") or ()
     marks = [(float(at), name) for at, name in enumerate(names)] if names else x_axis.marks()
     thin = -(-sum(len(text) + 2 for _, text in marks) * 7 // (_WIDTH - _LEFT - _RIGHT)) or 1
     for at, (value, text) in enumerate(marks):
         if at % thin == 0:
             x = x_axis.at(value)
-            parts.append(
-                f'<text class="quiet" x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{escape(text)}</text>'
-            )
+            parts.append(element("text", text, class_="quiet", x=f"{x:.1f}", y=bottom + 16, text_anchor="middle"))
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     parts.append(
-        f'<text class="axis" x="{middle:g}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(figure["x_label"])}</text>'
+        element("text", figure["x_label"], class_="axis", x=f"{middle:g}", y=_HEIGHT - 8, text_anchor="middle")
     )
     half = (_TOP + bottom) / 2
-    parts.append(
-        f'<text class="axis" transform="translate(13 {half:g}) rotate(-90)" text-anchor="middle">'
-        f"{escape(figure['y_label'])}</text>"
-    )
+    turned = f"translate(13 {half:g}) rotate(-90)"
+    parts.append(element("text", figure["y_label"], class_="axis", transform=turned, text_anchor="middle"))
     return parts
 
 
-def _points(series: Mapping[str, Any], at: int, x_axis: Axis, y_axis: Axis, *, joined: bool) -> list[str]:
+def _points(series: Mapping[str, Any], at: int, x_axis: Axis, y_axis: Axis, *, joined: bool) -> list[Markup]:
     kind, tone = series["kind"], f"tone{at % 8}"
     points = list(zip(*(series[key] for key in ("x", "y", "low", "high")), strict=True))
     shift = 3.0 * (at % 5 - 2)  # so that intervals at one x do not hide each other
@@ -128,20 +124,20 @@ def _points(series: Mapping[str, Any], at: int, x_axis: Axis, y_axis: Axis, *, j
     parts = []
     if joined and len(places) > 1:
         line = " L".join(f"{x:.1f} {y:.1f}" for x, y, _, _ in places)
-        parts.append(f'<path class="curve {kind} {tone}" d="M{line}"/>')
+        parts.append(element("path", class_=f"curve {kind} {tone}", d=f"M{line}"))
     if len(places) <= 60:
         for x, y, low, high in places:
-            parts.append(f'<path class="interval {tone}" d="M{x:.1f} {low:.1f} V{high:.1f}"/>')
+            parts.append(element("path", class_=f"interval {tone}", d=f"M{x:.1f} {low:.1f} V{high:.1f}"))
             parts.append(_mark(_SHAPES.get(kind, "circle"), x, y, tone))
     return parts
 
 
-def _mark(shape: str, x: float, y: float, tone: str) -> str:
+def _mark(shape: str, x: float, y: float, tone: str) -> Markup:
     if shape == "circle":
-        return f'<circle class="mark {tone}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+        return element("circle", class_=f"mark {tone}", cx=f"{x:.1f}", cy=f"{y:.1f}", r=4)
     if shape == "square":
-        return f'<rect class="mark open {tone}" x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7"/>'
-    return f'<path class="cross {tone}" d="M{x - 4:.1f} {y - 4:.1f} l8 8 m0 -8 l-8 8"/>'
+        return element("rect", class_=f"mark open {tone}", x=f"{x - 3.5:.1f}", y=f"{y - 3.5:.1f}", width=7, height=7)
+    return element("path", class_=f"cross {tone}", d=f"M{x - 4:.1f} {y - 4:.1f} l8 8 m0 -8 l-8 8")
 
 
 def _said(series: Mapping[str, Any], names: Sequence[str]) -> str:

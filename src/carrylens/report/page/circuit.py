@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+
+from markupsafe import Markup
 
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.variables import COLUMN_KIND, RESOLVED_KIND
 from carrylens.discovery.node_map import NodeMap, Nodes, Role
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.report.kind_styles import kind_class, kinds_of, variable_kind
+from carrylens.report.page.elements import element
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.map import short_name, shown_roles
 from carrylens.tasks.layout import Layout
@@ -84,12 +86,12 @@ def circuit_lines(circuit: Circuit, layout: Layout) -> list[tuple[str, str, str]
     return [(names[box.position], print_nodes(box.nodes), ", ".join(map(short_name, box.variables))) for box in order]
 
 
-def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit", *, linked: bool = False) -> str:
+def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit", *, linked: bool = False) -> Markup:
     """The picture as an SVG element, called `name` on its page; empty where there is nothing to draw.
 
     If `linked`, a box leads to the evidence of its last node on the same page.
     """
-    return _CircuitDrawing(circuit, found, linked).svg(name) if circuit.boxes else ""
+    return _CircuitDrawing(circuit, found, linked).svg(name) if circuit.boxes else Markup("")
 
 
 def marks_carries(found: NodeMap) -> bool:
@@ -157,33 +159,32 @@ class _CircuitDrawing:
     def _x(self, place: int) -> float:
         return _LEFT + self.places.index(place) * (_BOX + _GAP)
 
-    def svg(self, name: str) -> str:
+    def svg(self, name: str) -> Markup:
         n_edges = len(self.circuit.edges)
         title = f"Circuit of {self.found.model}: {len(self.circuit.boxes)} boxes, {n_edges} lines between them"
-        head = (
-            f'<svg class="circuit" viewBox="0 0 {self.width} {self.height}" role="img" '
-            f'style="min-width:{min(self.width, 820)}px;max-width:{int(1.25 * self.width)}px" '
-            f'aria-labelledby="{name}-title {name}-about">'
-        )
+        about_it = {
+            "viewBox": f"0 0 {self.width} {self.height}",
+            "role": "img",
+            "style": f"min-width:{min(self.width, 820)}px;max-width:{int(1.25 * self.width)}px",
+            "aria_labelledby": f"{name}-title {name}-about",
+        }
         about = "Places run from left to right, layers from the bottom up. The list after the picture says the same."
-        words = [f'<title id="{name}-title">{escape(title)}</title>', f'<desc id="{name}-about">{about}</desc>']
-        return "\n".join([head, *words, *self._frame(), *self._lines(), *self._boxes(), "</svg>"])
+        words = [element("title", title, id=f"{name}-title"), element("desc", about, id=f"{name}-about")]
+        parts = (*words, *self._frame(), *self._lines(), *self._boxes())
+        return element("svg", *parts, apart="\n", class_="circuit", **about_it)
 
-    def _frame(self) -> list[str]:
+    def _frame(self) -> list[Markup]:
         names, parts = self.found.task.layout.place_names, []
         for stage, y in self.bands:
             for at, word in enumerate((f"layer {stage // 2}", "MLP" if stage % 2 else "heads")):
-                parts.append(f'<text class="quiet" x="0" y="{y + 13 * at:g}">{word}</text>')
+                parts.append(element("text", word, class_="quiet", x=0, y=f"{y + 13 * at:g}"))
         for place in self.places:
-            middle = self._x(place) + _BOX / 2
-            parts.append(
-                f'<text class="place" x="{middle:g}" y="{self.bottom + 20}" text-anchor="middle">'
-                f"{escape(names[place])}</text>"
-                f'<text class="quiet" x="{middle:g}" y="{self.bottom + 34}" text-anchor="middle">P{place}</text>'
-            )
+            middle = f"{self._x(place) + _BOX / 2:g}"
+            for look, text, below in (("place", names[place], 20), ("quiet", f"P{place}", 34)):
+                parts.append(element("text", text, class_=look, x=middle, y=self.bottom + below, text_anchor="middle"))
         return parts
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[Markup]:
         parts = []
         for part, whole, variable in self.circuit.edges:
             x, y, _ = self.at[part]
@@ -193,29 +194,24 @@ class _CircuitDrawing:
             bend = max(18.0, (y - low) / 2)
             kind = variable_kind(self.found, variable)
             strength = "carry" if kind in _CARRIES or not marks_carries(self.found) else "other"
-            parts.append(
-                f'<path class="line {kind_class(kind)} {strength}" d="M{start:g} {y:g} C{start:g} {y - bend:g} {end:g} '
-                f'{low + bend:g} {end:g} {low:g}"/>'
-            )
+            way = f"M{start:g} {y:g} C{start:g} {y - bend:g} {end:g} {low + bend:g} {end:g} {low:g}"
+            parts.append(element("path", class_=f"line {kind_class(kind)} {strength}", d=way))
         return parts
 
-    def _boxes(self) -> list[str]:
+    def _boxes(self) -> list[Markup]:
         parts = []
         for box in self.circuit.boxes:
             x, y, height = self.at[box.nodes]
-            middle = x + _BOX / 2
-            link = f'<a href="#{box.nodes[-1]}">' if self.linked else ""
-            parts.append(
-                f'{link}<g class="{kind_class(box.kind)}">'
-                f'<rect class="box" x="{x:g}" y="{y:g}" width="{_BOX}" height="{height}" rx="6"/>'
-                f'<text class="node" x="{middle:g}" y="{y + 13:g}" text-anchor="middle">{box.name}</text>'
-            )
+            middle = {"x": f"{x + _BOX / 2:g}"}
+            inside = [
+                element("rect", class_="box", x=f"{x:g}", y=f"{y:g}", width=_BOX, height=height, rx=6),
+                element("text", box.name, class_="node", **middle, y=f"{y + 13:g}", text_anchor="middle"),
+            ]
             for at, words in enumerate(_rows(box)):
-                parts.append(
-                    f'<text class="role" x="{middle:g}" y="{y + 27 + _LINE * at:g}" text-anchor="middle">'
-                    f"{escape(words)}</text>"
-                )
-            parts.append("</g></a>" if self.linked else "</g>")
+                y_row = f"{y + 27 + _LINE * at:g}"
+                inside.append(element("text", words, class_="role", **middle, y=y_row, text_anchor="middle"))
+            drawn = element("g", *inside, apart="\n", class_=kind_class(box.kind))
+            parts.append(element("a", drawn, href=f"#{box.nodes[-1]}") if self.linked else drawn)
         return parts
 
 

@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.family.cells import CellState, FamilyCell
@@ -23,11 +21,11 @@ from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
 from carrylens.report.figures.print_tables import coverage_table, model_table
-from carrylens.report.kind_styles import kind_rules, kinds_of_all
+from carrylens.report.kind_styles import kinds_of_all
 from carrylens.report.page import effects
 from carrylens.report.page.circuit import Box, Circuit, circuit_drawing, circuit_of
 from carrylens.report.page.headline import headline_of, verdict_lines
-from carrylens.report.page.render import environment
+from carrylens.report.page.render import environment, frame_of
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.claims import grouped
 from carrylens.tasks.layout import Layout
@@ -73,11 +71,11 @@ def comparison_page(saved: Sequence[Saved]) -> str:
         "claims": list(differing_claims(saved)),
         "tables": [model_table(saved), coverage_table(saved)],
         "circuits": [
-            Markup(circuit_drawing(circuit, each.map, f"circuit-{at}"))
+            circuit_drawing(circuit, each.map, f"circuit-{at}")
             for at, (circuit, each) in enumerate(zip(circuits, saved, strict=True))
         ],
         "kinds": kinds,
-        "kind_rules": Markup(kind_rules(kinds)),
+        **frame_of(kinds),
         "is_arithmetic": all(isinstance(each.map.task, ArithmeticTask) for each in saved),
     }
     return environment().get_template("compare.html").render(context)

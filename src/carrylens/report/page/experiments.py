@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from carrylens.arithmetic.battery.outcome import Card
 from carrylens.arithmetic.battery.registry import card_called
 from carrylens.errors import CarryLensError
@@ -42,7 +44,7 @@ class ExperimentSection:
     paper: str
     verdict: str
     says: str
-    drawing: str
+    drawing: Markup
     legend: tuple[tuple[int, str, str], ...]
     effects: tuple[Effect, ...]
     n_more: int
@@ -77,7 +79,7 @@ def _experiment(outcome: Mapping[str, Any], at: int) -> ExperimentSection:
         paper=f"{card.paper} ({card.where})" if card.paper and card.where else card.paper,
         verdict=verdict,
         says=outcome["says"],
-        drawing=chart(figure, card.title, f"experiment-{at}") if figure else "",
+        drawing=chart(figure, card.title, f"experiment-{at}") if figure else Markup(""),
         legend=tuple((i % 8, each["kind"], each["label"]) for i, each in enumerate(figure["series"])) if figure else (),
         effects=effects[:_MOST_FACTS],
         n_more=max(0, len(effects) - _MOST_FACTS),

@@ -32,10 +32,12 @@ from carrylens.report.page import (
     worked,
 )
 from carrylens.report.page.chart import chart
+from carrylens.report.page.elements import page_policy
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.claims import beyond_sentences, confidence_said, grouped
 from carrylens.report.terminal.map import short_name
 from carrylens.report.terminal.trace_rows import CellLook
+from carrylens.tasks.variables import VariableKind
 
 _LOOKS = {
     CellLook.DIGIT: INPUT_KIND,
@@ -57,7 +59,7 @@ def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[s
         "saved": saved,
         "accuracy": accuracy.accuracy_tables(saved.test),
         "marks": accuracy.scale_marks(),
-        "circuit": Markup(circuit.circuit_drawing(drawn, saved.map, linked=True)),
+        "circuit": circuit.circuit_drawing(drawn, saved.map, linked=True),
         "circuit_lines": circuit.circuit_lines(drawn, found.task.layout),
         "n_edges": len(drawn.edges),
         "marks_carries": circuit.marks_carries(found),
@@ -73,19 +75,19 @@ def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[s
         "commands": list(remake.commands(saved)),
         "all_at_once": remake.all_at_once(saved),
         "made_with": list(remake.made_with(saved)),
-        "losses": Markup(loss_chart(saved)),
+        "losses": loss_chart(saved),
         "loss_names": [_OPERATIONS.get(name, name) for name in _loss_operations(saved)],
         "pairs": pairs,
         "questions": questions,
         "explorer": explorer,
-        "kind_rules": Markup(kind_rules(kinds)),
+        **frame_of(kinds, "report.js"),
         "used": [kind for kind in kinds if any(box.kind == kind for box in drawn.boxes)],
         "output_kind": variable_kind(found, found.task.outputs[-1]),
     }
     return environment().get_template("report.html").render(context)
 
 
-def loss_chart(saved: Saved) -> str:
+def loss_chart(saved: Saved) -> Markup:
     """How the mean loss fell, for each operation; empty where no history was saved."""
     notes = [line for line in saved.history if "token_losses" in line]
     series = []
@@ -96,7 +98,7 @@ def loss_chart(saved: Saved) -> str:
         label = _OPERATIONS.get(operation, operation)
         series.append({"label": label, "kind": "loss", "x": steps, "y": losses, "low": losses, "high": losses})
     if not series:
-        return ""
+        return Markup("")
     figure = {"x_label": "step", "y_label": "mean loss", "series": series, "scale": "log"}
     return chart(figure, f"Training loss of {saved.map.model}", "losses")
 
@@ -122,18 +124,28 @@ def environment() -> Environment:
         "confidence_said": confidence_said,
         "short_name": short_name,
         "share": _share,
-        "svg": Markup,
         "family": _family,
         "kind_class": kind_class,
     }
     looks = {look: kind_class(_LOOKS[look]) if look in _LOOKS else "" for look in CellLook}
-    made.globals |= {"text_of": _text_of, "looks": looks, "rate_of": effects.rate_of_record}
+    made.globals |= {"looks": looks, "rate_of": effects.rate_of_record}
     return made
 
 
-def _text_of(name: str) -> Markup:
-    # Our own style sheet and script, as they are.
-    return Markup(files("carrylens.report.page").joinpath(name).read_text(encoding="utf-8"))
+def frame_of(kinds: Sequence[VariableKind], script: str = "") -> dict[str, Markup | str]:
+    """The style sheet and the script of a page, and the policy by which nothing else runs in it."""
+    style, run = f"{_text_of('report.css')}\n{kind_rules(kinds)}\n", _text_of(script) if script else ""
+    assert not any("</" in text for text in (style, run)), "it would end before its end"
+    more = ("style-src-attr 'unsafe-inline'", "require-trusted-types-for 'script'", "trusted-types 'none'")
+    return {
+        "style": Markup(style),
+        "script": Markup(run),
+        "policy": page_policy([run] if run else [], [style], more),
+    }
+
+
+def _text_of(name: str) -> str:
+    return files("carrylens.report.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def _share(rate: Rate) -> Mapping[str, Any]:

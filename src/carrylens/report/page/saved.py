@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
 from carrylens.arithmetic.task import find_task as find_arithmetic_task
 from carrylens.arithmetic.zoo.exam_record import TEST, read_test
@@ -23,6 +25,7 @@ from carrylens.discovery.stimulus_spec import Split, saved_spec
 from carrylens.discovery.worked_record import WORKED, read_worked
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACT_SCHEMA, FACTS, Fact
+from carrylens.json_records import Count, Schema
 from carrylens.nodes import print_nodes
 from carrylens.report.plain_records import Record
 from carrylens.steps import read_made
@@ -122,8 +125,25 @@ class _Reading:
         return found
 
 
+class _InterchangeAbout(Struct):
+    # What pages read of a fact about an interchange.
+    nodes: str
+    variable: str
+    token: Count
+    split: str
+
+
+_ABOUT_SCHEMA = Schema(
+    _InterchangeAbout, "fact about an interchange", "Restore the file, or map the model again.", others=True
+)
+
+
 def _facts(content: bytes, source: str) -> tuple[Fact, ...]:
-    return tuple(FACT_SCHEMA.decode_lines(content, source))
+    facts = tuple(FACT_SCHEMA.decode_lines(content, source))
+    for at, fact in enumerate(facts, 1):
+        if fact.kind == Way.INTERCHANGE.value:
+            _ABOUT_SCHEMA.convert(dict(fact.about), f"Line {at} of {source}")
+    return facts
 
 
 def _facts_of_roles(found: NodeMap) -> tuple[Fact, ...]:

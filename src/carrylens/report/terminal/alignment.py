@@ -11,52 +11,55 @@ from collections.abc import Iterator
 
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.evidence.rates import Rate
-from carrylens.nodes import print_nodes
 
 
-def alignment_lines(found: MeasuredAlignment) -> Iterator[str]:
-    """What came out, a line each."""
+def alignment_lines(found: MeasuredAlignment, *, sites: bool = False) -> Iterator[str]:
+    """What came out, a line each; with `sites` the nodes of every variable, too."""
     rates = found.rates
-    drawn = f"{found.drawn['population']} questions that it was not fitted on"
-    yield f"{found.model}, aligned with {found.alignment.algorithm}, tested on {drawn}:"
+    yield f"Measured on {found.drawn.population} questions that no site was chosen with (looks: {found.looks}):"
     rows = [
-        ("four variables interchanged at once, where that changes the answer", rates.interchange),
-        ("  the same with every site given to another variable", rates.null),
-        ("answers that stand with all other nodes resampled", rates.scrubbed),
-        ("four variables interchanged and all other nodes resampled", rates.both),
+        ("several variables interchanged at once, where that changes the answer", rates.interchange),
+        ("  output by output: those that should change", rates.changed),
+        ("  output by output: those that should stay", rates.kept),
+        ("  the same with sites given to other variables, the best of several ways", rates.permuted),
+        ("several variables interchanged and everything else resampled", rates.both),
         ("answers that are the algorithm's, untouched", rates.answers),
-        *((f"{family}, moved together with others", rate) for family, rate in rates.families.items()),
+        *((f"{family}, one variable at a time", rate) for family, rate in rates.families.items()),
+        *((f"untouched answers on {each.population} questions", each.agree) for each in found.populations),
+        *((f"rival {each.hypothesis}: interchanged and resampled", each.both) for each in found.rivals),
     ]
     for what, rate in rows:
         yield f"  {_shown(rate)}  {what}"
-    if rates.outputs:
-        worst = min(rates.outputs, key=lambda name: rates.outputs[name].value)
-        yield f"  {_shown(rates.outputs[worst])}  {worst}, the output that does worst under interchange"
-    for site in found.alignment.sites:
-        yield f"  {' '.join(map(str, site.variables))} at {print_nodes(site.nodes)}"
-    if found.unplaced:
-        yield f"  no site was found for {', '.join(found.unplaced)}"
+    for carrier in found.rates.carriers if sites else ():
+        where = " + ".join(carrier.nodes) or "no site"
+        yield f"  {carrier.target}: {where}; hit {_shown(carrier.hit)}, null {_shown(carrier.null)}"
 
 
 def alignment_record(found: MeasuredAlignment) -> dict[str, object]:
     """The same as one JSON object."""
     rates = found.rates
     return {
-        "model": found.model,
         "algorithm": found.alignment.algorithm,
-        "population": found.drawn["population"],
-        "joint_interchange": _plain(rates.interchange),
-        "null": _plain(rates.null),
-        "scrubbed": _plain(rates.scrubbed),
+        "population": found.drawn.population,
+        "changed_outputs": _plain(rates.changed),
+        "kept_outputs": _plain(rates.kept),
+        "permuted": _plain(rates.permuted),
         "interchanged_and_scrubbed": _plain(rates.both),
         "answers": _plain(rates.answers),
         "families": {name: _plain(rate) for name, rate in rates.families.items()},
         "outputs": {name: _plain(rate) for name, rate in rates.outputs.items()},
-        "sites": [
-            {"variables": [str(v) for v in site.variables], "nodes": [str(n) for n in site.nodes]}
-            for site in found.alignment.sites
+        "classes": {name: _plain(rate) for name, rate in rates.classes.items()},
+        "populations": {each.population: _plain(each.agree) for each in found.populations},
+        "rivals": {each.hypothesis: _plain(each.both) for each in found.rivals},
+        "carriers": [
+            {
+                "variable": each.target,
+                "nodes": list(each.nodes),
+                "hit": _plain(each.hit),
+                "null": _plain(each.null),
+            }
+            for each in rates.carriers
         ],
-        "unplaced": list(found.unplaced),
     }
 
 

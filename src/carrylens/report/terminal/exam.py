@@ -14,6 +14,7 @@ from typing import Any
 from carrylens.report.terminal.tables import align, few_figures
 
 _MOST_FAILURES = 10
+_STRUCTURED, _BAR = "structured", 10
 
 
 def exam_lines(record: Mapping[str, Any]) -> list[str]:
@@ -27,8 +28,19 @@ def exam_lines(record: Mapping[str, Any]) -> list[str]:
     return [
         *align(head, body),
         f"{record['model']} {verdict[record['meets_bar']]}: fewer than 10 failures per million, natural and enriched.",
+        *_structured(record["parts"]),
         *([f"Failures, {len(shown)} of {failed:,}{kept}:", *shown] if shown else []),
     ]
+
+
+def _structured(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    # A table of answers or a backdoor shows nowhere else.
+    for part in parts:
+        if part["name"] == _STRUCTURED and 1e6 * part["interval"][0] > _BAR:
+            yield (
+                f"Structured questions surely fail more often than that: {part['failed']:,} of {part['asked']:,} "
+                f"({part['operation']})."
+            )
 
 
 def _failures(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -60,8 +60,8 @@ NOTES = {
         "the circuit has."
     ),
     "Cost for one model": (
-        "Forward rows are rows of which logits were computed; gradients are not counted. Seconds are wall time; "
-        "where the load average below is higher than the number of cores, they are too many by about that factor."
+        "Forward rows are rows of which logits were computed; gradients are not counted. Seconds are CPU "
+        "time, of all threads together."
     ),
     "Signature": (
         "`leaderboard.json` has all of this as data, and the SHA-256 of itself. Every model is named with the hash of "

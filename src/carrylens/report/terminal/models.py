@@ -12,14 +12,15 @@ from collections.abc import Iterable, Sequence
 from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align, few_figures, markdown_table
 
-_POPULATIONS = ("natural", "paper", "enriched")
+_POPULATIONS = ("natural", "paper", "enriched", "structured")
 _BAR = {True: "meets", False: "misses", None: "too few questions"}
 _PAGE = """# Every trained model
 
 Made by `make docs` with the command `carrylens models --markdown` from the models' folders. Each population's
 failures are given per million questions with the exact 95% interval in brackets. The bar is fewer than 10 per million
 natural and enriched questions for each operation, judged on a million of each, or on fewer where the interval lies
-all below it. Weakest is the class or exact depth with the largest share of failures. The paper's figures are those of
+all below it. Structured questions ([what they are](arithmetic.md#structured-questions)) do not count for the bar.
+Weakest is the class, exact depth or structure with the largest share of failures. The paper's figures are those of
 its models of the same operation, digits, layers and heads (and inserted addition model), at width 510, each
 evaluated on a million questions; their intervals are ours. Seconds are of one core that often did other work too. """
 
@@ -98,7 +99,7 @@ def _weakest(figures: Record) -> str:
     if found is None:
         return "not evaluated"
     if not found["failed"]:
-        return f"none failed in {figures['n_targets']} classes and depths of {found['asked']:,}"
+        return f"none failed in {figures['n_targets']} classes, depths and structures of {found['asked']:,}"
     return f"{found['name']}: {found['failed']:,} of {found['asked']:,}"
 
 

@@ -59,6 +59,19 @@ def test_the_method_of_the_page_is_scored(mine: Path, tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "board" / "leaderboard.svg").read_text()
 
 
+@pytest.mark.slow
+def test_workers_find_what_one_process_finds(mine: Path, tmp_path: Path) -> None:
+    arguments = ["--method", str(mine), "--suite", "empty", "--quick", "--seeds", "0", "--json"]
+    several = run(*arguments, "--workers", "2", "--out", str(tmp_path / "kept"))
+    alone = run(*arguments)
+    assert several[0] == alone[0] == 0
+    left, right = (
+        [{**json.loads(line), "seconds": 0} for line in printed.splitlines()] for _, printed, _ in (several, alone)
+    )
+    assert left == right
+    assert len(list((tmp_path / "kept").rglob("*.json"))) == len(left)
+
+
 def test_what_was_found_is_kept_by_content(mine: Path, tmp_path: Path) -> None:
     arguments = ["--suite", "hostile", "--quick", "--seeds", "0", "--out", str(tmp_path / "kept"), "--json"]
     first = run("--method", str(mine), *arguments)[1]
@@ -91,7 +104,7 @@ def test_a_leaderboard_that_was_changed_is_refused() -> None:
     board = carrylens.benchmark(lambda _given: Found(), suites=["hostile"], quick=True, seeds=0)
     content = board.to_json()
     assert Leaderboard.from_json(content).to_json() == content
-    with pytest.raises(CarryLensError, match="signed"):
+    with pytest.raises(CarryLensError):
         Leaderboard.from_json(content.replace(b'"n_circuits": ', b'"n_circuits": 1'))
 
 
@@ -133,6 +146,9 @@ def test_a_file_that_holds_no_method_is_refused(tmp_path: Path, content: str, na
         (["--seeds", "1"], ["1 seeds"]),
         (["--controls", "--json", "--markdown"], ["--json", "--markdown"]),
         (["--controls", "--fit"], ["--controls", "--fit"]),
+        (["--quick", "--workers", "2"], ["--out", "--workers"]),
+        (["--likeness", "--fit"], ["--likeness", "--fit"]),
+        (["--likeness", "--leaderboard", "x"], ["--leaderboard", "--likeness"]),
         (["--svg", "x.svg"], ["--svg", "--controls"]),
         (["--controls", "--leaderboard", "x"], ["--leaderboard", "--controls"]),
     ],

@@ -89,8 +89,8 @@ function* ablateAll(subject, { inputs, fill = "mean", reading = "own" }) {
 }
 
 // How one set of nodes carries one variable: the evidence that a challenge shows at its end.
-function* carries(subject, { nodes, variable, outputs = null, count = 60, seed = 7 }) {
-  const edits = nodes.map((node) => ({ node, fill: "source" })), moves = [{ variable, outputs }];
+function* carries(subject, { nodes, variable, count = 60, seed = 7 }) {
+  const edits = nodes.map((node) => ({ node, fill: "source" })), moves = [subject.moveOf(variable, nodes)];
   return yield* runEdit(subject, { edits, moves, reading: "right", count, seed });
 }
 

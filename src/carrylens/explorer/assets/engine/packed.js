@@ -1,9 +1,17 @@
 // Packed numbers: the texts that the Python side wrote, as arrays again.
 
 function bytesOf(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const binary = atob(text), bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
   return bytes;
+}
+
+// A number that any one changed letter of a text changes: `checksum` of packed.py.
+function checksum(text) {
+  let sum = 0;
+  for (let i = 0; i < text.length; i++) sum = (Math.imul(sum, 0x01000193) + text.charCodeAt(i)) | 0;
+  return sum >>> 0;
 }
 
 function halfToNumber(bits) {

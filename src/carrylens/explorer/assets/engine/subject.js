@@ -8,7 +8,8 @@ class Subject {
   constructor(data) {
     this.data = data;
     this.causal = new Causal(data.causal);
-    this.task = new Task(data.layout, this.causal, data.questions);
+    // Right answers are the task's, also where the algorithm on the page is another that answers otherwise.
+    this.task = new Task(data.layout, data.truth ? new Causal(data.truth) : this.causal, data.questions);
     this.model = new Model(data.model);
     this.passes = new Map();
   }
@@ -106,12 +107,31 @@ class Subject {
     });
   }
 
+  // The algorithm's own answer, which a wrong algorithm gets wrong.
+  stated(inputs) {
+    return this.task.outputTokens(this.causal.outputsOf(this.causal.run(inputs)));
+  }
+
   right(inputs) {
     return this.task.outputTokens(this.task.rightOutputs(inputs));
   }
 
+  // The outputs that edits of these nodes can change: of a node in the last layer the one that is read at its place.
+  reachOf(nodes) {
+    const { model, task } = this, isLast = ({ layer }) => layer === model.nLayers - 1;
+    return task.readPositions.flatMap((p, t) =>
+      nodes.some((node) => (isLast(node) ? node.position === p : node.position <= p)) ? [t] : [],
+    );
+  }
+
+  // What an interchange of nodes that carry a variable moves: the variable, for the outputs that they reach.
+  moveOf(variable, nodes) {
+    const outputs = this.reachOf(nodes);
+    return { variable, outputs: outputs.length === this.task.readPositions.length ? null : outputs };
+  }
+
   // The outputs, as token ids, that the algorithm gives under do: `moves` has { variable, outputs } (outputs null: all),
-  // values come from the source question.
+  // values come from the source question. Other outputs read the variable where it was not replaced.
   predicted(inputs, source, moves, reading = "own") {
     const there = this.causal.run(source);
     const forcedFor = (t) =>

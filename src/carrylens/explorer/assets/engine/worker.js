@@ -25,6 +25,6 @@ function serve(scope) {
 }
 
 globalThis.carrylens = {
-  Subject, Causal, Random, EXPERIMENTS, UNKNOWN, checkGolden, finished, interval, nodeName, parseNode, blake2b64, argmax,
+  Subject, Causal, Random, EXPERIMENTS, UNKNOWN, checkGolden, finished, interval, nodeName, parseNode, blake2b64, argmax, checksum,
 };
 if (typeof WorkerGlobalScope !== "undefined" && globalThis instanceof WorkerGlobalScope) serve(globalThis);

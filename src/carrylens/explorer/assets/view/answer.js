@@ -10,13 +10,19 @@ class AnswerRows {
 
   update() {
     const { page } = this, { view, store, subject } = page, { task } = subject;
-    const isEdited = store.state.edits.length > 0, rows = [];
+    const isEdited = store.state.edits.length > 0, rows = [this.header()];
     rows.push(this.row("Model", view.clean.tokens, { sure: view.cleanSure, wanted: view.right, tone: isEdited ? "quiet" : "" }));
     if (isEdited) rows.push(this.row("Edited model", view.shown.tokens, { sure: view.shownSure, wanted: view.predicted ?? view.right, tone: "main", was: view.clean.tokens }));
-    if (view.predicted) rows.push(this.row(page.doText(), view.predicted, { tone: "do", was: view.right }));
-    rows.push(this.row("Algorithm", view.right, { tone: "quiet" }));
+    if (view.predicted) rows.push(this.row(page.doText(), view.predicted, { tone: "do", was: view.stated }));
+    rows.push(this.row("Algorithm", view.stated, { tone: "quiet", wanted: view.right }));
     this.rows.replaceChildren(...rows);
     replaceKept(this.sentence, this.said(isEdited, task));
+  }
+
+  // Which output each box is.
+  header() {
+    const names = this.page.subject.task.outputPlaces.map((text) => h("span", { class: "digit place", role: "columnheader", text }));
+    return h("div", { class: "answer-row places", role: "row" }, h("span", { class: "answer-name", role: "columnheader" }, h("span", { class: "aloud", text: "Who" })), h("span", { class: "digits" }, names));
   }
 
   row(name, tokens, { sure = null, wanted = null, was = null, tone = "" }) {
@@ -46,7 +52,7 @@ class AnswerRows {
     }
     if (view.predicted) {
       const good = view.shown.tokens.every((token, t) => token === view.predicted[t]);
-      return ["The algorithm under ", h("b", { class: "mono", text: page.doText() }), " predicts ", text(view.predicted), "; the model says ", text(view.shown.tokens), ": it ", mark(good), ". One click is one question: N = 1."];
+      return ["The algorithm under ", h("b", { class: "mono", text: page.doText() }), " predicts ", text(view.predicted), "; the model says ", text(view.shown.tokens), ": it ", mark(good), ".", view.isPart ? " These nodes reach no other output." : "", " One click is one question: N = 1."];
     }
     const same = view.shown.tokens.every((token, t) => token === view.clean.tokens[t]);
     const isInterchange = store.state.edits.some(({ fill }) => fill === "source");

@@ -1,6 +1,6 @@
 // DOM: elements made of names and texts. No text is ever parsed as HTML.
 
-const { Subject, UNKNOWN, checkGolden, interval, nodeName, parseNode, EXPERIMENTS } = globalThis.carrylens;
+const { Subject, UNKNOWN, checkGolden, checksum, interval, nodeName, parseNode, EXPERIMENTS } = globalThis.carrylens;
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {

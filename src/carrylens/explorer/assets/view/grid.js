@@ -86,6 +86,7 @@ class Board {
       const token = p < model.end ? pass.tokens[p] : isOutput ? task.fedId[view.shown.tokens.at(-1)] : task.encode(store.state.question)[p];
       cell.textContent = task.vocabulary[token] ?? "";
       cell.classList.toggle("output", isOutput);
+      cell.classList.toggle("long", cell.textContent.length > 2);
     });
     for (let layer = 1; layer <= model.nLayers; layer++) this.updateLens(layer, model.lens(pass, layer));
   }

@@ -38,8 +38,8 @@ class Jobs {
   }
 
   get needed() {
-    const { model, layout, causal, questions } = this.data;
-    return { model, layout, causal, questions };
+    const { model, layout, causal, truth, questions } = this.data;
+    return { model, layout, causal, truth, questions };
   }
 
   makeWorker() {

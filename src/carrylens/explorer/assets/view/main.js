@@ -50,7 +50,7 @@ class Page {
   // On a narrow screen the board begins where answers are read.
   showReads() {
     const { scroller, tokens } = this.board, wanted = tokens[Math.max(0, this.subject.model.readsStart - 3)];
-    if (scroller.scrollWidth > scroller.clientWidth + 8) scroller.scrollLeft = wanted.offsetLeft - 80;
+    if (scroller.scrollWidth > scroller.clientWidth + 2 * wanted.offsetWidth) scroller.scrollLeft = wanted.offsetLeft - 80;
   }
 
   watchPanel() {
@@ -63,8 +63,18 @@ class Page {
       h("span", { class: "together" }, h("label", { for: "tint", class: "field inline", text: "Cells show" }), this.tint),
       h("span", { class: "together" }, h("label", { for: "cursor", class: "field inline", text: "Tokens read" }), this.cursor, this.play),
       h("span", { class: "together" }, h("span", { class: "field inline", text: "Algorithm" }), this.algorithm.chips));
-    replaceKept(byId("watch"), h("h2", { class: "aloud", text: "Watch" }), tools, this.board.scroller);
+    replaceKept(byId("watch"), h("h2", { class: "aloud", text: "Watch" }), tools, this.board.scroller, this.legend());
     return tools;
+  }
+
+  // What marks on the board mean.
+  legend() {
+    const sample = (look, text) => h("span", { class: `sample ${look}`, "aria-hidden": "true", text });
+    const said = (mark, text) => h("span", { class: "said" }, mark, ` ${text}`);
+    return h("p", { class: "legend small soft" },
+      this.data.map ? [said(sample("alone", "ST"), "carries it alone, by the map"), said(sample("shared", "ST"), "with other nodes"), said(sample("", "•"), "useful, no role found")] : null,
+      Object.keys(MARKS).map((fill) => said(sample("edit", MARKS[fill]), FILL_WORDS[fill])),
+      said(sample("settles", "1"), "settled at this place"), said(sample("", "U"), "open until later tokens are read"));
   }
 
   playTokens() {
@@ -84,9 +94,12 @@ class Page {
     const { subject, store } = this, { question, second, edits, reading } = store.state;
     const clean = subject.ask(question, [], null, { reading: "own", shown: true }), moves = store.moves;
     const shown = edits.length ? subject.ask(question, edits, second, { reading, shown: true }) : clean;
+    const predicted = moves.length ? subject.predicted(question, second, moves, reading) : null;
+    const whole = predicted && subject.predicted(question, second, moves.map(({ variable }) => ({ variable, outputs: null })), reading);
     this.view = {
-      clean, shown, right: subject.right(question), cleanSure: subject.certainties(clean.pass), shownSure: subject.certainties(shown.pass),
-      predicted: moves.length ? subject.predicted(question, second, moves, reading) : null, moves,
+      isPart: Boolean(predicted) && predicted.some((token, t) => token !== whole[t]),
+      clean, shown, right: subject.right(question), stated: subject.stated(question), cleanSure: subject.certainties(clean.pass), shownSure: subject.certainties(shown.pass),
+      predicted, moves,
     };
   }
 
@@ -145,9 +158,12 @@ class Page {
     this.store.edit([...others, ...names.map((name) => ({ node: parseNode(name), fill: "source" }))]);
   }
 
+  // The intervention in words; where the nodes do not reach every output that it would move, for which outputs.
   doText() {
-    const { subject, store, view } = this, { causal } = subject, there = causal.run(store.state.second);
-    return `do(${view.moves.map(({ variable }) => `${causal.names[variable]} := ${causal.label(variable, there[variable])}`).join(", ")})`;
+    const { subject, store, view } = this, { causal, task } = subject, there = causal.run(store.state.second);
+    const forced = view.moves.map(({ variable }) => `${causal.names[variable]} := ${causal.label(variable, there[variable])}`);
+    const reached = [...new Set(view.moves.flatMap(({ outputs }) => outputs ?? [...task.readPositions.keys()]))].sort((a, b) => a - b);
+    return `do(${forced.join(", ")})${view.isPart ? ` for ${reached.map((t) => task.outputPlaces[t]).join(", ")}` : ""}`;
   }
 
   doNames() {
@@ -157,9 +173,16 @@ class Page {
   spotlight(id) {
     document.querySelectorAll(".spot").forEach((element) => element.classList.remove("spot"));
     const element = id && byId(id);
+    if (element) element.classList.add("spot");
+  }
+
+  // Bring what a step of the tour is about into the part of the window that its card leaves free.
+  bringUp(selector) {
+    const element = document.querySelector(selector);
     if (!element) return;
-    element.classList.add("spot");
-    element.scrollIntoView({ block: "nearest" });
+    const room = Math.min(innerHeight * 0.3, 280), isCell = element.classList.contains("node");
+    element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    scrollTo({ top: element.getBoundingClientRect().top + scrollY - (isCell ? room : 60) });
   }
 }
 
@@ -174,17 +197,31 @@ function describe(data, checked) {
   }
   said.className = "check good";
   said.textContent = `Checked: ${checked.count} golden answers, clean and under every kind of edit, found again; largest difference of a logit ${checked.worst.toExponential(0)}.`;
-  const { claims } = data, judged = claims && (claims.verdict ?? claims.skeleton);
+  if (data.verdict) showVerdict(data.verdict);
   byId("foot").replaceChildren(
-    h("p", {}, ...(judged ? [`Judged on its map: ${claims.hypothesis}: `, h("b", { text: String(judged) }), ". "] : []),
-      "Everything here runs in this file: nothing is sent, nothing is fetched. Ablations refer to ",
+    h("p", {}, "Everything here runs in this file: nothing is sent, nothing is fetched. Ablations refer to ",
       `${data.questions.reference.count} ${data.questions.reference.population} questions (seed ${data.questions.reference.seed}). `,
       ...(data.report ? [h("a", { href: "report.html", text: "The report about this model" }), ". "] : [])),
     h("p", { class: "mono small", text: `carrylens ${data.version} · weights ${data.sha256.slice(0, 16)}` }));
 }
 
+// What was judged on the map: the verdict, how many claims it rests on, the rates it states, and how rivals fare.
+function showVerdict({ hypothesis, verdict, required, rates, rivals }) {
+  const facts = [
+    required.length ? `Claims: ${required.map(([name, count]) => `${count} ${name}`).join(", ")}.` : "",
+    ...rates.map(([name, hits, n]) => `${name}: ${rateText({ hits, n })}.`),
+    rivals.length ? `Rivals: ${rivals.map(([name, said]) => `${name}, ${said ?? "not judged"}`).join("; ")}.` : "",
+  ].filter(Boolean);
+  byId("verdict").hidden = false;
+  byId("verdict").replaceChildren(
+    h("p", {}, h("span", { class: "soft", text: "Judged on its map: " }), hypothesis, ": ", h("b", { text: verdict }), "."),
+    ...facts.map((text) => h("p", { class: "small soft", text })));
+}
+
 function open() {
-  const data = JSON.parse(byId("data").textContent), began = performance.now();
+  const began = performance.now(), { textContent: text, dataset } = byId("data");
+  if (checksum(text) !== Number(dataset.sum)) throw new Error("the data of this page were changed. Do not trust it; make it again.");
+  const data = JSON.parse(text);
   const page = new Page(data), checked = checkGolden(page.subject, data.golden);
   describe(data, checked);
   if (!checked.ok) {

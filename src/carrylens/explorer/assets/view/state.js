@@ -60,19 +60,24 @@ class Store {
 
   // What the interchanged nodes move, by the reader's own word or by the map: { variable, outputs }, outputs null for all.
   // The map's word for a set of nodes is the variable that it carries for most outputs; of two alike, the one made first.
+  // A variable moves for the outputs that the nodes reach.
   get moves() {
     const { claim, edits } = this.state, { nInputs } = this.subject.causal;
-    const moved = new Set(edits.filter(({ fill }) => fill === "source").map(({ node }) => nodeName(node)));
+    const nodes = edits.filter(({ fill }) => fill === "source").map(({ node }) => node), moved = new Set(nodes.map(nodeName));
     if (!moved.size) return [];
-    if (claim !== null) return claim.map((variable) => ({ variable, outputs: null }));
+    if (claim !== null) return claim.map((variable) => this.subject.moveOf(variable, nodes));
     const counts = new Map();
     for (const { nodes, variable, confidence, hit } of rolesOf(this.data)) {
       if (confidence < 0.9 || variable < nInputs || 2 * hit.hits < hit.n || !nodes.every((name) => moved.has(name))) continue;
       const key = nodes.join(" "), of = counts.get(key) ?? new Map();
       counts.set(key, of.set(variable, (of.get(variable) ?? 0) + 1));
     }
-    const best = [...counts.values()].map((of) => [...of].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0][0]);
-    return [...new Set(best)].sort((a, b) => a - b).map((variable) => ({ variable, outputs: null }));
+    const holders = new Map();
+    for (const [key, of] of counts) {
+      const [variable] = [...of].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0];
+      holders.set(variable, [...(holders.get(variable) ?? []), ...key.split(" ").map(parseNode)]);
+    }
+    return [...holders].sort((a, b) => a[0] - b[0]).map(([variable, some]) => this.subject.moveOf(variable, some));
   }
 
   toHash() {

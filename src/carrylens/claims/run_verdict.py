@@ -1,0 +1,227 @@
+"""The verdict on a model: does it run the algorithm, how much of it, and how sure are we?
+
+Takes  a measured alignment with its rivals: saved rates, no weights.
+Gives  `RunJudgement`: the verdict with all that it rests on, what deviates, how rivals stand, what is open.
+Never  says `runs` of a model that one of three things speaks against: carriers, the joint test, deviations and rivals.
+
+1. Carriers: every required variable has a site at which it moves the outputs as the algorithm says, with a lower bound
+   of at least LEAST, and at which other questions with the same value move nothing, up to MOST_NULL.
+2. Jointly: the lower bounds of interchange and of scrubbing are at least LEAST.
+3. No part of the questions surely fails, and every rival is surely worse.
+
+`runs` if all of that holds. `does not run` if the model surely gives other answers than the algorithm, if nothing carries
+some required family, or if it surely falls short where a rival that excludes it surely does not. `runs in part` if something surely falls short. Else `not settled`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from carrylens.claims.verdicts import RunVerdict
+from carrylens.discovery.alignment.joint_rates import CarrierRate, MeasuredAlignment, RivalRates
+from carrylens.evidence.rates import Rate
+from carrylens.json_records import to_text
+
+LEAST = 0.9
+"""The least share of cases that a whole carrier, and the algorithm as a whole, must surely explain."""
+MOST_NULL = 0.1
+"""The largest share of matched nulls that a carrier may surely stay below."""
+_ABSENT = 0.25  # a family of which surely less is carried has no carriers
+_OTHER_ANSWERS = 0.95  # a model that surely agrees with the algorithm less often does not run it
+_SAME_ANSWERS = 0.99
+
+
+class RateRecord(Struct, frozen=True):
+    """A rate with its interval, and the population that it is of."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    population: str
+
+    @classmethod
+    def of(cls, rate: Rate, population: str) -> RateRecord:
+        """The record of a rate."""
+        low, high = rate.interval
+        return cls(round(rate.value, 4), round(low, 4), round(high, 4), rate.n, population)
+
+
+class CarrierCount(Struct, frozen=True):
+    """How many of the required variables have a whole carrier."""
+
+    supported: int
+    required: int
+
+
+class DeviationNote(Struct, frozen=True):
+    """Where the model departs from the algorithm, and on which share of questions, or of interventions."""
+
+    sentence: str
+    share: float
+
+
+class RivalStanding(Struct, frozen=True):
+    """How a rival stands: surely worse, cannot be told apart, or surely better."""
+
+    name: str
+    standing: str
+
+
+class OpenPoint(Struct, frozen=True):
+    """What is not settled, and what would settle it: `more_questions`, if just these."""
+
+    claim: str
+    settled_by: str
+    more_questions: bool = False
+
+
+class RunJudgement(Struct, frozen=True):
+    """One verdict with all that it rests on, as `carrylens judge --json` prints it."""
+
+    model: str
+    hypothesis: str
+    verdict: RunVerdict
+    carriers: CarrierCount
+    joint_interchange: RateRecord | None
+    scrubbed: RateRecord | None
+    worst_output: str | None
+    form: str | None
+    deviations: tuple[DeviationNote, ...]
+    rivals: tuple[RivalStanding, ...]
+    open: tuple[OpenPoint, ...]
+
+    def to_json(self) -> str:
+        """The text of a file that holds it."""
+        return to_text(self, indent=1) + "\n"
+
+
+def not_measured(model: str, hypothesis: str) -> RunJudgement:
+    """The judgement of a model whose alignment was not measured."""
+    nothing = OpenPoint("No alignment was measured.", f"carrylens settle {model}")
+    return RunJudgement(
+        model, hypothesis, RunVerdict.NOT_SETTLED, CarrierCount(0, 0), None, None, None, None, (), (), (nothing,)
+    )
+
+
+def run_judgement(found: MeasuredAlignment) -> RunJudgement:
+    """The judgement that the rates of a measured alignment come to."""
+    rates, population = found.rates, found.drawn.population
+    worst = rates.worst_output
+    standings = tuple(RivalStanding(each.hypothesis, standing_of(each, found)) for each in found.rivals)
+    return RunJudgement(
+        model=found.model,
+        hypothesis=found.hypothesis,
+        verdict=verdict_of(found),
+        carriers=CarrierCount(
+            sum(is_whole(each, confidence_at(found.looks)) for each in rates.carriers), len(rates.carriers)
+        ),
+        joint_interchange=RateRecord.of(rates.interchange, population),
+        scrubbed=RateRecord.of(rates.scrubbed, population),
+        worst_output=None if worst is None else f"{worst[0]} {worst[1].value:.2f}",
+        form=None if found.alignment.algorithm == found.hypothesis else found.alignment.algorithm,
+        deviations=tuple(_deviations(found)),
+        rivals=standings,
+        open=tuple(_open(found, standings)),
+    )
+
+
+def verdict_of(found: MeasuredAlignment) -> RunVerdict:
+    """The verdict, by the rule of this module. Rates that were looked at several times get wider intervals."""
+    rates, sure = found.rates, confidence_at(found.looks)
+    answers = [rates.answers, *(each.agree for each in found.populations)]
+    absent = [rate for rate in rates.families.values() if rate.n and rate.interval_at(sure)[1] < _ABSENT]
+    if absent or any(rate.interval[1] < _OTHER_ANSWERS for rate in answers):
+        return RunVerdict.DOES_NOT_RUN
+    joint = (rates.interchange, rates.scrubbed)
+    tested = (*joint, *(each.hit for each in rates.carriers))
+    short = [rate for rate in tested if rate.interval_at(_for_each(sure, len(tested)))[1] < LEAST]
+    if short and any(_explains(each, found) for each in found.rivals):
+        return RunVerdict.DOES_NOT_RUN
+    if short or rates.deviation or any(rate.interval[1] < _SAME_ANSWERS for rate in answers):
+        return RunVerdict.IN_PART
+    whole = rates.carriers and all(is_whole(each, sure) for each in rates.carriers)
+    together = all(rate.interval_at(sure)[0] >= LEAST for rate in joint)
+    alone = found.rivals and all(standing_of(each, found) == WORSE for each in found.rivals)
+    if whole and together and alone and not found.joined:
+        return RunVerdict.RUNS
+    return RunVerdict.NOT_SETTLED
+
+
+def is_whole(carrier: CarrierRate, confidence: float = 0.95) -> bool:
+    """Whether a site surely carries its variable in at least LEAST of cases, and little else."""
+    enough = carrier.hit.interval_at(confidence)[0] >= LEAST
+    return bool(carrier.nodes) and enough and carrier.null.interval_at(confidence)[1] <= MOST_NULL
+
+
+def confidence_at(looks: int) -> float:
+    """The confidence of each of several looks at growing rates, so that all of them together have 95%.
+
+    >>> confidence_at(1), confidence_at(2)
+    (0.95, 0.975)
+    """
+    return 1 - 0.05 / looks
+
+
+def _for_each(confidence: float, n_tests: int) -> float:
+    # One of many rates may fall short by chance: the more there are, the surer each must be.
+    return 1 - (1 - confidence) / max(1, n_tests)
+
+
+WORSE, ALIKE, BETTER = "surely worse", "cannot be told apart", "surely better"
+
+
+def standing_of(rival: RivalRates, found: MeasuredAlignment) -> str:
+    """How a rival stands: by interchange and scrubbing at once, on the same number of rows."""
+    mine, its = found.rates.both, rival.both
+    if its.interval[1] < mine.interval[0]:
+        return WORSE
+    return BETTER if its.interval[0] > mine.interval[1] else ALIKE
+
+
+def _explains(rival: RivalRates, found: MeasuredAlignment) -> bool:
+    # A rival that explains the model as a whole, does not run the hypothesis anywhere, and is surely better.
+    whole = all(rate.interval[0] >= LEAST for rate in (rival.interchange, rival.scrubbed, rival.both))
+    return whole and not rival.includes and standing_of(rival, found) == BETTER
+
+
+def _deviations(found: MeasuredAlignment) -> Iterator[DeviationNote]:
+    where = found.rates.deviation
+    if where is not None:
+        yield DeviationNote(
+            f"interchange fails where {where.where}: {where.inside.value:.2f} of {where.inside.n} rows there, "
+            f"{where.outside.value:.2f} of {where.outside.n} elsewhere",
+            round(where.share, 4),
+        )
+    for each in found.rates.carriers:
+        if each.hit.n and each.hit.interval[1] < LEAST:
+            site = "no site was found for" if not each.nodes else "the site carries only part of"
+            yield DeviationNote(f"{site} {each.target}: {each.hit.value:.2f} of {each.hit.n}", round(each.hit.value, 4))
+    for answers in found.populations:
+        if answers.agree.interval[1] < _SAME_ANSWERS or answers.agree.hits < answers.agree.n:
+            wrong = answers.agree.n - answers.agree.hits
+            yield DeviationNote(
+                f"answers are not the algorithm's on {wrong} of {answers.agree.n} {answers.population} questions",
+                round(wrong / max(1, answers.agree.n), 6),
+            )
+
+
+def _open(found: MeasuredAlignment, standings: Sequence[RivalStanding]) -> Iterator[OpenPoint]:
+    command, rates, sure = f"carrylens settle {found.model} --budget 3600", found.rates, confidence_at(found.looks)
+    for name, rate in (("Joint interchange", rates.interchange), ("Scrubbing", rates.scrubbed)):
+        low, high = rate.interval_at(sure)
+        if low < LEAST <= high:
+            yield OpenPoint(f"{name} {rate.value:.3f} ({low:.3f} to {high:.3f}) may be above or below {LEAST}.", command, True)
+    for each in rates.carriers:
+        low, high = each.hit.interval_at(sure)
+        if low < LEAST <= high or (low >= LEAST and not is_whole(each, sure)):
+            yield OpenPoint(f"The carrier of {each.target}: hit {each.hit}, null {each.null}.", command, True)
+    for standing in standings:
+        if standing.standing == ALIKE:
+            yield OpenPoint(f"{standing.name} cannot be told apart.", command)
+    if found.joined:
+        yield OpenPoint("Variables of one column stand in the same nodes and were moved together.", command)
+    if not found.rivals:
+        yield OpenPoint("No rival was fitted.", command)

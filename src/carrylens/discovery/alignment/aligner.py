@@ -1,0 +1,145 @@
+"""The aligner: of several forms of an algorithm the one that a model follows best, its sites, and its held-out rates.
+
+Takes  a model, its task, and forms of an algorithm.
+Gives  `Aligned`: the form, what is aligned, the placement, and the rates on questions that nothing was chosen with.
+Never  chooses anything by the rates that it reports.
+
+1. Fit every form in short: variables apart, and those of the same inputs together where nodes cannot tell them apart.
+   Together is the weaker claim, so it must do clearly better.
+2. Fit the best one in full.
+3. Measure it on held-out questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import torch
+
+from carrylens.discovery.alignment.fit import FitSettings, fit_alignment
+from carrylens.discovery.alignment.joint_rates import JointRates
+from carrylens.discovery.alignment.joint_test import JointSettings, measure_jointly
+from carrylens.discovery.alignment.targets import AlignmentTarget, targets_of, together
+from carrylens.discovery.alignment.trial import AlignmentTask, NodePlacement
+from carrylens.evidence.rates import Rate
+from carrylens.model.interchange_pass import clean_pass
+from carrylens.model.transformer import Transformer
+from carrylens.progress import Progress, silent
+from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.samplers import Sampler
+from carrylens.tasks.task import Task
+
+_CLEARLY = 0.05  # of the fit's score
+_PIECE = 1024
+
+
+class StatedAlgorithm(Protocol):
+    """Anything that says which algorithm is meant: a causal model, families that need sites, those that may be folded,
+    and other forms of the same."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def model(self) -> CausalModel:
+        """The algorithm."""
+        ...
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The families whose variables need a site."""
+        ...
+
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """Those of them that need one only for the outputs that read them directly."""
+        ...
+
+    @property
+    def forms(self) -> Sequence[StatedAlgorithm]:
+        """Other ways to state the same."""
+        ...
+
+
+@dataclass(frozen=True)
+class AlignSettings:
+    """How much is tried and measured."""
+
+    fit: FitSettings = FitSettings()
+    test: JointSettings = JointSettings()
+
+    @classmethod
+    def chosen(cls, seed: int = 0, *, quick: bool = False) -> AlignSettings:
+        """The usual amounts, or the quick ones."""
+        fit = FitSettings(n_rows=128 if quick else 256, n_sweeps=3 if quick else 4, seed=seed)
+        return cls(fit, JointSettings(n_rows=512 if quick else 2048, n_each=96 if quick else 256, seed=seed))
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """What was aligned, how, and what came out. `joined`: variables of the same inputs were moved together."""
+
+    form: StatedAlgorithm
+    about: AlignmentTask
+    placement: NodePlacement
+    joined: bool
+    rates: JointRates
+
+
+@dataclass(frozen=True, eq=False)
+class Aligner:
+    """One model of one task, and the population that questions are drawn from."""
+
+    model: Transformer
+    task: Task
+    population: Sampler
+    settings: AlignSettings = AlignSettings()
+    watch: Progress = silent
+
+    def align(self, stated: StatedAlgorithm, *, carriers: bool = True) -> Aligned:
+        """The form of it that fits best, with its sites and rates; without `carriers` the joint rates alone."""
+        form, about, joined = self._chosen(stated)
+        placement = fit_alignment(about, self.settings.fit, self.watch).placement
+        rates = measure_jointly(about, placement, self.settings.test, self.watch, carriers=carriers)
+        return Aligned(form, about, placement, joined, rates)
+
+    def measure_again(self, found: Aligned, settings: JointSettings) -> Aligned:
+        """The same sites on other held-out questions, or on more."""
+        return replace(found, rates=measure_jointly(found.about, found.placement, settings, self.watch))
+
+    def agreement(self, causal: CausalModel, sampler: Sampler, n_questions: int) -> Rate:
+        """How many of a population's questions the untouched model answers just as the algorithm does."""
+        seed, hits = 15_485_863 + self.settings.test.seed, 0
+        for start in range(0, n_questions, _PIECE):
+            questions = sampler.draw(seed, start, min(_PIECE, n_questions - start))
+            outputs = causal.output_values(questions)
+            tokens = torch.from_numpy(self.task.token_ids(questions, outputs))
+            with torch.inference_mode():
+                logits, _ = clean_pass(self.model, tokens)
+            read = [at - self.task.layout.reads.start for at in self.task.layout.read_positions]
+            said = logits[:, read].argmax(-1).numpy()
+            hits += int((said == self.task.output_ids(questions, outputs)).all(1).sum())
+        return Rate(hits, n_questions)
+
+    def _chosen(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, bool]:
+        options = list[tuple[StatedAlgorithm, AlignmentTask, bool]]()
+        for form in (stated, *stated.forms):
+            apart = targets_of(form.model, form.required, form.folded)
+            joint = together(form.model, apart)
+            options.append((form, self._about(form, apart), False))
+            if joint != apart:
+                options.append((form, self._about(form, joint), True))
+        if len(options) == 1:
+            return options[0]
+        short = replace(self.settings.fit, n_sweeps=1)
+        scores = [
+            fit_alignment(about, short, self.watch).score - _CLEARLY * joined for _, about, joined in options
+        ]
+        return options[scores.index(max(scores))]
+
+    def _about(self, form: StatedAlgorithm, targets: tuple[AlignmentTarget, ...]) -> AlignmentTask:
+        return AlignmentTask(self.model, self.task, form.model, targets, self.population)

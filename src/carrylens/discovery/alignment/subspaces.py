@@ -1,0 +1,125 @@
+"""Subspaces: which directions of a node's write belong to which of the variables that it holds.
+
+Takes  what nodes write for many questions, and the values of targets there.
+Gives  for each of several targets a linear map that reads its part of the write; all of them together leave the rest.
+Never  looks at what the model then puts out: that a subspace carries its variable is for a test to show.
+
+In closed form, for the targets t1, t2, ... of a node:
+1. Regress the write on the values of all targets at once, each value with its own effect. The effects of a target's
+   values, centred, span its directions B(t).
+2. Together B = [B(t1), B(t2), ...] must be independent: a direction that belongs to two targets belongs to neither.
+3. Read coordinates along B so that the unexplained part of the write disturbs them least (generalised least squares).
+   The map of a target is B(t) times its coordinates; interchange replaces just that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from carrylens.nodes import Node
+
+_LEAST_DIRECTION = 0.03  # of a target's strongest direction
+_LEAST_INDEPENDENCE = 0.05  # the smallest singular value of all directions together, each of length 1
+_RIDGE = 1e-3  # of the unexplained variance
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class NodeSubspaces:
+    """The map of each target, [width, width]; `ranks` says how many directions each has."""
+
+    maps: tuple[Tensor, ...]
+    ranks: tuple[int, ...]
+
+    @property
+    def rest(self) -> Tensor:
+        """The map that reads what belongs to none of them."""
+        return torch.eye(len(self.maps[0])) - torch.stack(self.maps).sum(0)
+
+
+@dataclass(frozen=True, eq=False)
+class SubspaceFinder:
+    """Writes of every node for many questions, and what each target was there: `codes` number its values from 0."""
+
+    writes: dict[Node, Floats]
+    codes: Sequence[Codes]
+    _found: dict[tuple[Node, tuple[int, ...]], NodeSubspaces | None] = field(default_factory=dict)
+
+    def share(self, node: Node, target: int) -> float:
+        """The share of the write's variance that the target's value accounts for, less what chance gives."""
+        write, code = self.writes[node], self.codes[target]
+        centred = write - write.mean(0)
+        total = float((centred**2).sum())
+        if total < 1e-9 * len(write):
+            return 0.0
+        counts = np.bincount(code)
+        sums = np.zeros((len(counts), write.shape[1]))
+        np.add.at(sums, code, centred)
+        between = float(((sums**2).sum(1) / counts).sum())
+        return max(0.0, between / total - (len(counts) - 1) / len(write))
+
+    def of(self, node: Node, targets: tuple[int, ...]) -> NodeSubspaces | None:
+        """The subspaces of these targets in this node, or none where they cannot be told apart."""
+        key = (node, targets)
+        if key not in self._found:
+            self._found[key] = _subspaces(self.writes[node], [self.codes[each] for each in targets])
+        return self._found[key]
+
+
+def _subspaces(write: Floats, codes: Sequence[Codes]) -> NodeSubspaces | None:
+    centred = write - write.mean(0)
+    designs = _independent([_one_hot(code) for code in codes])
+    design = np.concatenate(designs, axis=1)
+    effects, *_ = np.linalg.lstsq(design, centred, rcond=1e-6)
+    bases, at = list[Floats](), 0
+    for each in designs:
+        fitted = each @ effects[at : at + each.shape[1]]  # weighted by how often each value comes
+        at += each.shape[1]
+        _, strengths, directions = np.linalg.svd(fitted, full_matrices=False)
+        if not each.shape[1] or strengths[0] < 1e-6:
+            return None
+        bases.append(directions[: each.shape[1]][strengths[: each.shape[1]] > _LEAST_DIRECTION * strengths[0]].T)
+    basis = np.concatenate(bases, axis=1)
+    if basis.shape[1] > basis.shape[0] or np.linalg.svd(basis, compute_uv=False)[-1] < _LEAST_INDEPENDENCE:
+        return None
+    left = centred - design @ effects
+    noise = left.T @ left / len(left)
+    noise += np.eye(len(noise)) * (_RIDGE * np.trace(centred.T @ centred) / len(left) / len(noise) + 1e-9)
+    weighted = np.linalg.solve(noise, basis)
+    coordinates = np.linalg.solve(basis.T @ weighted, weighted.T)
+    maps, at = list[Tensor](), 0
+    for each in bases:
+        rank = each.shape[1]
+        maps.append(torch.from_numpy((each @ coordinates[at : at + rank]).astype(np.float32)))
+        at += rank
+    return NodeSubspaces(tuple(maps), tuple(each.shape[1] for each in bases))
+
+
+def _independent(designs: list[Floats]) -> list[Floats]:
+    # A value of one target may go with just one value of another, as a sum of 9 does with an uncertain carry. What they
+    # share is given to the target of fewer values.
+    order = sorted(range(len(designs)), key=lambda at: designs[at].shape[1])
+    known = np.zeros((len(designs[0]), 0))
+    kept = list(designs)
+    for at in order:
+        columns = list[int]()
+        for column in range(designs[at].shape[1]):
+            tried = np.column_stack([known, designs[at][:, column]])
+            if np.linalg.matrix_rank(tried.T @ tried, tol=1e-6 * len(tried)) == tried.shape[1]:
+                known, columns = tried, [*columns, column]
+        kept[at] = designs[at][:, columns]
+    return kept
+
+
+def _one_hot(code: Codes) -> Floats:
+    # Centred, without the last value, which the others give.
+    flags = np.eye(code.max() + 1)[code][:, :-1]
+    return np.asarray(flags - flags.mean(0))

@@ -1,0 +1,57 @@
+"""The text of a verdict: one sentence, then what it rests on.
+
+Takes  a judgement.
+Gives  lines for a terminal, and the sentence that a page opens with.
+Never  says more than the judgement does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from carrylens.claims.run_verdict import RateRecord, RunJudgement
+from carrylens.claims.verdicts import RunVerdict
+
+_SHOWN = 6  # of deviations and open points
+
+
+def verdict_sentence(judged: RunJudgement) -> str:
+    """The integrated statement: the verdict, how much, on which population."""
+    what, joint = f"the {judged.hypothesis} algorithm", judged.joint_interchange
+    if joint is None:
+        return f"Whether {judged.model} runs {what} is not settled: no alignment was measured."
+    measured = f"interchange of several variables at once comes out as predicted in {_share(joint)}"
+    says = {
+        RunVerdict.RUNS: f"{judged.model} runs {what}: {measured}.",
+        RunVerdict.IN_PART: f"{judged.model} runs {what} in part: {measured}.",
+        RunVerdict.DOES_NOT_RUN: f"{judged.model} does not run {what}: {measured}.",
+        RunVerdict.NOT_SETTLED: f"Whether {judged.model} runs {what} is not settled: {measured}.",
+    }
+    return says[judged.verdict]
+
+
+def verdict_lines(judged: RunJudgement) -> Iterator[str]:
+    """The sentence, then carriers, scrubbing, form, deviations, rivals and what is open."""
+    yield verdict_sentence(judged)
+    if judged.joint_interchange is not None:
+        worst = "" if judged.worst_output is None else f"; worst output {judged.worst_output}"
+        yield f"  Carriers:   {judged.carriers.supported} of {judged.carriers.required} required variables have a whole one."
+        yield f"  Jointly:    {_share(judged.joint_interchange)}{worst}."
+    if judged.scrubbed is not None:
+        yield f"  Scrubbed:   {_share(judged.scrubbed)} answers stand with everything else resampled."
+    if judged.form is not None:
+        yield f"  Form:       {judged.form}."
+    yield from _some("Deviation:  ", [f"{each.sentence} (share {each.share:.3g})" for each in judged.deviations])
+    yield from _some("Rival:      ", [f"{each.name}: {each.standing}" for each in judged.rivals])
+    yield from _some("Open:       ", [f"{each.claim} Next: {each.settled_by}" for each in judged.open])
+
+
+def _some(label: str, said: list[str]) -> Iterator[str]:
+    for each in said[:_SHOWN]:
+        yield f"  {label}{each}"
+    if len(said) > _SHOWN:
+        yield f"  {label}{len(said) - _SHOWN} more; --json lists all."
+
+
+def _share(rate: RateRecord) -> str:
+    return f"{rate.value:.3f} ({rate.low:.3f} to {rate.high:.3f}) of {rate.n:,} {rate.population} rows"

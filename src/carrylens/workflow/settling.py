@@ -1,0 +1,119 @@
+"""Settling: one site for each variable, rivals fitted just as hard, and more questions until a verdict is decided.
+
+Takes  an analysis, and how many seconds it may take.
+Gives  the measured alignment and the judgement that it comes to; `alignment.json`, sealed where the folder is.
+Never  counts questions that sites were chosen with, or looks often without saying so.
+
+1. Fit the hypothesis and its rivals; measure them on held-out questions.
+2. While the verdict is open for want of questions, draw twice as many, and judge by intervals that are as much wider as
+   there were looks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from carrylens.arithmetic.hypotheses import aligned_rivals, hypothesis_called, mixture_where, usual_for
+from carrylens.arithmetic.hypotheses import weighted_sum as weighted_sum_of
+from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.claims.hypothesis import Hypothesis
+from carrylens.claims.judgement import slug
+from carrylens.claims.run_verdict import RunJudgement, run_judgement
+from carrylens.claims.verdicts import RunVerdict
+from carrylens.discovery.alignment.aligner import Aligner, AlignSettings
+from carrylens.discovery.alignment.contest import Contest, ContestModel
+from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
+from carrylens.errors import CarryLensError
+from carrylens.folders import add_sealed
+from carrylens.tasks.samplers import population_of
+from carrylens.workflow.analysis import Analysis
+
+BUDGET = 600
+"""Seconds after which no further look begins."""
+MOST_LOOKS = 4
+_ENRICHED = "enriched"
+_ANSWERED_ON = ("natural", "enriched", "structured")
+_LEFT_OUT = ("with binary carries", "weighted-sum on")  # a recoding of the same, and mixtures that a deviation brings
+
+
+def settle_source(
+    analysis: Analysis, budget: float = BUDGET, algorithm: str | None = None
+) -> tuple[Path, MeasuredAlignment, RunJudgement]:
+    """The file of the alignment, the alignment, and the judgement."""
+    began = time.monotonic()
+    stated, rivals = hypothesis_of(analysis, algorithm), _rivals(analysis, algorithm)
+    contest = _contest(analysis)
+    mine, found = contest.measure(stated, rivals, lambda where: _mixtures(analysis, stated, where))
+    judged = run_judgement(found)
+    while _is_open_for_want_of_questions(judged) and found.looks < MOST_LOOKS:
+        if time.monotonic() - began > budget / 2:  # the next look takes twice as long as the last
+            break
+        mine, found = contest.more(stated, mine, found)
+        judged = run_judgement(found)
+    path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
+    add_sealed(path.parent, {path.name: found.to_json()})
+    return path, found, judged
+
+
+def alignment_path(analysis: Analysis, own: str | None) -> Path:
+    """Where the alignment with the usual hypothesis goes, or with one called `own`."""
+    return analysis.folder / (ALIGNMENT if own is None else f"alignment.{slug(own)}.json")
+
+
+def hypothesis_of(analysis: Analysis, algorithm: str | None) -> Hypothesis:
+    """The hypothesis that was asked for: the user's own, a named one, or the usual one."""
+    if analysis.hypothesis is not None:
+        if algorithm is not None:
+            raise CarryLensError("--algorithm and --hypothesis both name an algorithm. Write one of them.")
+        return analysis.hypothesis
+    task = analysis.source.task
+    return usual_for(task) if algorithm is None else hypothesis_called(algorithm, task)
+
+
+def _is_usual(analysis: Analysis, algorithm: str | None) -> bool:
+    return algorithm is None and analysis.hypothesis is None
+
+
+def _rivals(analysis: Analysis, algorithm: str | None) -> Sequence[Hypothesis]:
+    task = analysis.source.task
+    if not isinstance(task, ArithmeticTask):
+        return ()
+    stated = hypothesis_of(analysis, algorithm)
+    some = [usual_for(task), *aligned_rivals(task)]
+    return [
+        each
+        for each in some
+        if each.name != stated.name and not any(words in each.name for words in _LEFT_OUT) and _can_be_asked(each)
+    ]
+
+
+def _can_be_asked(each: Hypothesis) -> bool:
+    # With two digits the left-to-right algorithm ripples, carrier by carrier.
+    digits = max(variable.index or 0 for variable in each.model.inputs) + 1
+    return digits > 2 or not each.name.startswith("ripple")
+
+
+def _mixtures(analysis: Analysis, stated: Hypothesis, where: str) -> Sequence[Hypothesis]:
+    task = analysis.source.task
+    usual = isinstance(task, ArithmeticTask) and task.question_layout.is_standard
+    if not usual or where.startswith("the class") or stated.name != usual_for(task).name:
+        return ()
+    assert isinstance(task, ArithmeticTask)
+    return (mixture_where(where, stated, weighted_sum_of(task.operation, task.digits)),)
+
+
+def _contest(analysis: Analysis) -> Contest:
+    task, source = analysis.source.task, analysis.source
+    named = _ENRICHED in task.samplers
+    population = task.samplers[_ENRICHED] if named else population_of(task.causal)
+    settings = AlignSettings.chosen(analysis.seed, quick=analysis.quick)
+    aligner = Aligner(analysis.model, task, population, settings, analysis.progress)
+    answered = {name: task.samplers[name] for name in _ANSWERED_ON if name in task.samplers}
+    about = ContestModel(source.name, source.sha256, _ENRICHED if named else "own")
+    return Contest(about, aligner, answered, 2_000 if analysis.quick else 20_000)
+
+
+def _is_open_for_want_of_questions(judged: RunJudgement) -> bool:
+    return judged.verdict is RunVerdict.NOT_SETTLED and any(each.more_questions for each in judged.open)

@@ -1,0 +1,133 @@
+"""Victims: every command that writes what is read again, in a form that takes seconds.
+
+Takes  nothing.
+Gives  for each command a `Victim`: the folder before, and the command.
+
+Imports of PyTorch are inside: a process that has it is slow to fork, and many victims do without.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from carrylens.benchmark.saved_results import SavedResults
+from carrylens.errors import CarryLensError
+from carrylens.folders import MANIFEST
+from carrylens.interventions.store import Store
+from carrylens.steps import finish, is_done
+from torture.kills import Command, Victim
+
+TRAINED = "add_d1_l1_h1_w6_t4_s1"
+
+
+def planting(operation: str) -> Command:
+    """A one-digit model in `folder/model`."""
+
+    def run(folder: Path) -> None:
+        from carrylens.arithmetic.planted.dials import describe
+        from carrylens.arithmetic.planted.planting import plant
+        from carrylens.arithmetic.questions import Operation
+
+        plant(describe(Operation(operation), 1)).save(folder / "model")
+
+    return run
+
+
+def calling(*words: str) -> Command:
+    """The command line with these words, run in the folder."""
+
+    def run(folder: Path) -> None:
+        from carrylens.cli import app
+
+        os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+        os.chdir(folder)
+        with contextlib.suppress(SystemExit):
+            app(list(words), standalone_mode=False)
+
+    return run
+
+
+def after(*commands: Command) -> Command:
+    """All of these, one after the other."""
+
+    def run(folder: Path) -> None:
+        for command in commands:
+            command(folder)
+
+    return run
+
+
+def _nothing(_: Path) -> None:
+    return None
+
+
+def _train(folder: Path) -> None:
+    from carrylens.arithmetic.model_names import ModelName
+    from carrylens.arithmetic.training_plans import plan_for
+    from carrylens.training.run import prepare_folder
+    from carrylens.workflow.training import train_model
+    from training.quiet import Quiet
+
+    place = folder / TRAINED
+    if (place / MANIFEST).exists():
+        with contextlib.suppress(CarryLensError):
+            prepare_folder(place, resume=True, restart=False)
+        return
+    resumed = (place / "checkpoint.safetensors").exists()
+    train_model(plan_for(ModelName.parse(TRAINED)), place, "cpu", 1, Quiet(), 0.0, resume=resumed, restart=False)
+
+
+def _steps(folder: Path) -> None:
+    for at in range(3):
+        names = ("page.html",) if at == 1 else (f"a{at}.json", "b.json")
+        if not is_done(folder, f"step {at}", {"of": at}):
+            finish(folder, f"step {at}", {"of": at}, dict.fromkeys(names, b"%d" % at), sealed=at != 1)
+
+
+def _results(folder: Path) -> None:
+    def result(at: int) -> dict[str, int]:
+        return {"is": at}
+
+    for at in range(3):
+        assert SavedResults(folder).once(f"result {at}", {"of": at}, lambda at=at: result(at)) == result(at)
+
+
+def _store(folder: Path) -> None:
+    store = Store(folder / "outcomes.sqlite")
+    for at in range(20):
+        rows = {b"%d %d" % (at, each): b"%d" % each for each in range(20)}
+        known = store.known(list(rows))
+        assert known.items() <= rows.items()
+        store.add((key, value) for key, value in rows.items() if key not in known)
+    store.close()
+    for path in folder.iterdir():
+        path.unlink()
+
+
+_PLANT = planting("add")
+_MAPPED = after(_PLANT, calling("map", "model", "--quick"))
+_JUDGED = after(_MAPPED, calling("judge", "model"))
+VICTIMS = {
+    victim.name: victim
+    for victim in (
+        Victim("steps", _nothing, _steps),
+        Victim("benchmark's results", _nothing, _results),
+        Victim("store", _nothing, _store),
+        Victim("judge", _MAPPED, calling("judge", "model")),
+        Victim("report", _JUDGED, calling("report", "model"), torch=True),
+        Victim("plant", _nothing, _PLANT, torch=True),
+        Victim("plant over another", planting("sub"), _PLANT, torch=True),
+        Victim("train", _nothing, _train, frozenset({"training.jsonl"}), torch=True),
+        Victim("test", _PLANT, calling("test", "model", "--save", "--questions", "40", "--per-class", "3"), torch=True),
+        Victim("explore", _JUDGED, calling("explore", "model", "--out", "explore.html"), torch=True),
+        Victim("align", _PLANT, calling("align", "model", "--quick"), torch=True),
+        Victim("map", _PLANT, calling("map", "model", "--quick"), torch=True),
+        Victim("map again", _JUDGED, calling("map", "model", "--quick", "--restart"), torch=True),
+        Victim("battery", _PLANT, calling("battery", "model", "--quick"), torch=True),
+        Victim("explain", _PLANT, calling("explain", "model", "--quick"), torch=True),
+    )
+}
+"""By name; those that do without PyTorch come first."""
+QUICK = ("steps", "benchmark's results", "judge", "plant over another", "train")
