@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 
 import_module("carrylens.benchmark")  # before the function of that name, which would be lost to it otherwise
 
-from carrylens.front.insides import align, battery, judge, map  # noqa: A004, E402
+from carrylens.front.insides import battery, judge, map, settle  # noqa: A004, E402
 from carrylens.front.known_truth import benchmark, plant  # noqa: E402
 from carrylens.front.models import ask, attention, load, test, train  # noqa: E402
 from carrylens.front.pages import compare, explain, explore, publish  # noqa: E402
@@ -17,7 +17,6 @@ from carrylens.front.question_sets import questions, trace  # noqa: E402
 __all__ = [
     "CarryLensError",
     "__version__",
-    "align",
     "ask",
     "attention",
     "battery",
@@ -31,6 +30,7 @@ __all__ = [
     "plant",
     "publish",
     "questions",
+    "settle",
     "test",
     "trace",
     "train",

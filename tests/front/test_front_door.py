@@ -82,7 +82,8 @@ def test_the_saved_map_and_test_of_a_shipped_model_are_taken(here: Path) -> None
     assert found.sha256 == read_map(shipped_folder(ADDER) / "map.json", find_task).sha256
     tested = cl.test(ADDER, questions=1000, per_class=10)
     assert tested.path is not None
-    assert (tested.asked, tested.meets_bar) == (3_120_000, True)
+    assert tested.asked >= 3_120_000
+    assert tested.meets_bar is True
     assert not list(here.iterdir()), "nothing was measured, so nothing was written"
 
 

@@ -15,7 +15,7 @@ from carrylens.front.progress_display import progress_display
 if TYPE_CHECKING:
     from carrylens.claims.hypothesis import Hypothesis
     from carrylens.discovery.node_map import NodeMap
-    from carrylens.front.views import AlignmentView, BatteryOutcomes, JudgementView, MapView
+    from carrylens.front.views import BatteryOutcomes, JudgementView, MapView, Settled
     from carrylens.model.source import ModelSource
     from carrylens.model.transformer import Transformer
 
@@ -55,29 +55,33 @@ def map(  # noqa: A001
     return view_of(MapView, found, beside_truth=beside_truth(source, found))
 
 
-def align(
+def settle(
     model: str | Path | ModelSource | Transformer,
     *,
     algorithm: str | None = None,
     hypothesis: str | Path | None = None,
+    budget: float | None = None,
     quick: bool = False,
     out: str | Path | None = None,
     seed: int = 0,
     device: str = "cpu",
     threads: int = 1,
     progress: bool = True,
-) -> AlignmentView:
-    """One site for each variable of an algorithm, all of them tested jointly on other questions."""
-    from carrylens.front.views import AlignmentView, view_of
-    from carrylens.workflow.aligning import align_source
+) -> Settled:
+    """One site for each variable of an algorithm, all tested jointly beside every rival, and the verdict from that.
+
+    `budget` is how many seconds may be spent; `algorithm` names another than the usual one.
+    """
+    from carrylens.front.views import Settled
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.given_models import source_of
+    from carrylens.workflow.settling import BUDGET, settle_source
 
     source = source_of(model)
     with progress_display(source.name, progress) as say:
         analysis = Analysis(source, _path(out), device, threads, say, quick, seed, hypothesis_file=_path(hypothesis))
-        _, found = align_source(analysis, algorithm)
-    return view_of(AlignmentView, found)
+        path, found, judged = settle_source(analysis, BUDGET if budget is None else budget, algorithm)
+    return Settled(path, found, judged)
 
 
 def judge(

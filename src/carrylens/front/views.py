@@ -19,6 +19,7 @@ from carrylens.arithmetic.planted.planting import Planted
 from carrylens.arithmetic.traces import Trace
 from carrylens.benchmark.leaderboard import Leaderboard
 from carrylens.claims.judgement import Judgement
+from carrylens.claims.run_verdict import RunJudgement
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.discovery.node_map import NodeMap
 from carrylens.files import write_whole
@@ -31,6 +32,7 @@ from carrylens.report.notebook.html_parts import drawing, frame_of, framed, head
 from carrylens.report.page.headline import verdict_lines
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.trace_rows import trace_summary
+from carrylens.report.terminal.verdict import verdict_lines as verdict_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,20 +99,28 @@ class JudgementView(Tabular, Judgement):
         return claim_display.claims_html(self.saved_record())
 
 
-class AlignmentView(Tabular, MeasuredAlignment):
-    """One site for each variable, and how well all of them hold jointly."""
+@dataclass(frozen=True, repr=False)
+class Settled(Tabular):
+    """The verdict from one joint alignment, the alignment itself, and the file it is in."""
+
+    path: Path
+    alignment: MeasuredAlignment
+    judgement: RunJudgement
+
+    @property
+    def lines(self) -> list[str]:
+        """The verdict in words."""
+        return list(verdict_text(self.judgement))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each figure."""
-        return result_displays.alignment_rows(self)
+        """A row for each rate."""
+        return result_displays.alignment_rows(self.alignment)
 
     def __repr__(self) -> str:
-        rates = self.rates
-        said = f"joint interchange {rates.interchange.value:.3f}, scrubbed {rates.scrubbed.value:.3f}"
-        return f"<Alignment of {self.model} with {self.alignment.algorithm}: {said}>"
+        return f"<Settled {' '.join(self.lines[0].split())}>"
 
     def _repr_html_(self) -> str:
-        return result_displays.alignment_html(self)
+        return result_displays.alignment_html(self.lines, self.alignment)
 
 
 class LeaderboardView(Leaderboard, frozen=True):

@@ -124,44 +124,30 @@ def training_rows(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def alignment_html(found: MeasuredAlignment) -> str:
-    """The joint figures, then the site of each variable."""
-    rows = [[row["what"], *_rate_cells(row["rate"])] for row in _alignment_rates(found)]
+def alignment_html(lines: Sequence[str], found: MeasuredAlignment) -> str:
+    """The verdict, the joint figures, then the site of each variable."""
+    rows = [
+        [row["what"], f"{row['share']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}", row["n"]]
+        for row in alignment_rows(found)
+    ]
     sites = [[" ".join(map(str, site.variables)), print_nodes(site.nodes)] for site in found.alignment.sites]
-    missing = [paragraph(f"No site was found for {', '.join(found.unplaced)}.")] if found.unplaced else []
     return framed(
-        heading(f"{found.model}, aligned with {found.alignment.algorithm}"),
+        heading(lines[0]),
+        *map(paragraph, lines[1:]),
         table(["what", "share", "95% interval", "of"], rows, numbers=(1, 3)),
-        *missing,
         folded(f"{len(sites)} sites", table(["variables", "nodes"], sites)),
     )
 
 
-def _alignment_rates(found: MeasuredAlignment) -> list[dict[str, Any]]:
-    rates = found.rates
-    named = [
-        ("several variables interchanged at once, where that changes the answer", rates.interchange),
-        ("the same with every site given to another variable (null)", rates.null),
-        ("answers that stand with all other nodes resampled", rates.scrubbed),
-        ("both at once", rates.both),
-        ("answers that are the algorithm's, untouched", rates.answers),
-        *((f"{family}, moved together with others", rate) for family, rate in rates.families.items()),
-    ]
-    return [{"what": what, "rate": rate} for what, rate in named]
-
-
 def alignment_rows(found: MeasuredAlignment) -> list[dict[str, Any]]:
-    """A row for each figure."""
+    """A row for each rate of the joint test."""
+    rates = found.rates
+    named = {name: getattr(rates, name) for name in type(rates).__struct_fields__}
     return [
-        {"what": row["what"], "share": rate.value, "low": rate.interval[0], "high": rate.interval[1], "n": rate.n}
-        for row in _alignment_rates(found)
-        for rate in (row["rate"],)
+        {"what": name, "share": rate.value, "low": rate.interval[0], "high": rate.interval[1], "n": rate.n}
+        for name, rate in named.items()
+        if isinstance(rate, Rate)
     ]
-
-
-def _rate_cells(rate: Rate) -> list[object]:
-    low, high = rate.interval
-    return [f"{rate.value:.3f}", f"{low:.3f} to {high:.3f}", f"{rate.n:,}"]
 
 
 def leaderboard_html(board: Leaderboard) -> str:
