@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
-.PHONY: demo test fast unit parity parity2 parity4 torture format lint types docs leaderboard clean
+.PHONY: demo test fast unit parity parity2 parity4 torture format lint types docs notebooks site package leaderboard clean
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
@@ -70,6 +70,23 @@ docs: .venv/ready
 	$(BIN)/carrylens losses mix_d6_l3_h4_w96_t4K_s1 --svg docs/losses_by_digit.svg
 	$(BIN)/python -c "from carrylens.report.api_page import api_page; print(api_page(), end='')" > docs/api.md
 	rm -rf out/planted && $(BIN)/carrylens plant mix --digits 3 --decoys 1 --out out/planted --svg docs/planted.svg
+
+# Runs the scripts in notebooks/ and writes the notebooks beside them, with their outputs.
+notebooks: .venv/ready
+	PYTHONPATH=tests $(BIN)/python -m notebook_files
+
+# The documents, the notebooks and the API as a site in build/site; a broken link fails.
+site: .venv/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+# The wheel and the source archive, and the wheel tried in an environment of its own, from another folder.
+package: .venv/ready
+	rm -rf build/dist && $(BIN)/python -m build --outdir build/dist
+	"$(PYTHON)" -m venv --clear build/tried
+	$(BIN)/python -c "$(PACKAGES)" > "$$(build/tried/bin/python -c "$(PACKAGES)")/shared.pth"
+	build/tried/bin/python -m pip install --quiet --no-deps build/dist/*.whl
+	build/tried/bin/python -m pip check
+	cd build/tried && bin/carrylens ask add_d6_l2_h3_w96_t2K_s1 555555+444448
 
 # Every method on every suite: hours, and it goes on where it was stopped. `--quick` takes minutes.
 leaderboard: .venv/ready

@@ -222,7 +222,7 @@ def test_a_command_that_cannot_be_understood_gets_one_line(arguments: list[str],
     assert_one_line_error(run(*arguments), *names.split())
 
 
-@pytest.mark.parametrize("option", ["--jsn", "-h", "--digit=4"])
+@pytest.mark.parametrize("option", ["--jsn", "-x", "--digit=4"])
 @pytest.mark.parametrize(("command", "ran"), [("trace", run_here), ("classify", run)])
 def test_a_mistyped_option_is_told_before_anything_is_answered(command: str, ran: Run, option: str) -> None:
     result = ran(command, "4+5", option)

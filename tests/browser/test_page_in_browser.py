@@ -168,3 +168,41 @@ def test_a_comparison_loads_alone_too(
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     assert page.locator("svg.circuit").count() == 2
     page.close()
+
+
+def test_the_contents_follow_and_name_the_part_that_is_read(page: Page) -> None:
+    page.locator("#claims h2").scroll_into_view_if_needed()
+    page.evaluate("document.getElementById('claims').scrollIntoView()")
+    page.wait_for_function("document.querySelector('nav a[aria-current]')?.hash === '#claims'")
+    assert page.locator("nav").bounding_box()["y"] == pytest.approx(0, abs=1)  # type: ignore[index]
+
+
+def test_a_search_leaves_the_claims_and_marks_the_nodes_that_fit(page: Page) -> None:
+    every = page.locator("#claims li[id]").count()
+    page.fill("#find", "ST")
+    shown = page.locator("#claims li[id]:visible").count()
+    assert 0 < shown < every
+    assert page.locator("table.grid a.found").count() > 0
+    page.fill("#find", "")
+    assert page.locator("table.grid a.found").count() == 0
+    assert page.locator("#claims li[id][hidden]").count() == 0
+
+
+def test_a_claim_has_a_link_of_its_own_which_opens_its_group(page: Page, address: str) -> None:
+    link = page.locator("#claims li[id] > .permalink").first.get_attribute("href")
+    assert link is not None
+    page.goto("about:blank")
+    page.goto(address + link)
+    page.wait_for_selector("#claims li[id]:visible")
+
+
+def test_a_table_is_downloaded_from_the_page_itself(page: Page) -> None:
+    with page.expect_download() as waiting:
+        page.locator("button[data-name=roles]").click()
+    lines = Path(waiting.value.path()).read_text().splitlines()
+    assert len(lines) == page.locator("#all-roles tbody tr").count() + 1
+
+
+def test_a_box_of_the_circuit_leads_to_its_evidence(page: Page) -> None:
+    page.locator("svg.circuit a").first.click(force=True)
+    assert len(chosen(page)) == 1

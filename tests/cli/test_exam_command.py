@@ -48,14 +48,17 @@ def test_what_was_asked_is_kept_on_a_timer(folder: Path, monkeypatch: pytest.Mon
     seen.clear()
     monkeypatch.setattr(models, "_KEEP_SECONDS", 3600.0)
     CliRunner().invoke(app, [*COMMAND, str(folder)])
+    assert seen == [], "the saved test is shown"
+    CliRunner().invoke(app, [*COMMAND, str(folder), "--restart"])
     assert seen == [[]] * 9
 
 
 def test_a_cache_that_cannot_be_written_does_not_stop_the_test(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder.parent / "cache").write_text("a file where the folder should be")
     monkeypatch.setattr(models, "_KEEP_SECONDS", 0.0)
-    result = CliRunner().invoke(app, [*COMMAND, str(folder), "--json"])
+    result = CliRunner().invoke(app, [*COMMAND, str(folder), "--json", "--no-save"])
     assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
     assert json.loads(result.stdout)["parts"][2]["asked"] == 300
     assert len(result.stderr.splitlines()) == 1
 

@@ -22,11 +22,11 @@ STUDY = (
     "arithmetic.paper",
 )
 """Arithmetic, the first study: each room may import the instrument, and those of the study before it."""
-PEOPLE = ("report", "explorer", "bench", "workflow", "terminal", "cli", "__main__")
+PEOPLE = ("report", "explorer", "bench", "workflow", "front", "terminal", "cli", "__main__")
 """What people touch: each may import everything before it."""
 ROOMS = (*INSTRUMENT, *STUDY, *PEOPLE)
 
-MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_PUBLIC_METHODS, MAX_README_LINES = 400, 60, 10, 150
+MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_PUBLIC_METHODS, MAX_README_LINES = 400, 60, 10, 120
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "base", "types", "new", "v2"}
 
 
@@ -36,7 +36,7 @@ def import_violations(package: Path) -> list[str]:
     for path in sorted(package.rglob("*.py")):
         room = _room(path, package)
         for target in _imported_rooms(path, package.name):
-            if room == "" and target not in ("errors", "model", "arithmetic.zoo", "benchmark", "workflow"):
+            if room == "" and target not in ("errors", "benchmark", "front"):
                 found.append(
                     f"{path.name} of the package imports {target}: only what the front door needs may be imported there"
                 )

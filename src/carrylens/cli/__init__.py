@@ -22,11 +22,14 @@ from carrylens.cli.benchmark import add_commands as add_benchmark_commands
 from carrylens.cli.discovery import add_commands as add_discovery_commands
 from carrylens.cli.explore import add_commands as add_explore_commands
 from carrylens.cli.family import family_commands
+from carrylens.cli.groups import GroupedCommands
 from carrylens.cli.importing import add_commands as add_import_commands
 from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.cli.paper import add_commands as add_paper_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
+from carrylens.cli.publishing import add_commands as add_publish_commands
+from carrylens.cli.question_data import add_commands as add_question_commands
 from carrylens.cli.report import add_commands as add_report_commands
 from carrylens.errors import CarryLensError, quote
 from carrylens.terminal import BAD_INPUT, INTERRUPTED, Stopped, print_error, print_line
@@ -41,8 +44,9 @@ _NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
 
 app = typer.Typer(
     name="carrylens",
-    help="Transformers that add and subtract exactly, and the circuit inside them.",
-    add_completion=False,
+    help="Does a small transformer run this algorithm, how much of it, and how sure are we?",
+    cls=GroupedCommands,
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -59,6 +63,8 @@ add_explore_commands(app)
 add_battery_commands(app)
 add_paper_commands(app)
 app.add_typer(family_commands(), name="family")
+add_question_commands(app)
+add_publish_commands(app)
 app.add_typer(bench_commands(), name="bench")
 
 
@@ -74,7 +80,7 @@ def carrylens(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Transformers that add and subtract exactly, and the circuit inside them."""
+    """Does a small transformer run this algorithm, how much of it, and how sure are we?"""
 
 
 def main() -> None:

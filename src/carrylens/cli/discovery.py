@@ -54,7 +54,8 @@ def map_command(
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
     from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.mapping import map_source
+    from carrylens.workflow.known_truths import beside_truth
+    from carrylens.workflow.mapping import best_map
 
     with Watch(1, model) as watch:
 
@@ -66,7 +67,7 @@ def map_command(
 
         source = find_source(model)
         analysis = Analysis(source, out, device, threads, say, quick, seed, restart, hypothesis)
-        folder, found = map_source(analysis, pairs=pairs, groups=groups)
+        folder, found = best_map(analysis, pairs=pairs, groups=groups)
     if as_json:
         print_record({"folder": str(folder), **map_record(found)})
         return
@@ -74,6 +75,8 @@ def map_command(
     if behaviours:
         for line in behaviour_lines(found):
             print_text(line)
+    if told := beside_truth(source, found):
+        print_line(told)
     print_note(f"The map is in {folder}")
 
 

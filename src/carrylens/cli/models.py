@@ -31,6 +31,7 @@ from carrylens.terminal import Stopped, print_error, print_line, print_note, pri
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.zoo.exams import Exam
     from carrylens.training.plan import TrainingPlan
+    from carrylens.workflow.testing import ExamFigures
 
 _KEEP_SECONDS = 30.0
 
@@ -126,7 +127,14 @@ def exam_command(
     exhaustive: Annotated[
         bool, typer.Option("--exhaustive", help="Instead: every question there is, for models of few digits.")
     ] = False,
-    save: Annotated[bool, typer.Option("--save", help="Write test.json and the model card into the folder.")] = False,
+    save: Annotated[
+        bool | None,
+        typer.Option(
+            "--save/--no-save",
+            help="Keep the result in the model's own folder, or nowhere. Without either: there, or in maps/NAME.",
+        ),
+    ] = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Test anew, whatever was saved.")] = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
@@ -139,9 +147,9 @@ def exam_command(
 
     With --exhaustive it is evaluated on every question there is, saved to exhaustive.json: right on all of them, the
     model is the specification. Exit status 1 if it is wrong on one.
+    A saved test of the same weights on as many questions is only printed.
     """
-    from carrylens.report.terminal.exam import exam_lines
-    from carrylens.workflow.testing import start_exam, start_exhaustive
+    from carrylens.workflow.testing import known_test, start_exam, start_exhaustive
 
     if exhaustive and of:
         raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
@@ -149,20 +157,32 @@ def exam_command(
     exam = start_exhaustive(model, device, threads) if exhaustive else start_exam(model, *counts)
     if exam.note is not None:
         print_note(exam.note)
+    if not save and not restart and not exhaustive and (known := known_test(exam)):
+        print_note(f"This is the saved test {known[0]}; --restart tests anew")
+        _show(known[1], as_json)
+        return
     if save:
         exam.folder_to_save()  # before hours of questions, not after
     _sit(exam)
-    not_saved = _save(exam) if save else None
-    record = exam.record()
+    wanted = bool(save) if exhaustive else save is not False
+    not_saved = _save(exam, own=bool(save)) if wanted else None
+    if not_saved is not None:
+        _show(exam.record(), as_json, strict=False)
+        raise not_saved
+    exam.forget()
+    _show(exam.record(), as_json, every=exhaustive)
+
+
+def _show(record: ExamFigures, as_json: bool, strict: bool = True, every: bool = False) -> None:
+    from carrylens.report.terminal.exam import exam_lines
+
     if as_json:
         print_record(record)
     else:
         for line in exam_lines(record):
             print_line(line)
-    if not_saved is not None:
-        raise not_saved
-    exam.forget()
-    if record["meets_bar"] is False or (exhaustive and any(part["failed"] for part in record["parts"])):
+    failed = every and any(part["failed"] for part in record["parts"])
+    if strict and (record["meets_bar"] is False or failed):
         raise typer.Exit(1)
 
 
@@ -190,14 +210,16 @@ def _sit_watched(exam: Exam, watch: Watch) -> None:
             kept_at = monotonic()
 
 
-def _save(exam: Exam) -> CarryLensError | None:
+def _save(exam: Exam, *, own: bool) -> CarryLensError | None:
     # What went wrong, so that the results can be shown first.
+    from carrylens.workflow.testing import keep_test
+
     again = ""
     with suppress(CarryLensError):
         exam.keep()
         again = " The results are kept: the same command tries to save them again, without a new test."
     try:
-        print_note(f"Wrote {exam.save()}")
+        print_note(f"Wrote {exam.save() if own else keep_test(exam)}")
     except CarryLensError as error:
         return CarryLensError(f"{error}{again}")
     return None

@@ -56,9 +56,11 @@ def report_command(
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
     from carrylens.report.page.headline import verdict_lines
+    from carrylens.workflow.known_truths import beside_truth
     from carrylens.workflow.reading import PAGE, page_of_saved, read_source
 
-    where, saved = read_source(find_source(model), folder, hypothesis)
+    source = find_source(model)
+    where, saved = read_source(source, folder, hypothesis)
     path = out or where / PAGE
     page = page_of_saved(saved, path.parent)
     write_whole(path, page)
@@ -69,6 +71,8 @@ def report_command(
         return
     for line in verdict_lines(saved):
         print_line(line)
+    if told := beside_truth(source, saved.map):
+        print_line(f"Truth:    {told}")
     print_line(f"The page is {path}")
     if written:
         print_line(f"Wrote {len(written)} files: {', '.join(written)}")
@@ -127,6 +131,7 @@ def explain_command(
     from carrylens.report.page.headline import verdict_lines
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.explaining import explain_source
+    from carrylens.workflow.known_truths import beside_truth
     from carrylens.workflow.reading import EXPLORER, PAGE
 
     with Watch(1, model) as watch:
@@ -136,7 +141,8 @@ def explain_command(
             if watch.stop_wanted():
                 raise Stopped(f"Stopped while {what}. The same command goes on from there.")
 
-        folder, saved = explain_source(Analysis(find_source(model), out, device, threads, say, quick, seed))
+        source = find_source(model)
+        folder, saved = explain_source(Analysis(source, out, device, threads, say, quick, seed))
     page, explorer = folder / PAGE, folder / EXPLORER
     if as_json:
         claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
@@ -144,6 +150,8 @@ def explain_command(
         return
     for line in verdict_lines(saved):
         print_line(line)
+    if told := beside_truth(source, saved.map):
+        print_line(f"Truth:    {told}")
     if explorer.is_file():
         print_line(f"The page that runs the model is {explorer}")
     print_line(f"The page is {page}")
@@ -162,14 +170,14 @@ def compare_command(
 ) -> None:
     """Make a page that says what is the same in several models, and what differs.
 
-    Measures nothing: explain each of them first.
+    Measures nothing: map or explain each of them first. One that was mapped and not judged is judged now.
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
     from carrylens.report.page.comparison import comparison_lines, comparison_page
-    from carrylens.workflow.reading import read_source
+    from carrylens.workflow.judged import read_judged
 
-    saved = [read_source(find_source(model), None, hypothesis)[1] for model in models]
+    saved = [read_judged(find_source(model), hypothesis) for model in models]
     page = comparison_page(saved).encode()
     write_whole(out, page)
     written = _tabulate(saved, tables)

@@ -77,6 +77,11 @@ class ModelConfig:
         return self.d_mlp > 0
 
     @property
+    def normalization_type(self) -> str | None:
+        """The name that TransformerLens has for it: LN, LNPre or None."""
+        return None if self.normalization == "none" else self.normalization
+
+    @property
     def init_range(self) -> float:
         """The standard deviation of the weights before training, as published."""
         return 0.8 / float(self.d_model) ** 0.5

@@ -44,7 +44,7 @@ class ModelSource:
     def load(self, device: str = "cpu") -> Transformer:
         """The model, ready to be used, with its task."""
         model = self.reader().eval()
-        model.task = self.task
+        model.task, model.given = self.task, self.given
         return model.to(device)
 
     @cached_property

@@ -11,15 +11,17 @@ Never  trains, never knows what a token means, and never remembers a pass: hooks
 3. A last norm and the unembedding turn the stream into a score for each next token.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
+from html import escape
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from carrylens.errors import CarryLensError
 from carrylens.model.config import ModelConfig, check_memory
-from carrylens.model.decoding import decode_outputs
 from carrylens.model.hooks import (
     UNWATCHED,
     Cache,
@@ -32,6 +34,7 @@ from carrylens.model.hooks import (
     select_names,
 )
 from carrylens.model.layers import EVERYWHERE, MLP, Attention, Embed, PosEmbed, Unembed, make_norm
+from carrylens.model.lens_habits import LensHabits, TextOrTokens
 from carrylens.tasks.task import Task
 
 
@@ -59,13 +62,15 @@ class Block(nn.Module):
         return tap("hook_resid_post", resid_mid + mlp_out)
 
 
-class Transformer(nn.Module):
+class Transformer(LensHabits, nn.Module):
     """A small transformer that reads tokens and predicts others.
 
-    `task` is what the model is for, if that is known: then it takes questions as text, and can be edited.
+    `task` is what the model is for, if that is known: then it takes questions as text, and can be edited. `given` is
+    the name or folder it was loaded by.
     """
 
     task: Task | None = None
+    given: str | None = None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -82,14 +87,20 @@ class Transformer(nn.Module):
         return hook_names(self.config.n_layers, self.config.has_mlp, self.config.normalization != "none")
 
     def forward(
-        self, tokens: Int[Tensor, "batch pos"], *, positions: Sequence[int] | None = None, tap: Tap = UNWATCHED
+        self,
+        tokens: TextOrTokens,
+        *,
+        positions: Sequence[int] | None = None,
+        tap: Tap = UNWATCHED,
     ) -> Float[Tensor, "batch pos vocab"]:
-        """The logits at every position, or only at `positions`, in the order given.
+        """The logits at every position, or only at `positions`, in the order given. Text is read as `to_tokens` does.
 
         With `positions` the last layer's queries, its MLP and the unembedding are computed there alone; the values are
         those of the full pass. Hooks on these parts then see as many positions as were asked for. A pass that is
         watched and one that is not agree to rounding; two watched ones agree to the bit until an edit parts them.
         """
+        if not isinstance(tokens, Tensor):
+            tokens = self.to_tokens(tokens)
         at = self._check(tokens, positions)
         resid = self._enter(tokens, tap)
         for layer, block in enumerate(self.blocks):
@@ -98,18 +109,9 @@ class Transformer(nn.Module):
         logits: Tensor = self.unembed(self.ln_final(resid, tap.inside("ln_final")))
         return logits
 
-    def answer(self, question: str) -> str:
-        """What the model answers to a question as its task writes one, such as `45+7`, decoded token by token."""
-        if self.task is None:
-            raise CarryLensError(
-                "This model does not say what it was made for, so it takes no questions as text. "
-                "Set model.task, load it with carrylens.load, or give it token ids."
-            )
-        return self.task.layout.output_text(decode_outputs(self, self.task, self.task.parse([question])))[0]
-
     def run_with_hooks(
         self,
-        tokens: Int[Tensor, "batch pos"],
+        tokens: TextOrTokens,
         fwd_hooks: Iterable[tuple[NamesFilter, HookFunction]],
         *,
         positions: Sequence[int] | None = None,
@@ -124,7 +126,7 @@ class Transformer(nn.Module):
 
     def run_with_cache(
         self,
-        tokens: Int[Tensor, "batch pos"],
+        tokens: TextOrTokens,
         names_filter: NamesFilter = None,
         *,
         fwd_hooks: Iterable[tuple[NamesFilter, HookFunction]] = (),
@@ -146,6 +148,12 @@ class Transformer(nn.Module):
             hooks.setdefault(name, []).append(keep)
         logits: Tensor = self(tokens, positions=positions, tap=Tap(hooks))
         return logits, Cache(kept)
+
+    def __repr__(self) -> str:
+        return f"<{describe_model(self)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(describe_model(self))}</code>"
 
     def _enter(self, tokens: Tensor, tap: Tap) -> Tensor:
         token_part, place_part = self.embed(tokens), self.pos_embed(tokens)
@@ -175,6 +183,15 @@ class Transformer(nn.Module):
         for name, parameter in self.named_parameters():
             if "W_" in name:
                 nn.init.normal_(parameter, std=self.config.init_range, generator=generator)
+
+
+def describe_model(model: Transformer) -> str:
+    """What a model is, in a line."""
+    config, n_weights = model.config, sum(each.numel() for each in model.parameters())
+    what = "" if model.task is None else f" for {model.task.name}"
+    layers = f"{config.n_layers} layer{'s' * (config.n_layers > 1)}, {config.n_heads} heads, width {config.d_model}"
+    mlp = "" if config.has_mlp else ", no MLP"
+    return f"Transformer{what}: {layers}{mlp}, {n_weights:,} weights"
 
 
 def _places(positions: Sequence[int], n_pos: int, device: torch.device) -> slice | Tensor:

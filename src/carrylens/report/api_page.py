@@ -14,8 +14,9 @@ from pathlib import Path
 _PACKAGE = Path(__file__).parents[1]
 _HEAD = """# Python API
 
-Made by `make docs` from the source. These are the names that each room offers to everybody; the modules behind them
-have more, each with a card that says what it takes, gives and never does.
+Made by `make docs` from the source. `import carrylens as cl` offers the first section: start there, it is enough for
+most. Then come the names that each room offers to everybody; the modules behind them have more, each with a card that
+says what it takes, gives and never does.
 """
 
 Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign

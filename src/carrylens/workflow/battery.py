@@ -8,6 +8,7 @@ Never  runs again what was run with the same settings.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from carrylens.arithmetic.battery.battery_folder import save_outcomes, saved_map_of_weights, saved_outcomes
@@ -45,10 +46,12 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
     there = [] if analysis.restart else [*here, *came]
     done = here if analysis.out else there  # who names a folder wants the outcomes in it
     context = ExperimentContext(subject, BatterySettings.chosen(analysis.seed, quick=analysis.quick), analysis.progress)
+    full = [replace(context, settings=BatterySettings.chosen(analysis.seed))] if analysis.quick else []
     found = []
-    is_done = all(any(is_fresh(each, experiment, context) for each in done) for experiment in experiments)
+    ways = (*full, context)
+    is_done = all(any(is_fresh(each, one, way) for each in done for way in ways) for one in experiments)
     with nullcontext() if is_done else working(folder):
-        for outcome in run_experiments(context, experiments, there, sentence_of):
+        for outcome in run_experiments(context, experiments, there, sentence_of, full):
             if outcome not in done:  # what is in the folder goes before what came with the model
                 kept = {each.card.name: each for each in (*came, *saved_outcomes(folder, about), outcome)}
                 save_outcomes(folder, about, list(kept.values()))

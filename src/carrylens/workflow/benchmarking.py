@@ -96,9 +96,9 @@ def run_leaderboard(run: BenchmarkRun, records: Sequence[dict[str, Any]], comman
     return leaderboard_of(records, run.methods, signature_of(command, run.quick, seeds, dev, run.methods))
 
 
-def benchmark(chosen: BenchmarkChoice) -> Leaderboard:
+def benchmark(chosen: BenchmarkChoice, progress: Progress = silent) -> Leaderboard:
     """Everything in one call: the run and its leaderboard."""
-    run = benchmark_run(chosen)
+    run = benchmark_run(chosen, progress)
     return run_leaderboard(run, list(run_methods(run)), "carrylens.benchmark")
 
 

@@ -20,10 +20,11 @@ from carrylens.arithmetic.zoo.exam_record import TEST
 from carrylens.arithmetic.zoo.model_facts import saved_test
 from carrylens.claims.judgement import CLAIMS
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
-from carrylens.discovery.node_map import NodeMap
+from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.worked_examples import work_questions
 from carrylens.discovery.worked_record import WORKED
 from carrylens.errors import CarryLensError
+from carrylens.evidence.facts import FACTS
 from carrylens.explorer.model_record import fits_a_page
 from carrylens.files import working
 from carrylens.folders import add_sealed
@@ -32,6 +33,7 @@ from carrylens.report.page.saved import Saved
 from carrylens.steps import finish, is_done, read_made
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.samplers import population_of
+from carrylens.training.history import HISTORY
 from carrylens.workflow.analysis import Analysis
 from carrylens.workflow.battery import run_battery
 from carrylens.workflow.exploring import explore_source
@@ -41,6 +43,7 @@ from carrylens.workflow.reading import EXPLORER, PAGE, page_of_saved, read_sourc
 from carrylens.workflow.settling import settle_source
 from carrylens.workflow.testing import start_exam
 
+PUBLISHED = ("behaviors.json", "features.json")
 _EXAMPLES = 2  # questions worked through a model whose task has no examples of its own
 
 
@@ -53,7 +56,9 @@ def explain_source(analysis: Analysis) -> tuple[Path, Saved]:
 def _explain(analysis: Analysis) -> tuple[Path, Saved]:
     folder, source = analysis.folder, analysis.source
     _test_if_untested(analysis)
-    _, found = sufficient_map(analysis) or map_source(analysis)
+    mapped, found = sufficient_map(analysis) or map_source(analysis)
+    if analysis.out is not None:
+        _take_along(analysis, mapped)
     if not analysis.quick:
         _settle_if_unsettled(analysis)
     made_from = {"map": found.sha256, "version": __version__}
@@ -91,6 +96,20 @@ def _settle_if_unsettled(analysis: Analysis) -> None:
     settle_source(analysis)
 
 
+def _take_along(analysis: Analysis, mapped: Path) -> None:
+    # A folder that was named holds all that its page is made from, wherever that was measured.
+    own = [] if analysis.source.folder is None else [analysis.source.folder]
+    wanted = {name: [mapped] for name in (MAP, FACTS, *PUBLISHED)} | dict.fromkeys((TEST, HISTORY), own)
+    found = {}
+    for name, places in wanted.items():
+        for place in places:
+            content = None if (analysis.folder / name).exists() else read_made(place, name, "carrylens explain")
+            if content is not None:
+                found[name] = content
+    if found:
+        add_sealed(analysis.folder, found)
+
+
 def _worked(analysis: Analysis, found: NodeMap) -> bytes:
     task = found.task
     if isinstance(task, ArithmeticTask):
@@ -113,7 +132,7 @@ def _test_if_untested(analysis: Analysis) -> None:
     if any(_is_tested(place, source.sha256) for place in (*analysis.places, *own)):
         return
     counts = (10_000, 200) if analysis.quick else (100_000, 2_000)
-    exam = start_exam(source.given, *counts, analysis.device, analysis.threads)
+    exam = start_exam(source, *counts, analysis.device, analysis.threads)
     if exam.note is not None:
         analysis.progress(exam.note, exam.asked, exam.total)
     try:

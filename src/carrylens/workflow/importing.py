@@ -42,10 +42,15 @@ class Unseen:
 def import_model(path: Path, folder: Path, task: Task, unseen: Unseen | None = None) -> Transformer:
     """The model whose weights are at `path`, saved as a model folder."""
     model = load_foreign_model(path, task, unseen or Unseen())
+    save_imported(model, folder)
+    return model
+
+
+def save_imported(model: Transformer, folder: Path) -> None:
+    """Write the model folder, unless one is there."""
     if (folder / "config.json").exists():
         raise CarryLensError(f"{folder} holds a model already. Give another folder with --out.")
     save_model(model, folder)
-    return model
 
 
 def load_foreign_model(path: Path, task: Task, unseen: Unseen) -> Transformer:

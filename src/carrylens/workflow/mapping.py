@@ -54,6 +54,14 @@ def _measured(analysis: Analysis, settings: MapSettings) -> NodeMap:
     return mapped.map
 
 
+def best_map(analysis: Analysis, *, pairs: bool = True, groups: bool = True) -> tuple[Path, NodeMap]:
+    """The map with the most evidence that is there, if it has at least what was asked for; else one made now."""
+    settings = replace(MapSettings.chosen(analysis.seed, quick=analysis.quick), pairs=pairs, groups=groups)
+    anew = analysis.restart or map_folder.is_restarted(analysis.folder, settings, analysis.about)
+    known = None if anew or not (pairs and groups) else sufficient_map(analysis)
+    return known or map_source(analysis, pairs=pairs, groups=groups)
+
+
 def sufficient_map(analysis: Analysis) -> tuple[Path, NodeMap] | None:
     """A map of these weights that is there already. One with more evidence than was asked for will do."""
     quick = [MapSettings.chosen(analysis.seed, quick=True)] if analysis.quick else []

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from carrylens.arithmetic.algorithms import answers
 from carrylens.arithmetic.classes import QuestionClass, classify
 from carrylens.arithmetic.frequencies import class_counts
@@ -18,6 +21,7 @@ from carrylens.arithmetic.questions import Operation, Questions, split_question
 from carrylens.errors import CarryLensError
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
+    from carrylens.arithmetic.task import ArithmeticTask
     from carrylens.model.transformer import Transformer
 
 QuestionRecord = dict[str, Any]
@@ -67,6 +71,18 @@ def frequency_records(widths: Sequence[int], count: int, seed: int) -> Iterator[
                 }
 
 
+def _beyond(task: ArithmeticTask, text: str) -> CarryLensError | None:
+    # Why a question is none that the model was trained for, if it is none.
+    minus = split_question(text)[1] == "-"
+    if task.operation is Operation.MIX or minus == (task.operation is Operation.SUB):
+        return None
+    what, does = ("a subtraction", "adds") if minus else ("an addition", "subtracts")
+    return CarryLensError(
+        f"{text.strip()!r} is {what}, but this model only {does}. Ask one whose name begins with mix, such as "
+        "mix_d6_l3_h4_w96_t4K_s1."
+    )
+
+
 def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord | CarryLensError]:
     """For each text what the model answers by itself, and whether that is right; or the error it makes."""
     from carrylens.arithmetic.decoding import decode_answers
@@ -76,6 +92,9 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord |
     if not isinstance(task, ArithmeticTask):
         raise CarryLensError("This model is not for arithmetic, so it does not take such questions.")
     results = classify_texts(texts, task.digits, of_model=True)
+    for row, result in enumerate(results):
+        if not isinstance(result, CarryLensError) and (beyond := _beyond(task, texts[row])):
+            results[row] = beyond
     good = [row for row, result in enumerate(results) if not isinstance(result, CarryLensError)]
     if not good:
         return results
@@ -92,3 +111,11 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord |
             "true_answer": true_answer,
         }
     return results
+
+
+def attention_patterns(model: Transformer, question: str) -> tuple[tuple[str, ...], NDArray[np.floating]]:
+    """The tokens of a question with its answer, and every head's attention: [layer, head, query, key]."""
+    names = [f"blocks.{layer}.attn.hook_pattern" for layer in range(model.config.n_layers)]
+    _, cache = model.run_with_cache(question, names)
+    patterns = np.stack([cache[name][0].cpu().numpy() for name in names])
+    return tuple(model.to_str_tokens(question)), patterns

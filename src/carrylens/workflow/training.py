@@ -16,15 +16,22 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.recipes import RecipeKind
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.training_plans import plan_for
+from carrylens.arithmetic.zoo.model_facts import history
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
 from carrylens.files import working
+from carrylens.folders import MANIFEST
+from carrylens.model.transformer import Transformer
 from carrylens.training import run
+from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.devices import device_called
+from carrylens.training.history import HistoryNote
 from carrylens.training.insertion import Placement
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.run import TrainingMonitor, TrainingRun
 from carrylens.workflow.choices import choice
+
+CHECKPOINT_SECONDS = 30.0
 
 
 def training_plan(
@@ -70,3 +77,16 @@ def train_model(
         under_way = (run.resume if resume else run.start)(plan, folder, where)
         run.train(under_way, monitor, checkpoint_seconds)
     return under_way
+
+
+def train_or_resume(
+    plan: TrainingPlan, folder: Path, device: str, threads: int, monitor: TrainingMonitor, *, restart: bool
+) -> tuple[Transformer, list[HistoryNote]]:
+    """The model and its losses: loaded if it is finished there, gone on with if it was stopped, else trained now."""
+    if restart or not (folder / MANIFEST).exists():
+        resume = not restart and (folder / CHECKPOINT).exists()
+        train_model(plan, folder, device, threads, monitor, CHECKPOINT_SECONDS, resume=resume, restart=restart)
+    source = find_source(str(folder))
+    if source.name != plan.name:
+        raise CarryLensError(f"{folder} holds {source.name}, not {plan.name}. Give another folder with out.")
+    return source.load(), history(folder)

@@ -93,7 +93,7 @@ class Exam:
     @classmethod
     def start(
         cls,
-        source: str,
+        source: str | ModelSource,
         per_population: int,
         per_class: int,
         device: str,
@@ -105,7 +105,7 @@ class Exam:
 
         One that `is_exhaustive` is on every question there is, whatever the counts.
         """
-        given, found = parse_counts(of), find_source(source)
+        given, found = parse_counts(of), find_source(source) if isinstance(source, str) else source
         task = _task_of(found)
         parts = every_parts(task) if is_exhaustive else exam_parts(task, per_population, per_class, of=given)
         if not parts:
@@ -157,7 +157,8 @@ class Exam:
 
     def forget(self) -> None:
         """Drop what was kept."""
-        self._kept.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing could be kept, nothing is there
+            self._kept.unlink(missing_ok=True)
 
     def folder_to_save(self) -> Path:
         """The folder that `save` writes into, or a clear error if it cannot.
@@ -173,9 +174,9 @@ class Exam:
             raise CarryLensError(f"{folder} cannot be written, so no test can be saved in it. Leave --save out.")
         return folder
 
-    def save(self) -> Path:
-        """Write the test into a folder, beside the model if it is ours, with its card; seal it again."""
-        folder, record = self.folder_to_save(), self.record()
+    def save(self, figures: dict[str, Any] | None = None) -> Path:
+        """Write the test, or these figures, into a folder, beside the model if it is ours, with its card; seal it."""
+        folder, record = self.folder_to_save(), self.record() if figures is None else figures
         file = EXHAUSTIVE if self.is_exhaustive else TEST
         add_sealed(folder, {file: (to_text(record, indent=1) + "\n").encode()})
         test = saved_test(folder)

@@ -86,9 +86,12 @@ def circuit_lines(circuit: Circuit, layout: Layout) -> list[tuple[str, str, str]
     return [(names[box.position], print_nodes(box.nodes), ", ".join(map(short_name, box.variables))) for box in order]
 
 
-def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit") -> Markup:
-    """The picture as an SVG element, called `name` on its page; empty where there is nothing to draw."""
-    return _CircuitDrawing(circuit, found).svg(name) if circuit.boxes else Markup("")
+def circuit_drawing(circuit: Circuit, found: NodeMap, name: str = "circuit", *, linked: bool = False) -> Markup:
+    """The picture as an SVG element, called `name` on its page; empty where there is nothing to draw.
+
+    If `linked`, a box leads to the evidence of its last node on the same page.
+    """
+    return _CircuitDrawing(circuit, found, linked).svg(name) if circuit.boxes else Markup("")
 
 
 def marks_carries(found: NodeMap) -> bool:
@@ -118,8 +121,8 @@ def _edges(claims: Mapping[str, object], shown: set[Nodes]) -> list[tuple[Nodes,
 
 
 class _CircuitDrawing:
-    def __init__(self, circuit: Circuit, found: NodeMap) -> None:
-        self.circuit, self.found = circuit, found
+    def __init__(self, circuit: Circuit, found: NodeMap, linked: bool) -> None:
+        self.circuit, self.found, self.linked = circuit, found, linked
         self.places = sorted({box.position for box in circuit.boxes})
         self.width = _LEFT + len(self.places) * (_BOX + _GAP) + 8
         self._stack()
@@ -202,7 +205,8 @@ class _CircuitDrawing:
             for at, words in enumerate(_rows(box)):
                 y_row = f"{y + 27 + _LINE * at:g}"
                 inside.append(element("text", words, class_="role", **middle, y=y_row, text_anchor="middle"))
-            parts.append(element("g", *inside, apart="\n", class_=kind_class(box.kind)))
+            drawn = element("g", *inside, apart="\n", class_=kind_class(box.kind))
+            parts.append(element("a", drawn, href=f"#{box.nodes[-1]}") if self.linked else drawn)
         return parts
 
 

@@ -59,7 +59,7 @@ def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[s
         "saved": saved,
         "accuracy": accuracy.accuracy_tables(saved.test),
         "marks": accuracy.scale_marks(),
-        "circuit": circuit.circuit_drawing(drawn, saved.map),
+        "circuit": circuit.circuit_drawing(drawn, saved.map, linked=True),
         "circuit_lines": circuit.circuit_lines(drawn, found.task.layout),
         "n_edges": len(drawn.edges),
         "marks_carries": circuit.marks_carries(found),

@@ -60,6 +60,69 @@
       current(cell, true);
     });
   }
+  // The section that is read is marked in the table of contents.
+  const places = [...document.querySelectorAll("nav a")].map((link) => [link, document.querySelector(link.hash)]);
+  function follow() {
+    const read = places.filter(([, section]) => section && section.getBoundingClientRect().top < 140).pop() || places[0];
+    for (const [link] of places) link.toggleAttribute("aria-current", read && link === read[0]);
+  }
+  addEventListener("scroll", follow, { passive: true });
+  follow();
+
+  // Every section, experiment and claim can be linked to.
+  for (const named of document.querySelectorAll("section[id] > h2, h3[id], #claims li[id]")) {
+    const link = document.createElement("a");
+    link.className = "permalink";
+    link.href = "#" + encodeURIComponent(named.id || named.parentElement.id);
+    link.textContent = "#";
+    link.setAttribute("aria-label", "Link to this part");
+    named.append(link);
+  }
+
+  // Search: claims that do not fit are hidden, nodes that fit are marked.
+  const find = document.getElementById("find");
+  const claims = [...document.querySelectorAll("#claims li[id]")];
+  function search() {
+    const words = find.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = (text) => words.every((word) => text.toLowerCase().includes(word));
+    let n_claims = 0;
+    for (const claim of claims) {
+      claim.hidden = !fits(claim.textContent);
+      n_claims += !claim.hidden;
+    }
+    for (const group of document.querySelectorAll("#claims details")) {
+      const some = [...group.querySelectorAll("li[id]")].some((claim) => !claim.hidden);
+      group.hidden = !some;
+      group.open = words.length > 0 && some;
+    }
+    const cells = flat.filter((link) => words.length && fits(link.getAttribute("aria-label") || ""));
+    for (const link of flat) link.classList.toggle("found", cells.includes(link));
+    if (grid) grid.classList.toggle("searched", cells.length > 0);
+    find.closest("search").querySelector("output").textContent = words.length ? `${n_claims} claims, ${cells.length} nodes` : "";
+  }
+  if (find) {
+    find.closest("search").hidden = false;
+    find.addEventListener("input", search);
+  }
+
+  // Tables as files: made here, from what the page shows.
+  const cell = (text) => '"' + text.replace(/\s+/g, " ").trim().replaceAll('"', '""') + '"';
+  function csv(place) {
+    const table = document.querySelector(place);
+    if (table && table.tagName === "TABLE") return [...table.rows].map((row) => [...row.cells].map((each) => cell(each.textContent)).join(","));
+    return ["verdict,claim", ...claims.map((each) => [each.querySelector(".badge"), each].map((part) => cell(part.textContent)).join(","))];
+  }
+  for (const button of document.querySelectorAll("button[data-rows]")) {
+    button.closest("p").hidden = false;
+    button.addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([csv(button.dataset.rows).join("\n") + "\n"], { type: "text/csv" }));
+      link.download = `${document.querySelector(".model").textContent}.${button.dataset.name}.csv`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details:not([open])")].filter((one) => !one.closest("#evaluated"));

@@ -1,0 +1,127 @@
+"""Insides: what the nodes of a model carry, and whether that is an algorithm.
+
+Takes  a model, and a hypothesis of your own where you have one.
+Gives  its map, its alignment with an algorithm, the verdict, the outcomes of experiments.
+Never  imports PyTorch before a call, or measures again what was saved.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from carrylens.front.progress_display import progress_display
+
+if TYPE_CHECKING:
+    from carrylens.claims.hypothesis import Hypothesis
+    from carrylens.discovery.node_map import NodeMap
+    from carrylens.front.views import BatteryOutcomes, JudgementView, MapView, Settled
+    from carrylens.model.source import ModelSource
+    from carrylens.model.transformer import Transformer
+
+
+def map(  # noqa: A001
+    model: str | Path | ModelSource | Transformer,
+    *,
+    quick: bool = False,
+    hypothesis: str | Path | None = None,
+    pairs: bool = True,
+    groups: bool = True,
+    out: str | Path | None = None,
+    seed: int = 0,
+    restart: bool = False,
+    device: str = "cpu",
+    threads: int = 0,
+    progress: bool = True,
+) -> MapView:
+    """Which nodes of the model are useful, and which variable each of them carries for which token of the answer.
+
+    A saved map of these weights is taken, if it rests on as much evidence; a new one is kept beside the model, in
+    `maps/NAME`, or in `out`. Stopped work goes on when it is called again. `quick` gathers a third of the evidence;
+    `hypothesis` is a Python file that declares variables of your own.
+    """
+    from carrylens.front.views import MapView, view_of
+    from carrylens.workflow.analysis import Analysis
+    from carrylens.workflow.given_models import source_of
+    from carrylens.workflow.known_truths import beside_truth
+    from carrylens.workflow.mapping import best_map
+
+    source = source_of(model)
+    with progress_display(source.name, progress) as say:
+        analysis = Analysis(
+            source, _path(out), device, threads, say, quick, seed, restart, hypothesis_file=_path(hypothesis)
+        )
+        _, found = best_map(analysis, pairs=pairs, groups=groups)
+    return view_of(MapView, found, beside_truth=beside_truth(source, found))
+
+
+def settle(
+    model: str | Path | ModelSource | Transformer,
+    *,
+    algorithm: str | None = None,
+    hypothesis: str | Path | None = None,
+    budget: float | None = None,
+    quick: bool = False,
+    out: str | Path | None = None,
+    seed: int = 0,
+    device: str = "cpu",
+    threads: int = 1,
+    progress: bool = True,
+) -> Settled:
+    """One site for each variable of an algorithm, all tested jointly beside every rival, and the verdict from that.
+
+    `budget` is how many seconds may be spent; `algorithm` names another than the usual one.
+    """
+    from carrylens.front.views import Settled
+    from carrylens.workflow.analysis import Analysis
+    from carrylens.workflow.given_models import source_of
+    from carrylens.workflow.settling import BUDGET, settle_source
+
+    source = source_of(model)
+    with progress_display(source.name, progress) as say:
+        analysis = Analysis(source, _path(out), device, threads, say, quick, seed, hypothesis_file=_path(hypothesis))
+        path, found, judged = settle_source(analysis, BUDGET if budget is None else budget, algorithm)
+    return Settled(path, found, judged)
+
+
+def judge(
+    model: str | Path | NodeMap | Transformer, *, hypothesis: str | Path | Hypothesis | None = None, save: bool = True
+) -> JudgementView:
+    """Whether the model runs its algorithm, claim by claim, from its map: a model that was mapped, or the map itself.
+
+    `hypothesis` is another one than the usual: a `Hypothesis`, or a Python file that states one. Claims about a saved
+    map are written beside it, unless `save` is False.
+    """
+    from carrylens.front.views import JudgementView, view_of
+    from carrylens.workflow.judged import judge_given
+
+    return view_of(JudgementView, judge_given(model, hypothesis, save=save))
+
+
+def battery(
+    model: str | Path | ModelSource | Transformer,
+    experiment: str | None = None,
+    *,
+    quick: bool = False,
+    out: str | Path | None = None,
+    seed: int = 0,
+    restart: bool = False,
+    device: str = "cpu",
+    threads: int = 0,
+    progress: bool = True,
+) -> BatteryOutcomes:
+    """The paper's causal experiments on the model, each beside its matched null; or one of them, by its name."""
+    from carrylens.front.views import BatteryOutcomes
+    from carrylens.workflow.analysis import Analysis
+    from carrylens.workflow.battery import run_battery
+    from carrylens.workflow.given_models import source_of
+
+    source = source_of(model)
+    with progress_display(source.name, progress) as say:
+        analysis = Analysis(source, _path(out), device, threads, say, quick, seed, restart)
+        folder, found = run_battery(analysis, experiment)
+    return BatteryOutcomes(source.name, folder, tuple(found))
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
