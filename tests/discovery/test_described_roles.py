@@ -84,7 +84,7 @@ def test_roles_of_a_plain_circuit_are_whole_and_hold_on_populations() -> None:
             [each.population for each in role.populations] == ["natural", "enriched"] == list(named_populations(TASK))
         )
         assert all(each.hit.hits == each.hit.n for each in role.populations)
-    shown = [each.hit.n for role in roles for each in role.populations if role.populations is not UNSET]
+    shown = [each.hit.n for role in roles if role.populations is not UNSET for each in role.populations]
     assert max(shown) > 48
 
 
@@ -119,9 +119,7 @@ def test_withholding_a_part_from_its_reader_stops_it() -> None:
     assert_same(read_again(found), found)
     judging = Judge(left_to_right(Operation.ADD, 2), SearchRecord(found), THRESHOLDS)
     claims = [each for each in claims_of(left_to_right(Operation.ADD, 2), TASK.layout) if each.kind is ClaimKind.ORDER]
-    tested = [
-        claim for claim in claims if judging.search.orders(TASK.causal, claim.variable, claim.reader, claim.token)
-    ]  # type: ignore[arg-type]
+    tested = [claim for claim in claims if _orders(judging, claim)]
     assert tested
     assert {judging.find(claim).verdict for claim in tested} == {Verdict.SUPPORTED}
 
@@ -132,9 +130,7 @@ def test_an_order_that_withholding_does_not_touch_stays_open() -> None:
     unmoved = tuple(type(each)(**{**vars(each), "held": each.free}) for each in lie)
     judging = Judge(left_to_right(Operation.ADD, 2), SearchRecord(map_with(tuple(roles), orders=unmoved)), THRESHOLDS)
     claims = [each for each in claims_of(left_to_right(Operation.ADD, 2), TASK.layout) if each.kind is ClaimKind.ORDER]
-    tested = [
-        claim for claim in claims if judging.search.orders(TASK.causal, claim.variable, claim.reader, claim.token)
-    ]  # type: ignore[arg-type]
+    tested = [claim for claim in claims if _orders(judging, claim)]
     assert {judging.find(claim).verdict for claim in tested} == {Verdict.INCONCLUSIVE}
 
 
@@ -172,3 +168,9 @@ def test_an_optional_claim_is_judged_by_optional_roles(whole: bool) -> None:
     record = SearchRecord(map_with((), optional=tuple(found) if whole else ()))
     verdict = Judge(hypothesis, record, THRESHOLDS).find(claim).verdict
     assert (verdict is Verdict.UNTESTED) is not whole
+
+
+def _orders(judging: Judge, claim: Claim) -> object:
+    assert claim.variable is not None
+    assert claim.reader is not None
+    return judging.search.orders(TASK.causal, claim.variable, claim.reader, claim.token)

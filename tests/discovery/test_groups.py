@@ -84,7 +84,7 @@ def test_a_set_grows_from_the_best_pair_as_long_as_it_gains() -> None:
     def climbed(nodes: list[Node], value: float) -> tuple[Nodes, float]:
         with pytest.raises(StopIteration) as end:
             next(climbed_set(nodes, 1, hits, value))
-        return end.value.value  # type: ignore[no-any-return]
+        return end.value.value
 
     assert climbed([*needed, *others], 1 / 3) == (tuple(needed), 1.0)
     assert climbed([*needed, *others], 1.0) == ((), 1.0)
