@@ -65,7 +65,7 @@ def test_a_model_of_which_all_holds_runs_the_algorithm() -> None:
         (with_rates(interchange=Rate(91, 100)), RunVerdict.NOT_SETTLED),
         (with_rates(carriers=()), RunVerdict.NOT_SETTLED),
         (with_rates(answers=HALF), RunVerdict.DOES_NOT_RUN),
-        (with_rates(carriers=(CARRIER, CarrierRate("SV[0]", "SV", (), NONE, NONE))), RunVerdict.DOES_NOT_RUN),
+        (with_rates(carriers=(CARRIER, CarrierRate("SV[0]", "SV", (), NONE, NONE))), RunVerdict.IN_PART),
         (replace(WHOLE, rivals=()), RunVerdict.NOT_SETTLED),
         (replace(WHOLE, rivals=(msgspec.structs.replace(WORSE, both=ALL),)), RunVerdict.NOT_SETTLED),
         (replace(WHOLE, joined=True), RunVerdict.NOT_SETTLED),
