@@ -145,16 +145,15 @@ def exam_command(
     Exit status 1 if the model misses the bar: fewer than 10 failures in a million natural and in a million enriched
     questions, for each operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there.
 
-    With --exhaustive it is evaluated on every question there is, saved to exhaustive.json: right on all of them, the
-    model is the specification. Exit status 1 if it is wrong on one.
+    With --exhaustive: every question there is, to exhaustive.json. Exit status 1 if it is wrong on one of them.
     A saved test of the same weights on as many questions is only printed.
     """
     from carrylens.workflow.testing import known_test, start_exam, start_exhaustive
 
     if exhaustive and of:
         raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
-    counts = (questions, per_class, device, threads, of or ())
-    exam = start_exhaustive(model, device, threads) if exhaustive else start_exam(model, *counts)
+    usual = (questions, per_class, device, threads, of or ())
+    exam = start_exhaustive(model, device, threads) if exhaustive else start_exam(model, *usual)
     if exam.note is not None:
         print_note(exam.note)
     if not save and not restart and not exhaustive and (known := known_test(exam)):

@@ -60,7 +60,7 @@ def _explain(analysis: Analysis) -> tuple[Path, Saved]:
     if analysis.out is not None:
         _take_along(analysis, mapped)
     if not analysis.quick:
-        _settle_if_unsettled(analysis)
+        settle_if_unsettled(analysis)
     made_from = {"map": found.sha256, "version": __version__}
     if not is_done(folder, "judge", made_from):
         analysis.progress("judging claims", 0, 1)
@@ -83,7 +83,8 @@ def _explain(analysis: Analysis) -> tuple[Path, Saved]:
     return folder, saved
 
 
-def _settle_if_unsettled(analysis: Analysis) -> None:
+def settle_if_unsettled(analysis: Analysis) -> None:
+    """Settle what the model runs, unless that was done with these weights."""
     # A verdict rests on an alignment; one that came with the model, or was measured before, is not measured again.
     source = analysis.source
     if not isinstance(source.task, ArithmeticTask):

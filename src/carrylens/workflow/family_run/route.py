@@ -30,7 +30,7 @@ from carrylens.progress import Progress
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.workflow.analysis import Analysis
 from carrylens.workflow.battery import run_battery
-from carrylens.workflow.explaining import explain_source
+from carrylens.workflow.explaining import explain_source, settle_if_unsettled
 from carrylens.workflow.judging import claims_beside, judge_map, save_claims
 from carrylens.workflow.mapping import map_source, sufficient_map
 from carrylens.workflow.testing import start_exam
@@ -44,6 +44,7 @@ _NOT_TAKEN = (
     "facts.jsonl.gz",
     "battery.json",
     "claims.json",
+    "alignment.json",
 )  # what the steps after `test` make themselves
 
 
@@ -181,6 +182,11 @@ def _map(work: RowWork) -> StepEnd:
     return StepEnd.DONE
 
 
+def _settle(work: RowWork) -> StepEnd:
+    settle_if_unsettled(work.analysis())
+    return StepEnd.DONE
+
+
 def _judge(work: RowWork) -> StepEnd:
     judgement = judge_map(work.folder, None)
     path = claims_beside(work.folder, None)
@@ -204,6 +210,7 @@ ROUTE: Mapping[str, RowStep] = {
     "train": _train,
     "test": _test,
     "map": _map,
+    "settle": _settle,
     "judge": _judge,
     "battery": _battery,
     "page": _page,
