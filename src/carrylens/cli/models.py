@@ -154,15 +154,19 @@ def exam_command(
     with Watch(exam.total, exam.source.name) as watch:
         watch.advance(exam.asked)
         _sit(exam, watch)
-    if not exam.done:
-        exam.keep()
-        raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
+    _check_done(exam)
     not_saved = None if save is False else _save(exam, own=bool(save))
     if not_saved is not None:
         _show(exam.record(), as_json, strict=False)
         raise not_saved
     exam.forget()
     _show(exam.record(), as_json)
+
+
+def _check_done(exam: Exam) -> None:
+    if not exam.done:
+        exam.keep()
+        raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
 
 
 def _show(record: ExamFigures, as_json: bool, strict: bool = True) -> None:
