@@ -43,14 +43,14 @@ def test_what_was_asked_is_kept_on_a_timer(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(Exam, "sit", looked_at)
     monkeypatch.setattr(models, "_KEEP_SECONDS", 0.0)
     assert CliRunner().invoke(app, [*COMMAND, str(folder)]).exit_code == 1
-    assert seen == [[], *([100 * n] for n in range(1, 9))], "the process might have been killed at any of these"
+    assert seen == [[], *([100 * n] for n in range(1, 12))], "the process might have been killed at any of these"
     assert kept(folder) == [], "a finished test leaves nothing behind"
     seen.clear()
     monkeypatch.setattr(models, "_KEEP_SECONDS", 3600.0)
     CliRunner().invoke(app, [*COMMAND, str(folder)])
     assert seen == [], "the saved test is shown"
     CliRunner().invoke(app, [*COMMAND, str(folder), "--restart"])
-    assert seen == [[]] * 9
+    assert seen == [[]] * 12
 
 
 def test_a_cache_that_cannot_be_written_does_not_stop_the_test(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_when_saving_fails_the_results_are_shown_and_kept(folder: Path, monkeypa
     shown = json.loads(result.stdout)
     assert shown["parts"][0]["asked"] == 300
     assert str(result.exception).startswith("No room. The results are kept")
-    assert kept(folder) == [900]
+    assert kept(folder) == [1200]
     again = CliRunner().invoke(app, [*COMMAND, str(folder), "--save", "--json"])
     assert again.exit_code == 1
     assert json.loads(again.stdout) == shown == json.loads((folder / "test.json").read_text())
@@ -120,7 +120,7 @@ def test_asking_more_later_equals_asking_all_at_once(folder: Path) -> None:
     assert not later.done
     list(later.sit())
     assert later.record() == at_once.record()
-    assert [part["asked"] for part in later.record()["parts"]] == [300, 300, 700]
+    assert [part["asked"] for part in later.record()["parts"]] == [300, 300, 700, 300]
 
 
 def test_a_saved_test_says_how_many_failures_it_keeps(folder: Path) -> None:
