@@ -13,7 +13,7 @@ from pathlib import Path
 
 import carrylens as cl
 from carrylens.arithmetic.task import find_task
-from carrylens.discovery.interchange_outcomes import draw_stimuli, interchange_rates
+from carrylens.discovery.interchange_outcomes import draw_stimuli, rate_steps
 from carrylens.discovery.node_map import MAP
 from carrylens.discovery.saved_map import read_map
 from carrylens.discovery.search import SearchContext
@@ -40,7 +40,8 @@ def main(folder: str = "maps/add_d6_l2_h3_w96_t2K_s1", name: str = "ST[2]", coun
     lines = [f"{print_nodes(nodes)} and {variable}: base {base} with source {source} must give {predicted}"]
     with Engine(model, task) as engine:
         search = SearchContext(engine, found.causal)
-        for rates in interchange_rates(search, [nodes], stimuli, least=6):
+        (found_rates,) = search.together([rate_steps([nodes], stimuli, least=6)])
+        for rates in found_rates:
             lines.append(f"{task.outputs[rates.token]}: predicted {rates.hit}, null {rates.null}")
     return lines
 

@@ -100,7 +100,7 @@ def write_whole(path: Path, content: bytes) -> None:
     somebody else may say by it that a file of the user's is to be replaced.
     """
     if path.is_dir() or (path.exists() and not path.is_file()):
-        raise CarryLensError(f"{str(path)!r} cannot be written: it is no ordinary file. Give another place.")
+        raise CarryLensError(f"{str(path.resolve())!r} cannot be written: it is no ordinary file. Give another place.")
     if not _is_within(path, path.parent):
         raise _leads_out(path)
     path = Path(os.path.realpath(path))

@@ -48,7 +48,10 @@ def test_a_map_of_an_earlier_search_is_judged_and_its_partial_roles_support_no_c
 
 def test_one_layer_has_no_room_to_resolve_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = judged(BASELINE, tmp_path, monkeypatch)
-    assert record["skeleton"] == "absent"
+    found = record["map"]
+    assert isinstance(found, dict)
+    assert found["skeleton"] == "absent"
+    assert record["verdict"] == "does not run"
     claims = record["claims"]
     assert isinstance(claims, list)
     refuted = [claim for claim in claims if claim["verdict"] == "REFUTED"]

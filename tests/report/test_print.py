@@ -118,7 +118,7 @@ def test_a_cloud_names_its_null(saved: Saved) -> None:
 def test_tables_say_the_same_as_the_facts(saved: Saved) -> None:
     models, places, coverage, invariants = tables_of([saved])
     assert saved.test is not None
-    assert [row[3] for row in models.rows] == ["10,000"] * 3
+    assert [row[3] for row in models.rows] == ["10,000"] * 4
     assert {row[0] for row in places.rows} >= {"ST0", "ST1", "SA1"}
     least = {row[0]: row for row in places.rows}["SA1"]
     assert re.fullmatch(r"[01]\.\d\d \[\d\.\d\d, \d\.\d\d\]", least[4])
@@ -188,5 +188,5 @@ def test_the_command_compares_folders(explained: tuple[Path, str], tmp_path: Pat
     result = CliRunner().invoke(app, ["compare", *given])
     assert result.exit_code == 0, result.output
     assert out.read_text().endswith("</html>")
-    assert len((tmp_path / "t" / "models.md").read_text().splitlines()) == 4 + 2 * 3
+    assert len((tmp_path / "t" / "models.md").read_text().splitlines()) == 4 + 2 * 4
     assert result.stdout.splitlines()[-1] == f"The page is {out}"

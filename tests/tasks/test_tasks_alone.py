@@ -20,6 +20,16 @@ def test_importing_the_room_brings_in_nothing_but_numpy_and_errors() -> None:
     found: list[str] = json.loads(done.stdout)
     roots = {name.partition(".")[0] for name in found}
     assert roots - set(sys.stdlib_module_names) - {"numpy", "carrylens"} == set()
-    ours = {name for name in found if name.startswith("carrylens") and not name.startswith("carrylens.tasks")}
-    assert ours <= {"carrylens", "carrylens.benchmark", "carrylens.errors", "carrylens.text_values"}
+    known = (
+        "carrylens.tasks",
+        "carrylens.front",
+    )  # the front door names its functions, and imports what they need later
+    ours = {name for name in found if name.startswith("carrylens") and not name.startswith(known)}
+    assert ours <= {
+        "carrylens",
+        "carrylens.benchmark",
+        "carrylens.errors",
+        "carrylens.progress",
+        "carrylens.text_values",
+    }
     assert "carrylens.tasks.pairs" in found

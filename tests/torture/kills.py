@@ -181,7 +181,7 @@ def _preload(*, torch: bool) -> None:
     # Once, and not in every process: to import takes longer than most commands.
     modules = ["carrylens.cli", "carrylens.workflow.judging", "carrylens.report.terminal.claims"]
     if torch:
-        modules += ["carrylens.workflow.explaining", "carrylens.workflow.aligning", "carrylens.workflow.training"]
+        modules += ["carrylens.workflow.explaining", "carrylens.workflow.settling", "carrylens.workflow.training"]
         modules += ["carrylens.arithmetic.planted.planting", "carrylens.report.page.headline"]
     for name in modules:
         importlib.import_module(name)

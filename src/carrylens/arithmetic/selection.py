@@ -44,7 +44,7 @@ from carrylens.tasks.variables import Family, Variable
 XD = Family("XD", DIGIT, "the column's digit that the answer is made of: SA, MD or ND", DIGIT_KIND, title="used digit")
 XV = Family("XV", BINARY, "the carry or borrow that the answer is made of", RESOLVED_KIND, title="used carry")
 
-_STILL = ("ST", "MB", "NB", "SGN", "A")  # families that are required in this form, too
+_STILL = ("ST", "MB", "NB", "SGN", "XD", "XV", "A")  # families that are required in this form, too
 _INPUTS = ("OPR", "D", "D'")
 
 
@@ -54,13 +54,14 @@ def selected_first(stated: Hypothesis) -> tuple[Hypothesis, ...]:
     if not isinstance(model, Algorithm) or model.operation is Operation.ADD:
         return ()
     chosen = select_first(model)
+    known = {each.name for each in chosen.by_variable}
     form = replace(
         stated,
         name=chosen.name,
         model=chosen,
-        required=(*(each for each in stated.required if each in _STILL), XD.name, XV.name),
+        required=tuple(each for each in (*stated.required, XD.name, XV.name) if each in _STILL and each in known),
         optional=tuple(each for each in stated.optional if each in _INPUTS),
-        folded=(XV.name,),
+        folded=tuple(each for each in (XV.name,) if each in known),
     )
     return (form,)
 
@@ -69,7 +70,7 @@ def selected_first(stated: Hypothesis) -> tuple[Hypothesis, ...]:
 def select_first(model: Algorithm) -> Algorithm:
     """The algorithm with the used digit and the used carry as variables of their own.
 
-    >>> from carrylens.arithmetic.questions import Questions
+    >>> from carrylens.arithmetic import Questions, algorithm
     >>> chosen = select_first(algorithm(Operation.MIX, 3))
     >>> chosen.answers(Questions.parse(["325-329", "555+448"])).text()
     ['-0004', '+1003']

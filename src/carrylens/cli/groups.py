@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 GROUPS = {
     "Start": ("explain", "explore", "ask", "trace", "models"),
-    "Understand": ("map", "judge", "settle", "battery", "report", "compare", "family"),
+    "Understand": ("map", "judge", "settle", "battery", "report", "compare", "family", "paper"),
     "Build": ("train", "test", "import", "plant", "questions", "publish", "classify", "frequencies", "losses", "prove"),
     "Benchmark": ("benchmark", "bench"),
 }

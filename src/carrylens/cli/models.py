@@ -159,7 +159,11 @@ def exam_command(
     if not save and not restart and not exhaustive and (known := known_test(exam)):
         print_note(f"This is the saved test {known[0]}; --restart tests anew")
         _show(known[1], as_json)
-        return
+    else:
+        _examine(exam, save, as_json, exhaustive)
+
+
+def _examine(exam: Exam, save: bool | None, as_json: bool, exhaustive: bool) -> None:
     if save:
         exam.folder_to_save()  # before hours of questions, not after
     _sit(exam)

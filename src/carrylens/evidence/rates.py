@@ -52,7 +52,7 @@ class Rate:
         >>> [round(bound, 4) for bound in Rate(9, 10).interval_at(0.99)]
         [0.4557, 0.9995]
         """
-        missed, tail = self.n - self.hits, (1 - confidence) / 2
+        missed, tail = self.n - self.hits, round((1 - confidence) / 2, 15)
         low = betaincinv(self.hits, missed + 1, tail) if self.hits else 0.0
         high = betaincinv(self.hits + 1, missed, 1 - tail) if missed else 1.0
         return (float(low), float(high))

@@ -81,7 +81,7 @@ def _every_question(shipped: Sequence[Record]) -> list[str]:
     rows = [
         [f"`{record['model']}`", operation, f"{asked:,}", f"{failed:,}"]
         for record in shipped
-        for operation, (failed, asked) in (record["every_question"] or {}).items()
+        for operation, (failed, asked) in (record.get("every_question") or {}).items()
     ]
     if not rows:
         return []

@@ -21,7 +21,7 @@ _FALLEN = (
     "the tables below: another training run need not have them."
 )
 
-Answered = Sequence[tuple[str, Sequence[tuple[PaperClaim, PaperAnswer]]]]
+AnsweredSections = Sequence[tuple[str, Sequence[tuple[PaperClaim, PaperAnswer]]]]
 
 _HEAD = ("where", "the paper", "ours", "N", "null", "word", "command")
 _MODEL_HEAD = ("the paper's model", "fails", "loss", "heads, MLPs", "ours", "fails", "bar", "loss", "heads, MLPs")
@@ -42,7 +42,7 @@ pools all stimuli of all models. MODEL stands for each model in turn.
 """
 
 
-def paper_page(sections: Answered, rows: Sequence[Mapping[str, Any]]) -> str:
+def paper_page(sections: AnsweredSections, rows: Sequence[Mapping[str, Any]]) -> str:
     """The page as Markdown."""
     lines = [_INTRO, *markdown_table(["word", "claims", "meaning"], _counts(sections)), ""]
     lines += ["## Claims that did not survive", "", _FALLEN, "", *_fallen(sections)]
@@ -52,13 +52,13 @@ def paper_page(sections: Answered, rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def paper_lines(sections: Answered) -> list[str]:
+def paper_lines(sections: AnsweredSections) -> list[str]:
     """The counts, then every claim that differs."""
     counts = [f"{n} {word}" for word, n, _ in _counts(sections)]
     return [f"Claims, tables and figures: {', '.join(counts)}.", "Differs:", *_fallen(sections, "  ")]
 
 
-def paper_html(sections: Answered, rows: Sequence[Mapping[str, Any]]) -> str:
+def paper_html(sections: AnsweredSections, rows: Sequence[Mapping[str, Any]]) -> str:
     """The page as one HTML file, without scripts and without anything from elsewhere."""
     body = ["<h1>The paper, answered line by line</h1>", _html_table(("word", "claims", "meaning"), _counts(sections))]
     for title, claims in sections:
@@ -67,12 +67,12 @@ def paper_html(sections: Answered, rows: Sequence[Mapping[str, Any]]) -> str:
     return _HTML.format(body="\n".join(body))
 
 
-def _counts(sections: Answered) -> list[tuple[str, str, str]]:
+def _counts(sections: AnsweredSections) -> list[tuple[str, str, str]]:
     found = Counter(answer.word for _, claims in sections for _, answer in claims)
     return [(word.value, str(found[word]), _WORDS[word]) for word in Agreement if found[word]]
 
 
-def _fallen(sections: Answered, indent: str = "- ") -> Iterator[str]:
+def _fallen(sections: AnsweredSections, indent: str = "- ") -> Iterator[str]:
     for _, claims in sections:
         for claim, answer in claims:
             if answer.word is Agreement.DIFFERS and not answer.single:

@@ -114,12 +114,12 @@ def moved(node: Node, places: int) -> Node:
     return Node(node.position + places, 2 if node.layer == 1 else 0, node.head)
 
 
-@pytest.mark.parametrize("dials", [Dials(), Dials(sharing=True, rotated=True)], ids=["plain", "shared"])
 def figures(beside: BesidePaper) -> list[int]:
     """Columns made in place, columns that could be told, then binary ones, split ones, and those with three values."""
     return [int(each) for each in re.findall(r"\d+", beside.ours)]
 
 
+@pytest.mark.parametrize("dials", [Dials(), Dials(sharing=True, rotated=True)], ids=["plain", "shared"])
 def test_a_planted_tri_state_carry_is_found_at_its_place(dials: Dials) -> None:
     outcome = outcome_of("make-carry", planted_subject(Operation.ADD, 3, dials))
     assert outcome.verdict is Verdict.SUPPORTED
