@@ -12,7 +12,7 @@ from carrylens.report.page.comparison import comparison_page
 from carrylens.report.page.saved import read_saved
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, ViewportSize, expect
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -173,7 +173,7 @@ def test_a_comparison_loads_alone_too(
 def test_the_contents_follow_and_name_the_part_that_is_read(page: Page) -> None:
     page.locator("#claims h2").scroll_into_view_if_needed()
     page.evaluate("document.getElementById('claims').scrollIntoView()")
-    expect(page.locator("nav a[aria-current]")).to_have_attribute("href", "#claims")
+    page.locator("nav a[aria-current][href='#claims']").wait_for()
     assert page.locator("nav").bounding_box()["y"] == pytest.approx(0, abs=1)  # type: ignore[index]
 
 

@@ -29,8 +29,8 @@ LEAST = 0.9
 """The least share of cases that a whole carrier, and the algorithm as a whole, must surely explain."""
 MOST_NULL = 0.1
 """The largest share of matched nulls that a carrier may surely stay below."""
-_OTHER_ANSWERS = 0.95  # a model that surely agrees with the algorithm less often does not run it
-_SAME_ANSWERS = 0.99
+_OTHER_ANSWERS = 0.95  # a model that surely agrees with the algorithm less often on any population does not run it
+_SAME_ANSWERS = 0.99  # nor one that does so on the population of the joint test; on others it runs it in part
 
 
 class JointRate(Struct, frozen=True):
@@ -132,7 +132,8 @@ def verdict_of(found: MeasuredAlignment) -> RunVerdict:
     """The verdict, by the rule of this module. Rates that were looked at several times get wider intervals."""
     rates, sure = found.rates, confidence_at(found.looks)
     answers = [rates.answers, *(each.agree for each in found.populations)]
-    if any(rate.interval[1] < _OTHER_ANSWERS for rate in answers):
+    others = rates.answers.interval[1] < _SAME_ANSWERS or any(rate.interval[1] < _OTHER_ANSWERS for rate in answers)
+    if others:
         return RunVerdict.DOES_NOT_RUN
     joint = (rates.interchange, rates.scrubbed)
     tested = (*joint, *(each.hit for each in rates.carriers))
