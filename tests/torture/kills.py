@@ -117,7 +117,7 @@ class _Attacked:
         shutil.copytree(self.before, self.folder)
 
     def tree(self) -> dict[str, str]:
-        every = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        every = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.suffix != ".lock")
         clock = {*self.victim.timed, *([MANIFEST] if self.victim.timed else [])}
         return {
             str(path.relative_to(self.folder)): "" if path.name in clock else _sha256(path.read_bytes())

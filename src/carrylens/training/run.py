@@ -27,7 +27,7 @@ import torch
 
 from carrylens.errors import CarryLensError
 from carrylens.files import make_folder, read_whole, write_whole
-from carrylens.folders import MANIFEST
+from carrylens.folders import MANIFEST, settle
 from carrylens.model.answer_pass import answer_logits
 from carrylens.model.folder import save_model
 from carrylens.model.transformer import Transformer
@@ -163,6 +163,7 @@ def finish(run: TrainingRun) -> None:
 
 def prepare_folder(folder: Path, *, resume: bool, restart: bool) -> None:
     """Make sure that nothing is overwritten by mistake; with `restart`, drop what an earlier run left."""
+    settle(folder)
     if resume and restart:
         raise CarryLensError("--resume goes on and --restart starts anew. Write one of them.")
     if restart:
