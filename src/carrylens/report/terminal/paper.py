@@ -30,7 +30,7 @@ _WORDS = {
     Agreement.DIFFERS: "ours says otherwise",
     Agreement.OPEN: "it was measured and could not be told",
     Agreement.APART: "the two are not of the same thing",
-    Agreement.MISSING: "nobody has measured it here",
+    Agreement.MISSING: "it was not measured here",
     Agreement.SHOWN: "a figure with a counterpart of ours",
 }
 _INTRO = """# The paper, answered line by line
