@@ -93,6 +93,14 @@ def inner_folder(folder: Path, name: str) -> Path:
     return inner
 
 
+def place_here(path: Path) -> Path:
+    """A place within the current folder that nobody named, unless a link there leads out of it.
+
+    The current folder may have come from somebody else, with a link that says where results are to be written.
+    """
+    return inner_folder(Path(), str(path))
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Put `content` at `path` in one step: whoever looks sees all of it or what was there before.
 
@@ -268,7 +276,7 @@ def locked(path: Path, longest: float, *, again: bool = False) -> Iterator[None]
 
 def _locked_file(path: Path) -> int | None:
     # The open file that is locked; None if somebody else has it.
-    descriptor = _lock_file(path)
+    descriptor = open_lock(path)
     try:
         if sys.platform != "win32":
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -287,7 +295,8 @@ def _locked_file(path: Path) -> int | None:
     return descriptor
 
 
-def _lock_file(path: Path) -> int:
+def open_lock(path: Path) -> int:
+    """The open file of a lock, made if it is not there; never one that a link leads to."""
     try:
         try:
             descriptor = os.open(path, _LOCK_MODE, 0o666)

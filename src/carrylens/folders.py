@@ -91,6 +91,14 @@ def settle(folder: Path) -> None:
         _settle(folder)
 
 
+def is_unfinished(folder: Path) -> bool:
+    """Whether a folder holds nothing but what a kill left of files that were never sealed: drafts and locks."""
+    if not folder.is_dir():
+        return False
+    drafts = {path.name for path in drafts_in(folder)}
+    return all(path.name in drafts or path.name == _LOCK for path in folder.iterdir())
+
+
 def read_sealed(folder: Path, name: str) -> bytes:
     """The bytes of a file, after making sure that they are the ones that were sealed."""
     sealed = _hashes(folder)

@@ -13,7 +13,7 @@ from carrylens.report.page.elements import element
 from carrylens.report.page.render import page_of
 from carrylens.report.page.saved import Saved, read_saved
 from carrylens.workflow.reading import page_of_saved
-from torture.corruption import Bench
+from torture.bench import shipped_folder
 from torture.hostile_strings import PAYLOAD, Field, fill
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ FOREIGN = """() => [...document.querySelectorAll('*')].flatMap((each) => [
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Field], Saved]:
-    folder = Bench(tmp_path_factory.mktemp("hostile")).folder
+    folder = shipped_folder(tmp_path_factory.mktemp("hostile"))
     (folder / "manifest.json").unlink()  # whoever writes a file can write its hash, too
 
     def saved() -> Saved:

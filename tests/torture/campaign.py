@@ -18,7 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from torture.kills import KillTally, kill_at_every_call, kill_at_random
+from torture.kill_walk import kill_at_every_call
+from torture.kills import KillTally, kill_at_random, preload
 from torture.victims import VICTIMS
 
 PARTS = ("kills", "random kills", "inputs", "models", "corruption")
@@ -44,6 +45,7 @@ def random_kills(until: Until, given: argparse.Namespace) -> list[str]:
 
 
 def _killing(until: Until, kill: Callable[[str, Path], KillTally], only: list[str] | None) -> list[str]:
+    preload(torch=True)
     wrong: list[str] = []
     total = 0
     for name in only or VICTIMS:
@@ -52,7 +54,7 @@ def _killing(until: Until, kill: Callable[[str, Path], KillTally], only: list[st
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as place:
             tally = kill(name, Path(place))
-        calls = f" at {tally.calls} calls" if tally.calls else ""
+        calls = f" at {tally.calls} calls, {tally.states} states of the disk" if tally.calls else ""
         say(f"{name}: {tally.kills} kills{calls}, {len(tally.wrong)} wrong, {time.monotonic() - began:.0f} s")
         wrong += tally.wrong
         total += tally.kills
@@ -95,26 +97,26 @@ def models(until: Until, _: argparse.Namespace) -> list[str]:
 
 
 def corruption(until: Until, given: argparse.Namespace) -> list[str]:
-    """Damaged files of every kind, for every command that reads them."""
-    from torture.corruption import READERS, Bench, Tally, attack, attacks
+    """Damaged files of every kind, for every function and command that reads them."""
+    from torture.bench import Bench
+    from torture.corruption import READERS, Tally, attack, attacks
 
     wrong: list[str] = []
-    total = files = 0
+    files = commands = 0
     with tempfile.TemporaryDirectory() as place:
         bench = Bench(Path(place))
         for at, name in enumerate(READERS):
-            began, tally, n_files = time.monotonic(), Tally(), 0
+            began, tally = time.monotonic(), Tally()
             share = began + (until - began) / (len(READERS) - at)
             for damaged, resealed in attacks(bench, name, given.random, given.crafted, given.seed):
                 if time.monotonic() > share:
                     break
                 attack(bench, name, damaged, resealed=resealed, tally=tally)
-                n_files += 1
-            line = f"{name}: {n_files} files, {tally.tried} commands, {tally.refused} refused, {tally.accepted}"
-            say(f"{line} valid or without effect, {len(tally.wrong)} wrong, {time.monotonic() - began:.0f} s")
+            line = f"{name}: {tally.files} files, {tally.refused} refused, {tally.commands} given to commands"
+            say(f"{line}, {len(tally.wrong)} wrong, {time.monotonic() - began:.0f} s")
             wrong += tally.wrong
-            total, files = total + tally.tried, files + n_files
-    say(f"all kinds: {files} damaged files, {total} commands, {len(wrong)} wrong")
+            files, commands = files + tally.files, commands + tally.commands
+    say(f"all kinds: {files} damaged files, {commands} commands, {len(wrong)} wrong")
     return wrong
 
 
@@ -124,8 +126,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=55)
     parser.add_argument("--inputs", type=int, default=100_000)
     parser.add_argument("--random-kills", type=int, default=20, help="of each victim")
-    parser.add_argument("--random", type=int, default=300, help="damaged at random, of each kind of file")
-    parser.add_argument("--crafted", type=int, default=100, help="crafted, of each kind of file")
+    parser.add_argument("--random", type=int, default=450, help="damaged at random, of each kind of file")
+    parser.add_argument("--crafted", type=int, default=250, help="crafted, of each kind of file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--only", action="append", help="a victim")
@@ -138,7 +140,8 @@ def main() -> int:
         until = now + (began + 60 * given.minutes - now) / (len(chosen) - at)
         say(f"# {part}")
         wrong += globals()[part.replace(" ", "_")](until, given)
-    say(f"# {(time.monotonic() - began) / 60:.1f} minutes, {len(wrong)} wrong")
+    used = sum(os.times()[:4]) / 60
+    say(f"# {(time.monotonic() - began) / 60:.1f} minutes, {used:.1f} of computing, {len(wrong)} wrong")
     for each in wrong:
         say(f"\n{each}")
     return 1 if wrong else 0

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from carrylens.alignment import Alignment
 from carrylens.arithmetic.exam_counts import parse_counts
+from carrylens.arithmetic.family.rows import parse_rows
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import describe
@@ -32,11 +33,14 @@ from carrylens.arithmetic.zoo.exam_record import read_test
 from carrylens.arithmetic.zoo.sources import ALIGNED, SHIPPED, find_source
 from carrylens.benchmark.component_edges import ComponentEdge
 from carrylens.benchmark.leaderboard import Leaderboard
+from carrylens.benchmark.saved_results import SavedResults
 from carrylens.claims.records import read_claims
+from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.worked_record import read_worked
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACT_SCHEMA
+from carrylens.files import working
 from carrylens.folders import check_sealed
 from carrylens.interventions.edits import Edit, edge, interpolate
 from carrylens.interventions.sites import parse_receivers, parse_sites
@@ -46,6 +50,7 @@ from carrylens.steps import is_done
 from carrylens.tasks.variables import Variable
 from carrylens.training.history import read_history
 from carrylens.workflow.importing import task_of
+from carrylens.workflow.question_data import QuestionChoice, question_set
 from torture.damage import ODD_VALUES, crafted, drawn
 
 SLOW = 20.0
@@ -92,6 +97,21 @@ _WORKED = (
     b'"right": "+02", "tokens": [{"place": "A1", "token": "0", "p": 0.5}], "swaps": []}]}'
 )
 _CLAIMS = b'{"model": "m", "hypothesis": "h", "skeleton": "present", "claims": [], "rivals": []}'
+_ROWS = b'[defaults]\nquick = true\n[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K"\nseeds = [1, 2]\nof = ["natural=5"]\n'
+_RESULT = b'{"about": {}, "result": {"is": 1}, "sha256": "0"}'
+
+
+def _work_in(place: Path) -> None:
+    with working(place):
+        pass
+
+
+def _result_in(place: Path) -> None:
+    # A damaged one is computed again, so that what comes back is the result all the same.
+    found = SavedResults(place).once("found", {}, lambda: {"is": 2})
+    assert found == {"is": 2}, found
+
+
 READERS: dict[str, Reader] = {
     "questions": Reader(lambda text: Questions.parse([text]), [b"12+34", b"000325-000329", b"9*9", b" 1 + 2 "]),
     "questions of some digits": Reader(lambda text: Questions.parse([text], 3), [b"123+456", b"1-2"]),
@@ -127,6 +147,20 @@ READERS: dict[str, Reader] = {
         [b'{"model": "m", "digits": 2, "roles": []}'],
         texts=False,
     ),
+    "measured alignments": Reader(
+        MeasuredAlignment.from_json, [(_FOLDER / "alignment.json").read_bytes()], texts=False
+    ),
+    "rows of a family": Reader(lambda content: parse_rows(content, "it"), [_ROWS], texts=False),
+    "classes of questions": Reader(
+        lambda text: question_set(QuestionChoice(digits=3, count=2, question_class=text)), [b"S3", b"m2"]
+    ),
+    "variables of pairs": Reader(
+        lambda text: question_set(QuestionChoice(digits=2, count=2, variable=text)), [b"ST[0]", b"SA[1]"]
+    ),
+    "notes of who works in a folder": Reader(
+        _file(".work.lock", _work_in), [b'{"pid": 1, "host": "h", "command": "c"}'], texts=False
+    ),
+    "results of a benchmark": Reader(_file("found.json", _result_in), [_RESULT], texts=False),
     "manifests": Reader(_file("manifest.json", check_sealed), [(_FOLDER / "manifest.json").read_bytes()], texts=False),
     "records of steps": Reader(
         _file("steps.json", lambda place: is_done(place, "judge", {})),

@@ -1,19 +1,18 @@
-"""Kills: commands that are killed at every call by which they change the disk, and then run again.
+"""Kills: what a kill leaves of a folder, and what the same command then makes of it.
 
 Takes  a folder as it is before, and a command.
 Gives  what went wrong: a folder that is neither as before nor as after, or a second run that ends otherwise.
 
-A kill leaves the disk as it is at that call, so killing at every call shows every state that a kill can leave:
-1. One run is let through: its calls are counted, and each state that the sealed files go through is noted.
-2. For each call, a copy of the folder is given to a process that kills itself there: before the call, or, where it is a
-   write, half way through it.
-3. Then every sealed file must be as sealed, in a state that was noted; and the same command must end as the first run
-   did, with no draft and no lock left.
+A kill leaves the disk as it is at that moment. After each:
+1. Every sealed file must be as sealed, and all manifests in a state that an undisturbed run goes through.
+2. The same command must end as an undisturbed run does, with no draft and no lock left. It may end sooner: where the
+   folder becomes just as it was at another kill from which a run has ended so already.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import importlib
 import json
@@ -23,9 +22,9 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +38,19 @@ CALLS = (
 )
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _REAL = {name: getattr(os, name) for name in CALLS}
+_JOINED = 7
+_TORCH = (
+    *("explaining", "settling", "training", "planting", "importing", "publishing", "family_run.route", "benchmarking"),
+)
 
 
 @dataclass
 class KillTally:
-    """How many kills there were, and what went wrong."""
+    """How many kills there were, in how many states they left the disk, and what went wrong."""
 
     kills: int = 0
     calls: int = 0
+    states: int = 0
     wrong: list[str] = field(default_factory=list)
 
 
@@ -61,81 +65,76 @@ class Victim:
     torch: bool = False
 
 
-def kill_at_every_call(
-    victim: Victim, root: Path, calls: Iterable[int] | None = None, until: float = math.inf
-) -> KillTally:
-    """Kill the command at each of its calls, or at those given by number, as long as there is time."""
-    attacked, tally = _Attacked(victim, root), KillTally()
-    tally.calls = len(attacked.calls)
-    every = range(1, len(attacked.calls) + 1)
-    for at in every if calls is None else [call for call in calls if call in every]:
-        if time.monotonic() > until:
-            break
-        for half in (False, True) if attacked.calls[at - 1] == "write" else (False,):
-            status = attacked.killed(partial(_interpose, _killing(at, half)))
-            where = f"{victim.name}, call {at} ({attacked.calls[at - 1]}{', half' if half else ''})"
-            if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL):
-                tally.wrong.append(f"{where}: it was not killed")
-            tally.kills += 1
-            tally.wrong += attacked.look(where)
-    return tally
-
-
 def kill_at_random(victim: Victim, root: Path, count: int, seed: int = 0, until: float = math.inf) -> KillTally:
     """Kill the command at moments drawn with the seed, up to the time that it takes, as long as there is time."""
-    attacked, tally, drawn = _Attacked(victim, root), KillTally(), random.Random(seed)
+    attacked, tally, drawn = Attacked(victim, root), KillTally(), random.Random(seed)
     for _ in range(count):
         if time.monotonic() > until:
             break
         wait = drawn.random() * attacked.seconds
-        status = attacked.killed(lambda: None, wait)
+        attacked.restore()
+        status = attacked.forked(wait=wait)
         tally.kills += os.WIFSIGNALED(status)
         tally.wrong += attacked.look(f"{victim.name}, after {wait:.3f} s")
     return tally
 
 
-class _Attacked:
-    # A victim, what one whole run of it did, and the folder that is attacked.
-    def __init__(self, victim: Victim, root: Path) -> None:
-        self.victim, self.before, self.folder = victim, root / "before", root / "folder"
+AtCall = Callable[[str, Callable[..., Any], tuple[Any, ...]], None]
+
+
+class Attacked:
+    """A victim, what one whole run of it did, and the folder that is attacked; `walk` sees every call of that run."""
+
+    def __init__(self, victim: Victim, root: Path, walk: Callable[[Attacked], AtCall] | None = None) -> None:
+        self.victim, self.root, self.before, self.folder = victim, root, root / "before", root / "folder"
         self.before.mkdir(parents=True)
-        _preload(torch=victim.torch)
-        assert self._forked(lambda: None, victim.make, self.before) == 0, f"{victim.name} cannot be prepared"
-        notes = root / "notes.json"
+        preload(torch=victim.torch)
+        assert self.forked(run=victim.make, folder=self.before) == 0, f"{victim.name} cannot be prepared"
         self.restore()
         began = time.monotonic()
-        status = self.killed(lambda: _interpose(_noting(self.folder, notes)))
+        status = self.forked(lambda: interpose(_noting(self, walk(self) if walk else None)))
         self.seconds = time.monotonic() - began
-        assert status == 0, f"{victim.name} does not work"
-        noted = json.loads(notes.read_text())
+        assert status == 0, f"{victim.name} does not work: {self._error()}"
+        noted = json.loads((root / "notes.json").read_text())
         self.calls: list[str] = noted["calls"]
         self.states = {*noted["states"], _state(self.folder)}
         self.after = self.tree()
 
-    def restore(self) -> None:
+    def restore(self, kept: Path | None = None) -> None:
+        """The folder as it was before, or as a kill left it."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.copytree(self.before, self.folder)
+        if kept is None:
+            shutil.copytree(self.before, self.folder)
+        else:
+            kept.replace(self.folder)
 
     def tree(self) -> dict[str, str]:
-        every = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.suffix != ".lock")
+        """The hash of every file that is a result; those that depend on the clock are named alone."""
         clock = {*self.victim.timed, *([MANIFEST] if self.victim.timed else [])}
         return {
-            str(path.relative_to(self.folder)): "" if path.name in clock else _sha256(path.read_bytes())
-            for path in every
+            str(path.relative_to(self.folder)): "" if path.name in clock else hash_of(path)
+            for path in sorted(self.folder.rglob("*"))
+            if path.is_file() and not _is_no_result(path)
         }
 
-    def killed(self, prepare: Callable[[], None], wait: float | None = None) -> int:
-        # What became of a process that runs the command.
-        self.restore()
-        return self._forked(prepare, wait=wait)
+    def digest(self) -> str:
+        """The results as they are, in one hash."""
+        return _sha256(json.dumps(self.tree()))
 
-    def _forked(
+    def whole_digest(self) -> str:
+        """The folder as it is: with records that are kept between runs, and which locks there are."""
+        others = [path for path in sorted(self.folder.rglob("*")) if path.is_file() and _is_no_result(path)]
+        named = {path.name: "" if path.suffix == ".lock" else hash_of(path) for path in others}
+        return _sha256(self.digest() + json.dumps(named))
+
+    def forked(
         self,
-        prepare: Callable[[], None],
+        prepare: Callable[[], None] = lambda: None,
         run: Command | None = None,
         folder: Path | None = None,
         wait: float | None = None,
     ) -> int:
+        """What became of a process that runs the command, or is killed after a while."""
         command, place = run or self.victim.run, folder or self.folder
         pid = os.fork()
         if pid == 0:
@@ -144,14 +143,15 @@ class _Attacked:
                 contextlib.redirect_stdout(nowhere),
                 contextlib.redirect_stderr(nowhere),
             ):
-                prepare()
                 try:
+                    prepare()
                     command(place)
                     status = 0
                 except BaseException as error:
                     Path(f"{self.folder}.error").write_text(repr(error))
                     status = 3
-            _at_end()
+            for end in _ENDS:
+                end()
             os._exit(status)
         if wait is not None:
             time.sleep(wait)
@@ -159,8 +159,11 @@ class _Attacked:
                 os.kill(pid, signal.SIGKILL)
         return os.waitpid(pid, 0)[1]
 
-    def look(self, where: str) -> list[str]:
-        # What is wrong with the folder as it was left, and with what the same command then makes of it.
+    def look(self, where: str, known: frozenset[str] = frozenset()) -> list[str]:
+        """What is wrong with the folder as it was left, and with what the same command then makes of it.
+
+        A run that brings the folder into a `known` state has ended right before.
+        """
         wrong = []
         try:
             if not self.victim.timed and (state := _state(self.folder)) not in self.states:
@@ -169,49 +172,82 @@ class _Attacked:
                 check_sealed(manifest.parent)
         except CarryLensError as error:
             wrong.append(f"{where}: {error}")
-        if self._forked(lambda: None) != 0:
-            wrong.append(f"{where}: the command fails: {Path(f'{self.folder}.error').read_text()}")
+        status = os.waitstatus_to_exitcode(self.forked(lambda: interpose(self._joining(known)) if known else None))
+        if status == _JOINED:
+            return wrong
+        if status != 0:
+            wrong.append(f"{where}: the command fails: {self._error()}")
         elif (after := self.tree()) != self.after:
             differs = {name for name in after.keys() | self.after.keys() if after.get(name) != self.after.get(name)}
             wrong.append(f"{where}: the command then leaves other files: {sorted(differs)}")
+        elif left := [path.name for path in self.folder.rglob(".*") if path.suffix in (".lock", ".part")]:
+            wrong.append(f"{where}: it leaves {left}")
         return wrong
 
+    def _joining(self, known: frozenset[str]) -> AtCall:
+        first = self.digest()
 
-def _preload(*, torch: bool) -> None:
-    # Once, and not in every process: to import takes longer than most commands.
+        def at_call(_: str, __: Callable[..., Any], ___: tuple[Any, ...]) -> None:
+            if (now := self.digest()) != first and now in known:
+                os._exit(_JOINED)
+
+        return at_call
+
+    def _error(self) -> str:
+        path = Path(f"{self.folder}.error")
+        return path.read_text() if path.exists() else "it was killed"
+
+
+def _is_no_result(path: Path) -> bool:
+    return path.suffix == ".lock" or ".sqlite" in path.name
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def hash_of(path: Path) -> str:
+    """The hash of a file, computed once for as long as it is the same."""
+    about = path.stat()
+    return _hash_of(str(path), about.st_ino, about.st_size, about.st_mtime_ns)
+
+
+@cache
+def _hash_of(path: str, _inode: int, _size: int, _time: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def preload(*, torch: bool) -> None:
+    """Import once, and not in every process: that takes longer than most commands."""
     modules = ["carrylens.cli", "carrylens.workflow.judging", "carrylens.report.terminal.claims"]
     if torch:
-        modules += ["carrylens.workflow.explaining", "carrylens.workflow.settling", "carrylens.workflow.training"]
+        modules += [f"carrylens.workflow.{name}" for name in _TORCH]
         modules += ["carrylens.arithmetic.planted.planting", "carrylens.report.page.headline"]
     for name in modules:
         importlib.import_module(name)
     if torch:
         importlib.import_module("torch").set_num_threads(1)
+    gc.freeze()  # what is there is shared by all processes, as long as nobody counts it
 
 
 def _state(folder: Path) -> str:
     return json.dumps({str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob(MANIFEST))})
 
 
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-_AtCall = Callable[[str, Callable[..., Any], tuple[Any, ...]], None]
 _ENDS: list[Callable[[], None]] = []
 
 
-def _at_end() -> None:
-    for end in _ENDS:
-        end()
+def interpose(at_call: AtCall) -> None:
+    """In a process of its own: let every call that changes the disk go through `at_call` first, but for its own."""
+    is_within = False
 
-
-def _interpose(at_call: _AtCall) -> None:
-    # In the process that is to be killed: every call that changes the disk goes through `at_call` first.
     def wrapped(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **more: Any) -> Any:
-            if name != "open" or args[1] & _WRITES:
+            nonlocal is_within
+            if not is_within and (name != "open" or args[1] & _WRITES):
+                is_within = True
                 at_call(name, real, args)
+                is_within = False
             return real(*args, **more)
 
         return call
@@ -220,30 +256,20 @@ def _interpose(at_call: _AtCall) -> None:
         setattr(os, name, wrapped(name, real))
 
 
-def _killing(at: int, half: bool) -> _AtCall:
-    count = 0
-
-    def at_call(name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        nonlocal count
-        count += 1
-        if count == at:
-            if half and name == "write":
-                real(args[0], bytes(args[1])[: len(args[1]) // 2])
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return at_call
-
-
-def _noting(folder: Path, notes: Path) -> _AtCall:
+def _noting(attacked: Attacked, walk: AtCall | None) -> AtCall:
     calls: list[str] = []
     states: dict[str, None] = {}
 
-    def at_call(name: str, _: Callable[..., Any], __: tuple[Any, ...]) -> None:
+    def at_call(name: str, real: Callable[..., Any], args: tuple[Any, ...]) -> None:
         calls.append(name)
-        states.setdefault(_state(folder))
+        states.setdefault(_state(attacked.folder))
+        if walk is not None:
+            walk(name, real, args)
 
     def end() -> None:
-        notes.write_text(json.dumps({"calls": calls, "states": list(states)}))
+        for name, real in _REAL.items():
+            setattr(os, name, real)
+        (attacked.root / "notes.json").write_text(json.dumps({"calls": calls, "states": list(states)}))
 
     _ENDS.append(end)
     return at_call

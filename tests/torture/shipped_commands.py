@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from carrylens.arithmetic.model_names import ModelName
-from torture.corruption import run_command
+from torture.bench import run_command
 
 QUICK = ("ask", "test", "losses", "models")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from carrylens import folders
-from torture.kills import Victim, kill_at_every_call
+from torture.kill_walk import kill_at_every_call
+from torture.kills import Victim
 from torture.victims import QUICK, VICTIMS
 
 

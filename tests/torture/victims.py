@@ -105,6 +105,45 @@ def _store(folder: Path) -> None:
         path.unlink()
 
 
+def _plant_by_name(folder: Path) -> None:
+    # Who finds the model whole has nothing to do.
+    if not (folder / "circuit" / MANIFEST).exists():
+        calling("plant", "add", "--digits", "1", "--out", "circuit")(folder)
+
+
+def _import(folder: Path) -> None:
+    if not (folder / "imported" / MANIFEST).exists():
+        words = ("--digits", "1", "--out", "imported")
+        calling("import", "model/model.safetensors", *words)(folder)
+
+
+_BENCHMARK = ("benchmark", "--digits", "1", "--operation", "add", "--method", "attention", "--out", "results")
+
+
+def _rows(folder: Path) -> None:
+    # What a worker of family run does with one row.
+    from carrylens.arithmetic.family.rows import parse_rows
+    from carrylens.workflow.family_run.route import RowWork, take_step
+    from carrylens.workflow.family_run.row_folder import LOCK, held
+
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    (row,) = parse_rows(_ROW, "rows")
+    for step in row.steps:
+        with held(folder / row.folder, lambda _: None):
+            take_step(RowWork(row, folder / row.folder, None, 1, lambda *_: None), step)
+    (folder / row.folder / LOCK).unlink()
+
+
+_ROW = f"""
+[[rows]]
+model = "{TRAINED}"
+steps = ["train", "test", "map", "judge"]
+questions = 20
+per_class = 1
+of = ["natural=20"]
+quick = true
+accurate = false
+""".encode()
 _PLANT = planting("add")
 _MAPPED = after(_PLANT, calling("map", "model", "--quick"))
 _JUDGED = after(_MAPPED, calling("judge", "model"))
@@ -118,6 +157,9 @@ VICTIMS = {
         Victim("report", _JUDGED, calling("report", "model"), torch=True),
         Victim("plant", _nothing, _PLANT, torch=True),
         Victim("plant over another", planting("sub"), _PLANT, torch=True),
+        Victim("plant by name", _nothing, _plant_by_name, torch=True),
+        Victim("questions", _nothing, calling("questions", "--count", "5", "--out", "questions")),
+        Victim("import", _PLANT, _import, torch=True),
         Victim("train", _nothing, _train, frozenset({"training.jsonl"}), torch=True),
         Victim("test", _PLANT, calling("test", "model", "--save", "--questions", "40", "--per-class", "3"), torch=True),
         Victim("explore", _JUDGED, calling("explore", "model", "--out", "explore.html"), torch=True),
@@ -125,8 +167,10 @@ VICTIMS = {
         Victim("map", _PLANT, calling("map", "model", "--quick"), torch=True),
         Victim("map again", _JUDGED, calling("map", "model", "--quick", "--restart"), torch=True),
         Victim("battery", _PLANT, calling("battery", "model", "--quick"), torch=True),
+        Victim("family run", _nothing, _rows, frozenset({"training.jsonl", "checkpoint.safetensors"}), torch=True),
+        Victim("benchmark", _nothing, calling(*_BENCHMARK), torch=True),
         Victim("explain", _PLANT, calling("explain", "model", "--quick"), torch=True),
     )
 }
 """By name; those that do without PyTorch come first."""
-QUICK = ("steps", "benchmark's results", "judge", "plant over another", "train")
+QUICK = ("steps", "benchmark's results", "judge", "plant over another", "plant by name", "train", "test", "report")

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from carrylens.errors import CarryLensError
-from carrylens.files import read_whole, write_whole
+from carrylens.files import inner_folder, read_whole, write_whole
 from carrylens.json_records import Schema, to_plain, to_text
 
 Plain = dict[str, Any]
@@ -32,7 +32,7 @@ class SavedResults:
         """What was saved under the name for these very arguments, or else what `compute` gives, which is then saved."""
         if self.folder is None:
             return compute()
-        path, wanted = self.folder / f"{name}.json", to_plain(dict(about))
+        path, wanted = inner_folder(self.folder, f"{name}.json"), to_plain(dict(about))
         saved = _read(path)
         if saved is not None and saved.about == wanted:
             return saved.result

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from carrylens.cli.options import JsonOption
+from carrylens.files import place_here
 from carrylens.terminal import print_line, print_note, print_record
 
 
@@ -45,7 +46,7 @@ def import_command(
     """
     from carrylens.workflow.importing import Unseen, import_model, n_places, task_of
 
-    folder = out or Path("models", file.stem)
+    folder = out or place_here(Path("models", file.stem))
     task = task_of(operation, digits, layout or ())
     model = import_model(file, folder, task, Unseen(heads, activation, norm, eps))
     config, spare = model.config, n_places(file, heads) - model.config.n_ctx

@@ -25,7 +25,7 @@ from carrylens.cli.options import (
 )
 from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
+from carrylens.files import place_here, write_whole
 from carrylens.terminal import Stopped, print_error, print_line, print_note, print_record
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
@@ -68,7 +68,7 @@ def train_command(
     from carrylens.workflow.training import train_model, training_plan
 
     plan = training_plan(name, recipe, insert, placement, aligned, layout)
-    folder = out or Path("models") / (name if layout == "paper" else f"{name}.{layout}")
+    folder = out or place_here(Path("models") / (name if layout == "paper" else f"{name}.{layout}"))
     if plan.interchange is not None and resume and is_unaccepted(folder):
         _accept(plan, folder, as_json=as_json)
         return

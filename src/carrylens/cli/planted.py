@@ -14,7 +14,7 @@ import typer
 
 from carrylens.cli.options import JsonOption
 from carrylens.errors import CarryLensError
-from carrylens.files import read_whole, write_whole
+from carrylens.files import place_here, read_whole, write_whole
 from carrylens.terminal import print_line, print_note, print_record
 
 if TYPE_CHECKING:  # PyTorch is imported only when the command is run
@@ -105,12 +105,13 @@ def plant_command(
 
 def _plant(wanted: CircuitDescription, out: Path | None, svg: Path | None, check: int, as_json: bool) -> None:
     from carrylens.arithmetic.planted.planting import plant
+    from carrylens.folders import is_unfinished
     from carrylens.report.figures.planted_circuit import circuit_svg
     from carrylens.workflow.planting import plant_exam
 
     planted = plant(wanted)
-    truth, folder = planted.truth, out or Path("models") / planted.truth.name
-    if folder.exists():
+    truth, folder = planted.truth, out or place_here(Path("models") / planted.truth.name)
+    if folder.exists() and not is_unfinished(folder):
         raise CarryLensError(f"{folder} is already there. Remove it, or give another with --out.")
     planted.save(folder)
     if svg is not None:

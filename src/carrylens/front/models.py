@@ -94,11 +94,12 @@ def train(
 
     A finished model is only loaded, a stopped run goes on, unless `restart` is said.
     """
+    from carrylens.files import place_here
     from carrylens.front.views import Trained
     from carrylens.workflow.training import train_or_resume, training_plan
 
     plan = training_plan(name, recipe, insert, placement)
-    folder = Path("models") / name if out is None else Path(out)
+    folder = place_here(Path("models") / name) if out is None else Path(out)
     with progress_display(name, progress) as say:
         model, history = train_or_resume(plan, folder, device, threads, TrainingDisplay(say), restart=restart)
     model.given = str(folder)

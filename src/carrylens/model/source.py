@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrylens.errors import CarryLensError
+from carrylens.files import place_here
 from carrylens.folders import MANIFEST, WEIGHTS, hash_of_weights, settle
 from carrylens.tasks.task import Task
 
@@ -71,9 +72,9 @@ class ModelSource:
                 )
             return out
         if own is None or self.folder is None or self.is_shipped:
-            return ANALYSES / self.name
+            return place_here(ANALYSES / self.name)
         is_ours = (self.folder / MANIFEST).exists() and os.access(self.folder, os.W_OK)
-        return self.folder if is_ours else ANALYSES / self.name
+        return self.folder if is_ours else place_here(ANALYSES / self.name)
 
     def analysis_places(self, out: Path | None) -> list[Path]:
         """Where analyses may be already: the folder they go to, then the model's own, which may have come with some."""

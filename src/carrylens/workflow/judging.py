@@ -61,7 +61,7 @@ def joint_judgement(where: Path, judged: Judgement, *, usual: bool) -> RunJudgem
         if content is None:
             continue
         found = MeasuredAlignment.from_json(content, str(place / name))
-        if found.model == judged.model and sha256 in (None, found.sha256):
+        if found.is_of(judged.model, sha256, judged.hypothesis.name):
             return run_judgement(found)
     return not_measured(judged.model, judged.hypothesis.name)
 

@@ -18,26 +18,22 @@ from time import sleep
 from typing import Any
 
 from carrylens import __version__
-from carrylens.arithmetic.battery.battery_file import BATTERY
 from carrylens.arithmetic.published_map import published_files
 from carrylens.arithmetic.task import ArithmeticTask, find_task
-from carrylens.arithmetic.zoo.exam_record import TEST
-from carrylens.arithmetic.zoo.model_facts import CARD, TRUTH, history
-from carrylens.claims.judgement import CLAIMS
-from carrylens.discovery.alignment.joint_rates import ALIGNMENT
+from carrylens.arithmetic.zoo.model_facts import CARD, history
 from carrylens.discovery.node_map import MAP
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
+from carrylens.files import inner_folder, read_whole
 from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, Manifest
 from carrylens.json_records import to_text
 from carrylens.model.config import ConfigRecord
 from carrylens.model.hub import HUB
 from carrylens.model.source import ModelSource
 from carrylens.progress import Progress, silent
-from carrylens.training.history import HISTORY
+from carrylens.workflow.published_analyses import saved_analyses
 from carrylens.workflow.reading import EXPLORER, PAGE
 
-_OURS = (HISTORY, TEST, MAP, CLAIMS, ALIGNMENT, BATTERY, TRUTH, PAGE, EXPLORER)
 _TRIES, _WAIT = 4, 1.0
 _REFUSED = (401, 403)
 
@@ -60,11 +56,7 @@ def publication_of(source: ModelSource, target: str) -> Publication:
     repository = target.removeprefix(HUB)
     if not target.startswith(HUB) or re.fullmatch(r"[\w.-]+/[\w.-]+", repository) is None:
         raise CarryLensError(f"{target!r} names no repository. Write hf:owner/name.")
-    files = dict(_model_files(source))
-    for name in _OURS:
-        for place in source.analysis_places(None):
-            if (place / name).is_file():
-                files.setdefault(name, (place / name).read_bytes())
+    files = {**dict(_model_files(source)), **saved_analyses(source)}
     if MAP in files and isinstance(source.task, ArithmeticTask) and source.task.question_layout.is_standard:
         place = next(place for place in source.analysis_places(None) if (place / MAP).is_file())
         files |= {name: _bytes(text) for name, text in published_files(read_map(place / MAP, find_task)).items()}
@@ -170,7 +162,7 @@ def _bytes(text: str | bytes) -> bytes:
 
 
 def _card(source: ModelSource, repository: str, files: Mapping[str, bytes]) -> str:
-    own = "" if source.folder is None else _text(source.folder / CARD)
+    own = "" if source.folder is None else _text(inner_folder(source.folder, CARD))
     about = own or f"# {source.name}\n\nA small transformer for {source.task.name}, made with carrylens.\n"
     listed = "\n".join(f"- `{name}`, {len(content):,} bytes" for name, content in sorted(files.items()))
     head = "---\nlicense: apache-2.0\nlibrary_name: carrylens\ntags:\n- arithmetic\n- interpretability\n---\n\n"
@@ -182,7 +174,4 @@ def _card(source: ModelSource, repository: str, files: Mapping[str, bytes]) -> s
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        return ""
+    return read_whole(path).decode("utf-8", "replace") if path.is_file() else ""

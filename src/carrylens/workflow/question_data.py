@@ -24,7 +24,7 @@ from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.targets import Chain, Target, TargetPopulation
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
+from carrylens.files import inner_folder, write_whole
 from carrylens.report.notebook.html_parts import frame_of
 from carrylens.report.notebook.result_displays import rows_html
 from carrylens.tasks.pairs import interchange_pairs
@@ -93,7 +93,8 @@ class QuestionSet(Sequence[Mapping[str, Any]]):
         if path.suffix:
             raise CarryLensError(f"{path} ends in {path.suffix}. Write .jsonl, .csv or .parquet, or name a folder.")
         name = f"data/{_SPLIT}.jsonl"
-        return [_write(path / name, self._jsonl()), _write(path / CARD, self.card(name).encode())]
+        data = inner_folder(path, "data") / f"{_SPLIT}.jsonl"
+        return [_write(data, self._jsonl()), _write(path / CARD, self.card(name).encode())]
 
     def card(self, file: str) -> str:
         """The data card: what a row is, how it was drawn, and how the classes are spread."""

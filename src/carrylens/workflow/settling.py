@@ -26,6 +26,7 @@ from carrylens.discovery.alignment.aligner import Aligner, AlignSettings
 from carrylens.discovery.alignment.contest import Contest, ContestModel
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.errors import CarryLensError
+from carrylens.files import working
 from carrylens.folders import add_sealed
 from carrylens.tasks.samplers import population_of
 from carrylens.workflow.analysis import Analysis
@@ -42,6 +43,11 @@ def settle_source(
     analysis: Analysis, budget: float = BUDGET, algorithm: str | None = None
 ) -> tuple[Path, MeasuredAlignment, RunJudgement]:
     """The file of the alignment, the alignment, and the judgement."""
+    with working(analysis.folder):
+        return _settle(analysis, budget, algorithm)
+
+
+def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> tuple[Path, MeasuredAlignment, RunJudgement]:
     began = time.monotonic()
     stated, rivals = hypothesis_of(analysis, algorithm), _rivals(analysis, algorithm)
     contest = _contest(analysis)

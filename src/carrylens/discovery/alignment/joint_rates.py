@@ -148,6 +148,10 @@ class MeasuredAlignment:
     looks: int = 1
     joined: bool = False
 
+    def is_of(self, model: str, sha256: object, hypothesis: str) -> bool:
+        """Whether it is of this model, of these weights where they are known, and about this hypothesis."""
+        return (self.model, self.hypothesis) == (model, hypothesis) and sha256 in (None, self.sha256)
+
     def to_json(self) -> bytes:
         """The bytes of `alignment.json`."""
         sites = Schema(dict[str, Any], "alignment", "").decode(self.alignment.to_json(), ALIGNMENT)

@@ -108,8 +108,7 @@ def _joint(reading: _Reading, command: str, judged: str, found: NodeMap) -> RunJ
     # The verdict from a measured alignment, if one is there and of these weights.
     name = ALIGNMENT if judged == found.task.causal.name else f"alignment.{slug(judged)}.json"
     measured = reading.take(name, command, MeasuredAlignment.from_json)
-    weights = found.stimuli.get("sha256")
-    if measured is None or measured.model != found.model or weights not in (None, measured.sha256):
+    if measured is None or not measured.is_of(found.model, found.stimuli.get("sha256"), judged):
         return None
     return run_judgement(measured)
 

@@ -14,6 +14,7 @@ from html import escape
 from typing import Any
 
 from carrylens.arithmetic.paper.claim import Agreement, PaperAnswer, PaperClaim
+from carrylens.report.page.elements import page_policy
 from carrylens.report.terminal.tables import markdown_table
 
 _FALLEN = (
@@ -64,7 +65,7 @@ def paper_html(sections: AnsweredSections, rows: Sequence[Mapping[str, Any]]) ->
     for title, claims in sections:
         body += [f"<h2>{escape(title)}</h2>", _html_table(_HEAD, [_cells(*each) for each in claims])]
     body += ["<h2>The 46 models</h2>", _html_table(_MODEL_HEAD, [_model_cells(row) for row in rows])]
-    return _HTML.format(body="\n".join(body))
+    return _HTML.format(policy=_POLICY, style=_STYLE, body="\n".join(body))
 
 
 def _counts(sections: AnsweredSections) -> list[tuple[str, str, str]]:
@@ -122,16 +123,18 @@ def _html_cell(cell: str) -> str:
     return re.sub("`([^`]*)`", r"<code>\1</code>", text)
 
 
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
+th, td { border-bottom: 1px solid #8886; padding: .35rem .6rem; text-align: left; vertical-align: top; }
+code { font-size: .85em; overflow-wrap: anywhere; }
+"""
+_POLICY = page_policy([], [_STYLE])
 _HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>The paper, answered</title><style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }}
-table {{ border-collapse: collapse; width: 100%; margin: 1rem 0; }}
-th, td {{ border-bottom: 1px solid #8886; padding: .35rem .6rem; text-align: left; vertical-align: top; }}
-code {{ font-size: .85em; overflow-wrap: anywhere; }}
-</style></head><body>
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>The paper, answered</title><style>{style}</style></head><body>
 {body}
 </body></html>
 """

@@ -26,6 +26,7 @@ from carrylens import __version__
 from carrylens.arithmetic.family.rows import ModelRow, waits_for
 from carrylens.arithmetic.family.run_state import EndedStep, FamilyState, StepEnd
 from carrylens.errors import CarryLensError
+from carrylens.files import inner_folder
 from carrylens.workflow.family_run.route import RowWork, take_step
 from carrylens.workflow.family_run.row_folder import held
 
@@ -86,7 +87,7 @@ def _submitted(client: Client, rows: Sequence[ModelRow], out: Path, threads: int
         for step in row.steps:
             order = StepOrder(row, step, str(out.resolve()), inserted, threads, __version__)
             key = f"{row.folder}-{step}-{os.getpid()}-{monotonic()}"
-            before = client.submit(_take, order, before, key=key, pure=False, priority=-place)
+            before = client.submit(take_order, order, before, key=key, pure=False, priority=-place)
             steps[row.folder, step] = before
     return {future: key for key, future in steps.items()}
 
@@ -96,15 +97,15 @@ def _in_order(rows: Sequence[ModelRow]) -> list[int]:
     return sorted(range(len(rows)), key=lambda place: (waits_for(rows[place], rows) is not None, place))
 
 
-def _take(order: StepOrder, before: tuple[str, ...] | None) -> tuple[str, float, str, str]:
-    # What a worker does. Its result is small: an end, seconds, where, and the line that says what went wrong.
+def take_order(order: StepOrder, before: tuple[str, ...] | None) -> tuple[str, float, str, str]:
+    """What a worker does. Its result is small: an end, seconds, where, and the line that says what went wrong."""
     where = _here()
     if before is not None and before[0] in _LAST:
         return StepEnd.STOPPED.value, 0.0, where, ""
     tell = _Teller(order, where)
     try:
         _check_worker(order)
-        folder = Path(order.out) / order.row.folder
+        folder = inner_folder(Path(order.out), order.row.folder)
         with held(folder, lambda who: tell(f"waiting for {who}", 0, 1)):
             tell("starting", 0, 1)
             work = RowWork(order.row, folder, order.inserted, order.threads, tell)

@@ -20,6 +20,7 @@ from pathlib import Path
 from time import sleep
 
 from carrylens.errors import CarryLensError
+from carrylens.files import make_folder, open_lock
 
 LOCK = ".lock"
 _POLL_SECONDS = 0.5
@@ -28,13 +29,8 @@ _POLL_SECONDS = 0.5
 @contextmanager
 def held(folder: Path, waiting: Callable[[str], None]) -> Iterator[None]:
     """Hold the folder. While another process holds it, `waiting` is told who, twice a second."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise CarryLensError(
-            f"{folder} cannot be used ({error.strerror or error}). Make room, or give another --out."
-        ) from error
+    make_folder(folder, "Make room, or give another --out.")
+    descriptor = open_lock(folder / LOCK)
     try:
         while not _taken(descriptor, folder):
             waiting(os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "another process")
