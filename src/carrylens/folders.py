@@ -47,6 +47,7 @@ ZIPPED = ".gz"
 _LOCK = ".seal.lock"
 _LONGEST_WAIT = 600.0  # seconds: a seal takes far less, even of large files on a slow disk
 _TRIES = 5
+_MOST_TIMES, _LEAST_BOUND = 200, 1 << 26  # records shrink to a tenth or less; what unpacks to far more is a bomb
 _NEW_LIST = "new"
 _SHA256 = re.compile("[0-9a-f]{64}")
 _SEALED_MARK = re.compile(r"s[0-9a-f]{16}")
@@ -127,10 +128,13 @@ def is_zipped(folder: Path, name: str) -> bool:
 def unzipped(content: bytes, path: Path) -> bytes:
     """What a compressed file holds."""
     unpacker = zlib.decompressobj(wbits=31)
+    most = min(LARGEST, max(_LEAST_BOUND, _MOST_TIMES * len(content)))
     try:
-        found = unpacker.decompress(content, LARGEST)
+        found = unpacker.decompress(content, most)
     except (zlib.error, MemoryError) as error:
         raise CarryLensError(f"{path} cannot be unpacked ({error}). Restore it, or make it again.") from error
+    if not unpacker.eof and len(found) == most:
+        raise CarryLensError(f"{path} unpacks to more than {most:,} bytes, too much for its size. Make it again.")
     if not unpacker.eof or unpacker.unused_data:
         raise CarryLensError(f"{path} is not one whole compressed file. Restore it, or make it again.")
     return found

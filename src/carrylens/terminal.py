@@ -12,6 +12,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from io import TextIOWrapper
+from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -27,16 +29,38 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 _CHUNK_BYTES = 1 << 16
 _LONGEST_WORD = 400  # of an error: a path may be longer than anyone reads
+_TERMINALS_OWN = {
+    code: f"\\u{code:04x}" if code > 255 else f"\\x{code:02x}"
+    for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\n\t"
+}
+"""Characters that move the cursor, change the title or turn the direction of writing: a file may hold them."""
+
+
+def printable(text: str) -> str:
+    r"""Text as a terminal may show it: what would command the terminal is written out.
+
+    >>> printable("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return text.translate(_TERMINALS_OWN)
+
+
+def write_out_what_cannot_be_encoded(stream: TextIO) -> None:
+    """Let a stream write a character that its encoding does not have as its number, as standard error does."""
+    if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+        stream.reconfigure(errors="backslashreplace")
 
 
 def print_line(line: str) -> None:
     """Print plain text to standard output."""
-    sys.stdout.write(line + "\n")
+    sys.stdout.write(printable(line) + "\n")
 
 
 def print_text(text: Text) -> None:
     """Print to standard output, without wrapping; in colour only on a terminal that wants it."""
-    Console(highlight=False, soft_wrap=True).print(text)
+    plain = printable(text.plain)
+    Console(highlight=False, soft_wrap=True).print(text if plain == text.plain else Text(plain))
 
 
 def print_record(record: Mapping[str, object]) -> None:
@@ -50,13 +74,13 @@ def print_error(error: object) -> None:
         sys.stdout.flush()
     with suppress(OSError, AttributeError):
         words = (word if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD] + "…" for word in str(error).split(" "))
-        sys.stderr.write("carrylens: " + " ".join(" ".join(words).split("\n")) + "\n")
+        sys.stderr.write("carrylens: " + printable(" ".join(" ".join(words).split("\n"))) + "\n")
         sys.stderr.flush()
 
 
 def print_note(note: str) -> None:
     """Tell a person, not a pipe, what was done besides printing."""
-    sys.stderr.write(note + "\n")
+    sys.stderr.write(printable(note) + "\n")
 
 
 def line_batches() -> Iterator[list[str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import subprocess
 import sys
@@ -10,14 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from carrylens.arithmetic.family.rows import parse_rows, rows_called
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.cli import main
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.files import cache_home
+from carrylens.folders import unzipped
 from carrylens.model import ModelConfig, Transformer
 from carrylens.model.tensor_files import read_tensors
+from carrylens.terminal import print_error, print_line, print_note, write_out_what_cannot_be_encoded
 from carrylens.training.devices import device_called
 
 MODEL = "add_d5_l2_h3_w96_t2K_s1"
@@ -117,3 +122,36 @@ def test_who_has_no_home_has_a_place_for_what_is_kept(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Path, "home", homeless)
     assert str(os.getuid()) in cache_home().name
+
+
+def test_a_packed_bomb_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    records = b'{"a": 1}\n' * 100_000
+    assert unzipped(gzip.compress(records), tmp_path) == records
+    bomb = gzip.compress(gzip.compress(bytes(1 << 16)) + bytes(1 << 27))
+    with pytest.raises(CarryLensError, match="unpacks to more"):
+        unzipped(bomb, tmp_path)
+
+
+def test_many_rows_are_read_at_once_and_too_many_refused() -> None:
+    seeds = ", ".join(map(str, range(5_000)))
+    rows = parse_rows(f'[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K"\nseeds = [{seeds}]'.encode(), "it")
+    assert len(rows_called(rows, ["_s12"])) > 100
+    with pytest.raises(CarryLensError, match="fewer"):
+        parse_rows(f'[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K"\nseeds = [{seeds}, {seeds}, 1]'.encode(), "it")
+
+
+def test_no_text_commands_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    for say in (print_line, print_note, print_error):
+        say("a\x1b]0;title\x07\x1b[2J\u202eb\tc\x9b1m")
+    said = "".join(capsys.readouterr())
+    assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(said)
+    assert said.count("\t") == 3
+
+
+def test_a_name_that_cannot_be_encoded_is_written_out() -> None:
+    out = io.BytesIO()
+    stream = io.TextIOWrapper(out, encoding="ascii")
+    write_out_what_cannot_be_encoded(stream)
+    stream.write("a\udcffb…")
+    stream.flush()
+    assert out.getvalue() == b"a\\udcffb\\u2026"

@@ -32,7 +32,14 @@ from carrylens.cli.publishing import add_commands as add_publish_commands
 from carrylens.cli.question_data import add_commands as add_question_commands
 from carrylens.cli.report import add_commands as add_report_commands
 from carrylens.errors import CarryLensError, quote
-from carrylens.terminal import BAD_INPUT, INTERRUPTED, Stopped, print_error, print_line
+from carrylens.terminal import (
+    BAD_INPUT,
+    INTERRUPTED,
+    Stopped,
+    print_error,
+    print_line,
+    write_out_what_cannot_be_encoded,
+)
 
 _OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -88,6 +95,7 @@ def main() -> None:
     try:
         if sys.stdout is None:
             raise CarryLensError("Standard output is closed. Leave it open, or send it to a file.")
+        write_out_what_cannot_be_encoded(sys.stdout)
         status = app(standalone_mode=False, prog_name="carrylens")
         sys.stdout.flush()
         if status == INTERRUPTED:

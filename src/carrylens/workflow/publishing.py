@@ -23,7 +23,7 @@ from carrylens.arithmetic.task import ArithmeticTask, find_task
 from carrylens.arithmetic.zoo.model_facts import CARD, history
 from carrylens.discovery.node_map import MAP
 from carrylens.discovery.saved_map import read_map
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 from carrylens.files import inner_folder, read_whole
 from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, Manifest
 from carrylens.json_records import to_text
@@ -35,6 +35,7 @@ from carrylens.workflow.published_analyses import saved_analyses
 from carrylens.workflow.reading import EXPLORER, PAGE
 
 _TRIES, _WAIT = 4, 1.0
+_REPOSITORY = r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}"
 _REFUSED = (401, 403)
 
 
@@ -54,8 +55,8 @@ class Publication:
 def publication_of(source: ModelSource, target: str) -> Publication:
     """The repository's files, made from the model and what was saved about it."""
     repository = target.removeprefix(HUB)
-    if not target.startswith(HUB) or re.fullmatch(r"[\w.-]+/[\w.-]+", repository) is None:
-        raise CarryLensError(f"{target!r} names no repository. Write hf:owner/name.")
+    if not target.startswith(HUB) or re.fullmatch(_REPOSITORY, repository) is None:
+        raise CarryLensError(f"{quote(target)} names no repository. Write hf:owner/name.")
     files = {**dict(_model_files(source)), **saved_analyses(source)}
     if MAP in files and isinstance(source.task, ArithmeticTask) and source.task.question_layout.is_standard:
         place = next(place for place in source.analysis_places(None) if (place / MAP).is_file())

@@ -39,7 +39,7 @@ STEP_NAMES = ("train", "test", "map", "settle", "judge", "battery", "page")
 PAPER_ROWS = "paper"
 """What is written for the rows of the paper's tables, which come with the package."""
 _HERE = Path(__file__).parent
-_MOST_ROWS = 100_000
+_MOST_ROWS = 10_000
 
 
 class ModelRow(Struct, frozen=True, kw_only=True):
@@ -137,17 +137,22 @@ def rows_called(rows: Sequence[ModelRow], texts: Sequence[str]) -> list[ModelRow
     if not called:
         raise CarryLensError(f"No row has {quote(texts[0])} in its name. Write --only with a part of one.")
     needed = [other for row in called if (other := waits_for(row, rows)) is not None]
-    return [row for row in rows if row in called or row in needed]
+    wanted = {row.folder for row in (*called, *needed)}
+    return [row for row in rows if row.folder in wanted]
 
 
 def waits_for(row: ModelRow, rows: Sequence[ModelRow]) -> ModelRow | None:
     """The row whose model is put into this one, if it is among the rows."""
-    return next((other for other in rows if row.insert is not None and row.insert == other.folder), None)
+    if row.insert is None:
+        return None
+    return next((other for other in rows if row.insert == other.folder), None)
 
 
 def _expanded(written: _WrittenRow, usual: dict[str, object], source: str) -> Iterator[ModelRow]:
     said = {name: value for name, value in asdict(written).items() if value is not None}
     seeds = said.pop("seeds", None)
+    if seeds is not None and len(seeds) > _MOST_ROWS:
+        raise CarryLensError(f"{source} has {len(seeds)} seeds of {quote(written.model)}. Write fewer. {_ADVICE}")
     names = [written.model] if seeds is None else [f"{written.model}_s{seed}" for seed in seeds]
     if written.folder is not None and len(names) > 1:
         raise CarryLensError(f"{source} gives {len(names)} seeds one folder. Write a row for each. {_ADVICE}")
