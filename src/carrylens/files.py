@@ -290,6 +290,8 @@ def _locked_file(path: Path) -> int | None:
         return None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
+            with suppress(OSError):  # a disk without room for the note
+                path.unlink()
             os.close(descriptor)
             raise _lock_refused(path, error) from error
     return descriptor

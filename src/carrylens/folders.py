@@ -81,12 +81,12 @@ def add_sealed(folder: Path, contents: Mapping[str, bytes], zipped: Collection[s
 
 
 def settle(folder: Path) -> None:
-    """Let every sealed file have its own name, and drop what killed work left behind.
+    """Let every sealed file have its own name, and drop what killed work left behind, its lock too.
 
     Where that cannot be done, because the folder cannot be written or is being written, nothing is: readers find a
     sealed file under its draft's name, too.
     """
-    if next(drafts_in(folder), None) is None:
+    if next(drafts_in(folder), None) is None and not (folder / _LOCK).exists():
         return
     with suppress(CarryLensError, OSError), locked(folder / _LOCK, 0):
         _settle(folder)

@@ -144,6 +144,13 @@ def test_an_alignment_with_another_algorithm_is_no_verdict_on_this_one(aligned: 
     assert read_source(find_source(str(aligned)), None)[1].joint is None
 
 
+def test_a_model_that_is_not_what_it_is_called_is_not_judged(aligned: Path) -> None:
+    judge_map(aligned, None)
+    aligned.replace("mix_d5_l1_h3_w96_t5K_s1")
+    with pytest.raises(CarryLensError, match="mix_d5"):
+        judge_map(Path("mix_d5_l1_h3_w96_t5K_s1"), None)
+
+
 def test_a_test_of_other_weights_is_no_answer_to_the_paper(aligned: Path) -> None:
     said = json.loads(read_sealed(aligned, "test.json"))
     add_sealed(aligned, {"test.json": json.dumps({**said, "sha256": hashlib.sha256(b"").hexdigest()}).encode()})

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from carrylens.benchmark.saved_results import SavedResults
 from carrylens.errors import CarryLensError
-from carrylens.folders import MANIFEST
+from carrylens.folders import MANIFEST, settle
 from carrylens.interventions.store import Store
 from carrylens.steps import finish, is_done
 from torture.kills import Command, Victim
@@ -105,16 +105,21 @@ def _store(folder: Path) -> None:
         path.unlink()
 
 
+def _unless_there(place: Path, command: Command) -> None:
+    # A model that is sealed is whole: whoever reads it next gives its files their names.
+    if (place / MANIFEST).exists():
+        settle(place)
+    else:
+        command(place.parent)
+
+
 def _plant_by_name(folder: Path) -> None:
-    # Who finds the model whole has nothing to do.
-    if not (folder / "circuit" / MANIFEST).exists():
-        calling("plant", "add", "--digits", "1", "--out", "circuit")(folder)
+    _unless_there(folder / "circuit", calling("plant", "add", "--digits", "1", "--out", "circuit"))
 
 
 def _import(folder: Path) -> None:
-    if not (folder / "imported" / MANIFEST).exists():
-        words = ("--digits", "1", "--out", "imported")
-        calling("import", "model/model.safetensors", *words)(folder)
+    words = ("--digits", "1", "--out", "imported")
+    _unless_there(folder / "imported", calling("import", "model/model.safetensors", *words))
 
 
 _BENCHMARK = ("benchmark", "--digits", "1", "--operation", "add", "--method", "attention", "--out", "results")

@@ -46,8 +46,8 @@ _OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 _PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS)
 """What is wrong with a path that a user gave, whichever command reads or writes it."""
 
-_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
-"""How PyTorch says so."""
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "failed to map segment")
+"""How PyTorch says so, and the system of a library that does not fit."""
 
 app = typer.Typer(
     name="carrylens",
@@ -116,8 +116,8 @@ def main() -> None:
         sys.exit(BAD_INPUT)
     except OSError as error:
         _end_after(error)
-    except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and not any(words in str(error) for words in _NO_MEMORY):
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not isinstance(error, MemoryError) and not any(words in str(error) for words in _NO_MEMORY):
             raise
         print_error("There is not enough memory. What was finished is saved; free some, or take a smaller model.")
         sys.exit(BAD_INPUT)

@@ -21,7 +21,7 @@ from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import check_is_of, read_map, task_of_map
 from carrylens.errors import CarryLensError
 from carrylens.files import inner_folder, write_whole
-from carrylens.folders import MANIFEST, add_sealed
+from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, add_sealed
 from carrylens.steps import read_made
 from carrylens.tasks.causal import CausalModel
 
@@ -44,8 +44,10 @@ def _map_of(where: Path, path: Path, causal: CausalModel | None = None) -> NodeM
     found = read_map(path, find_task, causal)
     try:
         source = None if where.is_file() else find_source(str(where))
-    except CarryLensError:  # a folder with a map alone
-        source = None
+    except CarryLensError:
+        if any((where / name).exists() for name in (CONFIG, WEIGHTS)):  # a model that is not what it is called
+            raise
+        source = None  # a folder with a map alone
     if source is not None:
         check_is_of(found, source)
     return found
