@@ -65,6 +65,8 @@ READERS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
     "layout.json": (("layout",), (("import", "weights.pt", "--digits", "2", "--layout", "FILE", "--out", "made"),)),
 }
 """Who reads a file of each name: functions, and commands."""
+FORGOTTEN = {"steps.json"}
+"""A damaged one is as none: everything is done again, and nothing is refused."""
 SEALED = READERS.keys() - {"manifest.json", "steps.json", "description.json", "layout.json"}
 
 
@@ -87,7 +89,7 @@ def attack(bench: Bench, name: str, damaged: Damaged, *, resealed: bool, tally: 
         bench.reseal(path)
     outcomes = {each: became_of(lambda each=each: READS[each](bench, path)) for each in functions}
     is_refused = any(became == "refused" for became, _ in outcomes.values())
-    if not is_refused or tally.files % EVERY == 0:
+    if (not is_refused and name not in FORGOTTEN) or tally.files % EVERY == 0:
         command = commands[tally.files % len(commands)]
         outcomes[" ".join(command)] = run_command(bench.root, bench.words(command, path))
         tally.commands += 1
