@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from carrylens.arithmetic.planted.description import CircuitDescription
@@ -87,7 +88,7 @@ def attack(bench: Bench, name: str, damaged: Damaged, *, resealed: bool, tally: 
     path.write_bytes(content)
     if resealed:
         bench.reseal(path)
-    outcomes = {each: became_of(lambda each=each: READS[each](bench, path)) for each in functions}
+    outcomes = {each: became_of(partial(READS[each], bench, path)) for each in functions}
     is_refused = any(became == "refused" for became, _ in outcomes.values())
     if (not is_refused and name not in FORGOTTEN) or tally.files % EVERY == 0:
         command = commands[tally.files % len(commands)]

@@ -5,7 +5,8 @@ Gives  what went wrong: a folder that is neither as before nor as after, or a se
 
 A kill leaves the disk as it is at that moment. After each:
 1. Every sealed file must be as sealed, and all manifests in a state that an undisturbed run goes through.
-2. The same command must end as an undisturbed run does, with no draft and no lock left. It may end sooner: where the
+2. The same command must end as an undisturbed run does, with no draft and no lock of a seal left (that of
+   long work, held by nobody, goes with the next work there). It may end sooner: where the
    folder becomes just as it was at another kill from which a run has ended so already.
 """
 
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from carrylens.errors import CarryLensError
+from carrylens.files import WORK
 from carrylens.folders import MANIFEST, check_sealed
 
 Command = Callable[[Path], None]
@@ -180,7 +182,9 @@ class Attacked:
         elif (after := self.tree()) != self.after:
             differs = {name for name in after.keys() | self.after.keys() if after.get(name) != self.after.get(name)}
             wrong.append(f"{where}: the command then leaves other files: {sorted(differs)}")
-        elif left := [path.name for path in self.folder.rglob(".*") if path.suffix in (".lock", ".part")]:
+        elif left := [
+            path.name for path in self.folder.rglob(".*") if path.suffix in (".lock", ".part") and path.name != WORK
+        ]:
             wrong.append(f"{where}: it leaves {left}")
         return wrong
 
