@@ -17,7 +17,7 @@ from carrylens.alignment import Alignment
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.folders import read_checked
-from carrylens.json_records import Schema, to_text
+from carrylens.json_records import PositiveCount, Schema, to_text
 
 ALIGNMENT = "alignment.json"
 
@@ -121,7 +121,7 @@ class _Record(Struct, frozen=True):
     drawn: DrawnFrom
     rivals: tuple[RivalRates, ...] = ()
     populations: tuple[PopulationAnswers, ...] = ()
-    looks: int = 1
+    looks: PositiveCount = 1
     joined: bool = False
 
 
