@@ -96,7 +96,8 @@ def _joint_because(joint: RunJudgement, claims: Mapping[str, Any]) -> str:
 
 def _because(claims: Mapping[str, Any]) -> str:
     counts = claims["required"]
-    said = [f"{counts[name]} {name}" for name in ("supported", "refuted", "inconclusive", "untested") if counts.get(name)]
+    verdicts = ("supported", "refuted", "inconclusive", "untested")
+    said = [f"{counts[name]} {name}" for name in verdicts if counts.get(name)]
     return f"Of {sum(counts.values())} claims that it must meet, {_listed(said)}."
 
 
