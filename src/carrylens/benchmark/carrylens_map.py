@@ -21,7 +21,6 @@ from carrylens.discovery.alignment.contest import Contest, ContestModel
 from carrylens.discovery.near_misses import subject_of
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.node_search import Mapped, MapSettings, map_model
-from carrylens.evidence.confidence import stated_confidence
 from carrylens.nodes import Node
 from carrylens.tasks.samplers import population_of
 
@@ -74,7 +73,5 @@ def _same(one: Hypothesis, other: Hypothesis) -> bool:
 
 def as_found(roles: Iterable[Role], groups: Iterable[Nodes], verdicts: Mapping[str, RunVerdict] | None = None) -> Found:
     """Roles with their stated confidence. A set is a group if it was searched for as one."""
-    found = (
-        FoundRole.of(role.nodes, role.variable, role.token, stated_confidence(role.hit, role.null)) for role in roles
-    )
+    found = (FoundRole.of(role.nodes, role.variable, role.token, role.confidence) for role in roles)
     return Found(tuple(found), frozenset(map(frozenset, groups)), verdicts=verdicts or {})

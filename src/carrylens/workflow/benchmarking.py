@@ -16,7 +16,7 @@ from carrylens.arithmetic.planted.benchmark.circuits import quick_circuits, scor
 from carrylens.arithmetic.planted.benchmark.controls import with_controls
 from carrylens.arithmetic.planted.benchmark.likeness_models import likeness_models
 from carrylens.arithmetic.planted.benchmark.methods import ARITHMETIC_METHODS
-from carrylens.arithmetic.planted.benchmark.suites import suite_models
+from carrylens.arithmetic.planted.benchmark.suites import ALIGNED, HOSTILE, KIND, suite_models
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.known_models import DEV, TEST
 from carrylens.benchmark.leaderboard import Leaderboard, leaderboard_of, signature_of
@@ -129,6 +129,7 @@ def controls_run(chosen: BenchmarkChoice, progress: Progress = silent, threads: 
         BenchmarkRun(
             circuits=quick_circuits() if chosen.quick else circuits,
             training=list(training_circuits(quick=chosen.quick)),
+            dev=suite_models((KIND, HOSTILE, ALIGNED), DEV, quick=chosen.quick),
             quick=chosen.quick or chosen.light,
             small=chosen.quick,
             results=SavedResults(chosen.out),
