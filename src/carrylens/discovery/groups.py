@@ -42,7 +42,7 @@ from carrylens.discovery.interchange_outcomes import (
     screened_hits,
 )
 from carrylens.discovery.node_map import Group, Nodes, Role
-from carrylens.discovery.roles import Family, able_sets
+from carrylens.discovery.roles import SetFamily, able_sets
 from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.errors import CarryLensError
@@ -216,14 +216,14 @@ def _halvings(count: int) -> Iterator[tuple[int, int]]:
         yield from ((start, min(start + size, count)) for start in range(0, count, size))
 
 
-def group_family(groups: Sequence[Group]) -> Family:
+def group_family(groups: Sequence[Group]) -> SetFamily:
     """The sets of several nodes, each to be tested for every variable that the search found in one of its members."""
     of_node: dict[Node, set[Variable]] = {}
     for group in groups:
         for node in group.nodes:
             of_node.setdefault(node, set()).add(group.variable)
     sets = sorted({nodes for group in groups for nodes in group.sets if len(nodes) > 1})
-    return Family(sets, {nodes: set().union(*(of_node[node] for node in nodes)) for nodes in sets})
+    return SetFamily(sets, {nodes: set().union(*(of_node[node] for node in nodes)) for nodes in sets})
 
 
 def proven_groups(

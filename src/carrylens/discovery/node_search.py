@@ -29,7 +29,7 @@ from carrylens.discovery.near_misses import find_near_misses
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
 from carrylens.discovery.optional_roles import find_optional, without_explained
 from carrylens.discovery.orders import find_orders
-from carrylens.discovery.roles import Family, find_families, searched_claims
+from carrylens.discovery.roles import SetFamily, find_families, searched_claims
 from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.discovery.stimulus_spec import (
     MADE_FOR,
@@ -185,7 +185,7 @@ def find_carried(
     every = nodes_of(search.engine.model)
     groups = _groups(search, every, settings) if settings.groups else []
     pairs = candidate_pairs(search, every, useful, *evaluated, drawn=_drawn(settings)) if settings.pairs else []
-    families = [Family([(node,) for node in useful]), Family(pairs), _alone(groups, useful), group_family(groups)]
+    families = [SetFamily([(node,) for node in useful]), SetFamily(pairs), _alone(groups, useful), group_family(groups)]
     single, joint, alone, grouped = find_families(search, families)
     tested = frozenset(useful)
     roles = [*single, *joint_roles(search, joint, tested=tested, single=single), *alone]
@@ -200,14 +200,14 @@ def find_carried(
     return roles, [group for group in kept if group.sets]
 
 
-def _alone(found: Sequence[Group], useful: list[Node]) -> Family:
+def _alone(found: Sequence[Group], useful: list[Node]) -> SetFamily:
     # Nodes that seemed to do alone, though answers stand without them.
     only: dict[Nodes, set[Variable]] = {}
     for group in found:
         for nodes in group.sets:
             if len(nodes) == 1 and nodes[0] not in useful:
                 only.setdefault(nodes, set()).add(group.variable)
-    return Family(sorted(only), only)
+    return SetFamily(sorted(only), only)
 
 
 def _groups(search: SearchContext, nodes: list[Node], settings: MapSettings) -> list[Group]:

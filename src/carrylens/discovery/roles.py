@@ -60,7 +60,7 @@ _UNTOLD = Disambiguation()
 
 
 @dataclass(frozen=True)
-class Family:
+class SetFamily:
     """Sets whose tests are corrected together; `only` names for each set the variables it is tested for, if not all."""
 
     sets: Sequence[Nodes]
@@ -79,10 +79,10 @@ def find_roles(
     search: SearchContext, sets: Sequence[Nodes], only: Mapping[Nodes, Collection[Variable]] | None = None
 ) -> list[Role]:
     """Every role of every set, or of each set those of the variables that `only` names for it."""
-    return find_families(search, [Family(sets, only)])[0]
+    return find_families(search, [SetFamily(sets, only)])[0]
 
 
-def find_families(search: SearchContext, families: Sequence[Family]) -> list[list[Role]]:
+def find_families(search: SearchContext, families: Sequence[SetFamily]) -> list[list[Role]]:
     """The roles of the sets of each family. All are measured together; a set in several is corrected with the first."""
     settings = search.settings
     every = list(dict.fromkeys(nodes for family in families for nodes in family.sets))
