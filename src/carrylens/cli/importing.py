@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption
 from carrylens.terminal import print_line, print_note, print_record
 
@@ -43,12 +44,23 @@ def import_command(
     Reads TransformerLens 1.x to 4.x, GPT-2's format and plain state dicts of either; only tensors are read from a file,
     and a file that holds anything else is refused. The weights are checked against the layout.
     """
-    from carrylens.workflow.importing import Unseen, import_model, n_places, task_of
+    from carrylens.workflow.importing import n_places
 
     folder = out or Path("models", file.stem)
-    task = task_of(operation, digits, layout or ())
-    model = import_model(file, folder, task, Unseen(heads, activation, norm, eps))
-    config, spare = model.config, n_places(file, heads) - model.config.n_ctx
+    model = cl.load(
+        file,
+        task=operation,
+        digits=digits,
+        layout=layout or (),
+        n_heads=heads,
+        act_fn=activation,
+        normalization=norm,
+        eps=eps,
+        folder=folder,
+    )
+    task, config = model.task, model.config
+    assert task is not None
+    spare = n_places(file, heads) - config.n_ctx
     if spare:
         print_note(
             f"The weights have {spare} positions more than the layout, which are left out. Are the digits right?"

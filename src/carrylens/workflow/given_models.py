@@ -45,6 +45,15 @@ def source_of(model: str | Path | ModelSource | Transformer) -> ModelSource:
     return _in_memory(model, model.task)
 
 
+def name_of(model: str | Path | ModelSource | Transformer) -> str:
+    """What the model is called, without reading its weights again."""
+    if isinstance(model, str | Path | ModelSource):
+        return source_of(model).name
+    if model.given is not None:
+        return find_source(model.given, any_name=True).name
+    return source_of(model).name
+
+
 def _in_memory(model: Transformer, task: Task) -> ModelSource:
     from carrylens.model.weights import hash_of
 
