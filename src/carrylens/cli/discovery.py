@@ -29,17 +29,19 @@ def map_command(
         Path | None,
         typer.Option(metavar="FILE", help="A Python file that declares variables of your own to look for."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
-    pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Look for roles of pairs of heads.")] = True,
+    quick: Annotated[bool, typer.Option("--quick", help="Collect about a third of the evidence.")] = False,
+    pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Search for roles of pairs of heads.")] = True,
     groups: Annotated[
-        bool, typer.Option("--groups/--no-groups", help="Look for nodes that carry a variable only together.")
+        bool, typer.Option("--groups/--no-groups", help="Search for nodes that carry a variable only together.")
     ] = True,
     behaviours: Annotated[
         bool, typer.Option("--behaviours", help="Also print what each node does, before any role.")
     ] = False,
     restart: Annotated[
         bool,
-        typer.Option("--restart", help="Measure anew, whatever is there already. To go on after Ctrl-C, leave it out."),
+        typer.Option(
+            "--restart", help="Measure again, even if a map exists. To continue after Ctrl-C, leave this out."
+        ),
     ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
@@ -48,9 +50,9 @@ def map_command(
 ) -> None:
     """Find what each node of a model does, and which variable of the algorithm it carries.
 
-    Writes map.json, facts.jsonl.gz, behaviors.json and features.json. Ctrl-C loses nothing: the same command goes on. A
-    shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed. With --hypothesis
-    the map is of the variables that the file declares, in a folder of the hypothesis's name.
+    Writes map.json, facts.jsonl.gz, behaviors.json and features.json. Stop with Ctrl-C; the same command continues. The
+    map of a shipped model goes to maps/NAME. An existing map is only printed. With --hypothesis the map is for the
+    variables that the file declares, in a folder with the name of the hypothesis.
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
@@ -101,21 +103,21 @@ def settle_command(
         Path | None, typer.Option(metavar="FILE", help="A Python file that states a hypothesis of your own.")
     ] = None,
     budget: Annotated[
-        int, typer.Option(min=0, metavar="SECONDS", help="No further look at more questions begins after half of it.")
+        int, typer.Option(min=0, metavar="SECONDS", help="Time limit: after half of it, no more questions are drawn.")
     ] = 600,
-    quick: Annotated[bool, typer.Option("--quick", help="Begin with a quarter of the questions.")] = False,
-    sites: Annotated[bool, typer.Option("--sites", help="List the nodes of every variable, too.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Start with a quarter of the questions.")] = False,
+    sites: Annotated[bool, typer.Option("--sites", help="Also list the nodes of every variable.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide whether a model runs an algorithm: one site for each variable, all tested jointly, rivals fitted as hard.
+    """Decide whether a model runs an algorithm, by testing all of its variables jointly, against rival algorithms.
 
-    A site is a set of nodes; nodes that hold several variables are interchanged in the subspace of each. Sites are
-    chosen on some questions and tested on others. While the verdict is open for want of questions, more are drawn.
-    Writes alignment.json, from which carrylens judge gives the same verdict without the model.
-    Exit status 0 if it runs the algorithm, 1 otherwise.
+    Each variable gets a site, a set of nodes; nodes that hold several variables are interchanged in a subspace for
+    each. Sites are chosen on some questions and tested on others. If there are too few questions to decide, more are
+    drawn. Writes alignment.json, from which carrylens judge repeats the verdict without the model.
+    Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.claims.verdicts import RunVerdict
