@@ -40,7 +40,7 @@ def map_command(
     restart: Annotated[
         bool,
         typer.Option(
-            "--restart", help="Measure again, even if a map exists. To continue after Ctrl-C, leave this out."
+            "--restart", help="Measure again, even if a map exists. Leave this out to continue after Ctrl-C."
         ),
     ] = False,
     seed: SeedOption = 0,

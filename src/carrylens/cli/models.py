@@ -47,7 +47,7 @@ def train_command(
     aligned: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Train under the alignment in this file, and measure whether that succeeded."
+            metavar="FILE", help="Train under the alignment in this file, and measure whether it worked."
         ),
     ] = None,
     device: DeviceOption = "cpu",
@@ -143,7 +143,7 @@ def exam_command(
 
     Evaluates the model on the natural, paper, enriched and structured populations, and on every class, depth and
     structure. Exit status 1 if the model misses the bar: fewer than 10 failures per million natural and per million
-    enriched questions, for each operation. Counts are saved every half minute and on Ctrl-C; the same command continues.
+    enriched questions, for each operation. Counts are saved every half minute and on Ctrl-C; the same command goes on.
 
     With --exhaustive it tries every possible question and writes exhaustive.json; exit status 1 if any answer is wrong.
     A saved test of the same weights on as many questions is only printed.
