@@ -39,9 +39,7 @@ def map_command(
     ] = False,
     restart: Annotated[
         bool,
-        typer.Option(
-            "--restart", help="Measure again, even if a map exists. Leave this out to continue after Ctrl-C."
-        ),
+        typer.Option("--restart", help="Measure again, even if a map exists. Leave this out to continue after Ctrl-C."),
     ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",

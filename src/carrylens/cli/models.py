@@ -46,9 +46,7 @@ def train_command(
     ] = "paper",
     aligned: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Train under the alignment in this file, and measure whether it worked."
-        ),
+        typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it worked."),
     ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
