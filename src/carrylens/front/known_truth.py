@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrylens.files import read_whole
 from carrylens.front.progress_display import progress_display
 
 if TYPE_CHECKING:
@@ -54,6 +53,7 @@ def plant(
     """
     from carrylens.arithmetic.planted.description import CircuitDescription
     from carrylens.arithmetic.planted.planting import plant as plant_described
+    from carrylens.files import read_whole
     from carrylens.front.tabular import view_of
     from carrylens.front.views import PlantedView
     from carrylens.workflow.planting import describe_plant
