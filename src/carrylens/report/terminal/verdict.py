@@ -31,7 +31,7 @@ def verdict_sentence(judged: RunJudgement) -> str:
 
 
 def verdict_lines(judged: RunJudgement, *, every: bool = False) -> Iterator[str]:
-    """The sentence, then carriers, scrubbing, form, deviations, rivals and what is open: the first few, or every one."""
+    """The sentence, then carriers, scrubbing, form, deviations, rivals and what is open: the first few, or every."""
     yield verdict_sentence(judged)
     if judged.joint_interchange is not None:
         worst = "" if judged.worst_output is None else f"; worst output {judged.worst_output}"
