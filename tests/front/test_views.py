@@ -79,13 +79,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "family": cl.family(ADDER, "add_d6_l2_h3_w96_t2K_s2"),
         "explorer": cl.explore(model),
         "comparison": cl.compare(ADDER, "add_d6_l2_h3_w96_t2K_s2"),
+        "graph": cl.plant("add", 1).to_graph(),
     }
 
 
 NAMES = ("model", "answers", "test", "map", "judgement", "outcomes", "trace", "attention", "planted", "questions")
 
 
-MORE = ("pairs", "trained", "models", "aligned", "classes", "frequencies", "losses", "family", "comparison")
+MORE = ("pairs", "trained", "models", "aligned", "classes", "frequencies", "losses", "family", "comparison", "graph")
 
 
 @pytest.mark.parametrize("name", [*NAMES, *MORE])
