@@ -30,10 +30,12 @@ class Listing(Tabular, Sequence[Mapping[str, Any]]):
     records: Sequence[Mapping[str, Any]]
     results: Sequence[Mapping[str, Any] | CarryLensError] = ()
     """Where questions were given: for each its row, or why it has none."""
+    table: Sequence[Mapping[str, Any]] = ()
+    """Rows of single figures, where a record holds more than that."""
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows as plain dictionaries."""
-        return [dict(each) for each in self.records]
+        return [dict(each) for each in self.table or self.records]
 
     def __getitem__(self, at: Any) -> Any:
         return self.records[at]
@@ -45,10 +47,10 @@ class Listing(Tabular, Sequence[Mapping[str, Any]]):
         return len(self.records)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} rows: {self.title}>"
+        return f"<{self.title}: {len(self)}>"
 
     def _repr_html_(self) -> str:
-        return rows_html(f"{len(self)} rows: {self.title}", self.rows())
+        return rows_html(f"{self.title}: {len(self)}", self.rows())
 
 
 @dataclass(frozen=True, repr=False)
