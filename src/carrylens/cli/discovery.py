@@ -8,7 +8,7 @@ Never  imports PyTorch before the command is run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,10 @@ from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedO
 from carrylens.cli.watch import Watch
 from carrylens.json_records import to_plain
 from carrylens.terminal import Stopped, print_line, print_note, print_record, print_text
+
+if TYPE_CHECKING:
+    from carrylens.front.verdict_views import Settled
+    from carrylens.front.views import MapView
 
 
 def map_command(
@@ -53,7 +57,6 @@ def map_command(
     variables that the file declares, in a folder with the name of the hypothesis.
     """
     from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
 
     with Watch(1, model) as watch:
 
@@ -76,13 +79,18 @@ def map_command(
             threads=threads,
             progress=say,
         )
+    _show_map(found, behaviours=behaviours, as_json=as_json)
+
+
+def _show_map(found: MapView, *, behaviours: bool, as_json: bool) -> None:
+    from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
+
     if as_json:
         print_record({"folder": str(found.folder), **map_record(found)})
         return
     print_text(map_text(found))
-    if behaviours:
-        for line in behaviour_lines(found):
-            print_text(line)
+    for line in behaviour_lines(found) if behaviours else ():
+        print_text(line)
     if found.beside_truth:
         print_line(found.beside_truth)
     print_note(f"The map is in {found.folder}")
@@ -118,8 +126,6 @@ def settle_command(
     Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
     from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.claims.verdicts import RunVerdict
-    from carrylens.report.terminal.alignment import alignment_lines, alignment_record
 
     with Watch(1, model) as watch:
 
@@ -140,6 +146,13 @@ def settle_command(
             threads=threads,
             progress=say,
         )
+    _show_settled(found, sites=sites, as_json=as_json)
+
+
+def _show_settled(found: Settled, *, sites: bool, as_json: bool) -> None:
+    from carrylens.claims.verdicts import RunVerdict
+    from carrylens.report.terminal.alignment import alignment_lines, alignment_record
+
     if as_json:
         plain = to_plain(found.judgement)
         print_record({"file": str(found.path), **plain, "alignment": alignment_record(found.alignment)})

@@ -28,7 +28,17 @@ from carrylens.terminal import Stopped, print_error, print_line, print_note, pri
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.front.views import Examined
+    from carrylens.progress import Progress
     from carrylens.training.acceptance import Acceptance
+
+TestedQuestions = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=10**15,
+        help="How many of each population, for each operation; of the structured one at most 100,000.",
+    ),
+]
 
 
 def train_command(
@@ -104,14 +114,7 @@ def _show_acceptance(found: Acceptance, name: str, folder: Path, *, as_json: boo
 
 def exam_command(
     model: ModelArgument,
-    questions: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=10**15,
-            help="How many of each population, for each operation; of the structured one at most 100,000.",
-        ),
-    ] = 1_000_000,
+    questions: TestedQuestions = 1_000_000,
     per_class: Annotated[
         int, typer.Option(min=0, max=10**15, help="How many of each class, exact depth and structure.")
     ] = 10_000,
@@ -151,12 +154,6 @@ def exam_command(
     if exhaustive and of:
         raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
     with Watch(1, model) as watch:
-
-        def say(what: str, done: int, total: int) -> None:
-            watch.stage(what, done, total)
-            if watch.stop_wanted() and done < total:
-                raise Stopped(f"Stopped after {done:,} of {total:,} questions. The same command goes on from there.")
-
         found = cl.test(
             find_source(model),
             questions=questions,
@@ -168,9 +165,18 @@ def exam_command(
             restart=restart,
             device=device,
             threads=threads,
-            progress=say,
+            progress=_counted(watch),
         )
     _show_test(found, as_json=as_json, every=exhaustive)
+
+
+def _counted(watch: Watch) -> Progress:
+    def say(what: str, done: int, total: int) -> None:
+        watch.stage(what, done, total)
+        if watch.stop_wanted() and done < total:
+            raise Stopped(f"Stopped after {done:,} of {total:,} questions. The same command goes on from there.")
+
+    return say
 
 
 def _show_test(found: Examined, *, as_json: bool, every: bool) -> None:

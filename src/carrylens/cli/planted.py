@@ -8,7 +8,7 @@ Never  imports PyTorch before the command is run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -85,31 +85,11 @@ def plant_command(
 
     Writes a model folder with truth.json, which states what every node does. Exit status 1 if --check finds a failure.
     """
-    planted = cl.plant(
-        operation,
-        digits,
-        method=method,
-        redundancy=redundancy,
-        copies=copies,
-        sharing=sharing,
-        polysemy=polysemy,
-        decoys=decoys,
-        noise=noise,
-        delay=delay,
-        timing=timing,
-        carry=carry,
-        gate=gate,
-        weighted=weighted,
-        split=split,
-        backup=backup,
-        cancel=cancel,
-        spread=spread,
-        superposed=superposed,
-        memorised=memorised,
-        rotated=rotated,
-        seed=seed,
-        description=description,
-    )
+    kind: dict[str, Any] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
+    kind |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated}
+    hostile: dict[str, Any] = {"gate": gate, "weighted": weighted, "split": split, "backup": backup, "cancel": cancel}
+    hostile |= {"spread": spread, "superposed": superposed, "memorised": memorised}
+    planted = cl.plant(operation, digits, method=method, **kind, **hostile, seed=seed, description=description)
     if describe:
         print_line(planted.truth.description.to_json().rstrip("\n"))
     else:

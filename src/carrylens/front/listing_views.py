@@ -73,7 +73,7 @@ class LossCurves:
 
 
 @dataclass(frozen=True, repr=False)
-class Family(Tabular):
+class FamilyFindings(Tabular):
     """Every finding on every model; and accurate models that were left out, with what was known of them."""
 
     table: FamilyTable

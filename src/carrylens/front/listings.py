@@ -15,7 +15,7 @@ from carrylens.errors import CarryLensError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from carrylens.front.listing_views import AnsweredPaper, Family, Listing, LossCurves
+    from carrylens.front.listing_views import AnsweredPaper, FamilyFindings, Listing, LossCurves
 
 
 def models(*, aligned: bool = False) -> Listing:
@@ -100,19 +100,19 @@ def losses(model: str | Path | None = None) -> LossCurves:
     return LossCurves("every shipped model" if model is None else str(model), loss_picture(model))
 
 
-def family(*models: str | Path, shipped: bool = False) -> Family:
+def family(*models: str | Path, shipped: bool = False) -> FamilyFindings:
     """What holds in every accurate model and what varies, from saved results; for all shipped models if none is named.
 
     With `shipped` only results that came with the models count, and nothing from `maps/`.
     """
     from carrylens.arithmetic.family.table import family_table
     from carrylens.arithmetic.zoo.failure_table import accurate_names
-    from carrylens.front.listing_views import Family
+    from carrylens.front.listing_views import FamilyFindings
     from carrylens.workflow.reading import family_folders, read_members
 
     named = list(dict.fromkeys(family_folders([str(each) for each in models])))
     wanted, left_out = (named, {}) if models else accurate_names()
-    return Family(family_table(read_members(wanted, shipped=shipped)), left_out)
+    return FamilyFindings(family_table(read_members(wanted, shipped=shipped)), left_out)
 
 
 def paper(folders: Sequence[str | Path] = ()) -> AnsweredPaper:
