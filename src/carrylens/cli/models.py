@@ -36,7 +36,7 @@ TestedQuestions = Annotated[
     typer.Option(
         min=0,
         max=10**15,
-        help="How many of each population, for each operation; of the structured one at most 100,000.",
+        help="How many of each population and operation; of the structured one at most 100,000.",
     ),
 ]
 
