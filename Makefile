@@ -10,7 +10,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
-.PHONY: demo test fast unit parity parity2 parity4 torture format lint types docs notebooks site package leaderboard clean
+.PHONY: env demo test fast unit parity parity2 parity4 torture format lint types docs notebooks site package leaderboard clean
+
+# The environment alone; then: source .venv/bin/activate
+env: .venv/ready
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448

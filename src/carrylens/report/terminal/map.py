@@ -91,9 +91,7 @@ def confidence_of(role: Role) -> float:
 
 def role_lines(found: NodeMap) -> Iterator[Text]:
     """A line for each role: the tokens it serves, the rates of the token hit least, the least p and confidence."""
-    yield Text(
-        "Roles, with the figures of the output that is hit least often; a partial role states its share.", "italic"
-    )
+    yield Text("Roles, with the figures of the output that is hit least often. A partial role has its share.", "italic")
     names = found.task.layout.output_places
     for (nodes, variable), roles in shown_roles(found).items():
         least = min(roles, key=lambda role: role.hit.value)
