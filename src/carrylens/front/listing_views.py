@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from carrylens.arithmetic.family.table import FamilyTable
     from carrylens.report.terminal.paper import AnsweredSections
 
+_MOST_ROWS = 60
+
 
 @dataclass(frozen=True, repr=False)
 class Listing(Tabular, Sequence[Mapping[str, Any]]):
@@ -50,7 +52,7 @@ class Listing(Tabular, Sequence[Mapping[str, Any]]):
         return f"<{self.title}: {len(self)}>"
 
     def _repr_html_(self) -> str:
-        return rows_html(f"{self.title}: {len(self)}", self.rows())
+        return rows_html(f"{self.title}: {len(self)}", self.rows(), most=_MOST_ROWS)
 
 
 @dataclass(frozen=True, repr=False)

@@ -76,7 +76,10 @@ def frequencies(*digits: int, count: int = 100_000, seed: int = 0) -> Listing:
     from carrylens.workflow.questions import frequency_records
 
     found = list(frequency_records(digits or (5, 10, 15, 20), count, seed))
-    plain = [{name: each[name] for name in ("operation", "stream", "digits")} | each["counts"] for each in found]
+    plain = [
+        {"operation": each["operation"], "population": each["stream"], "digits": each["digits"], **each["counts"]}
+        for each in found
+    ]
     names = dict.fromkeys(name for row in plain for name in row)
     return Listing("questions of each class", found, table=[{name: row.get(name) for name in names} for row in plain])
 
