@@ -55,7 +55,8 @@ found
 
 # %% [markdown]
 # `settle` tests all variables of the algorithm jointly and gives a verdict; `judge` repeats it from the saved files,
-# with every claim about the map. With one digit there is no rival algorithm to rule out, so the verdict stays open.
+# with every claim about the map. With one digit, left-to-right addition and the rival that looks one column down are
+# the same, so this verdict stays open. With two digits or more it can be decided.
 
 # %%
 cl.settle(mine, quick=True)
