@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def models(*, aligned: bool = False) -> Listing:
     """The models that come with carrylens, with failures per million questions beside the paper's.
 
-    With `aligned` those that were trained to run an algorithm at given nodes, so that their circuit is known.
+    With `aligned` those that were trained to run an algorithm at given nodes. The circuit of those that were accepted
+    is known; the others come without weights.
     """
     from carrylens.front.listing_views import Listing
 
@@ -31,7 +32,7 @@ def models(*, aligned: bool = False) -> Listing:
         from carrylens.arithmetic.aligned.shipped import aligned_figures
 
         known = [to_builtins(each) for each in aligned_figures()]
-        return Listing("models whose circuit is known", known, table=[_aligned_row(each) for each in known])
+        return Listing("models trained under an alignment", known, table=[_aligned_row(each) for each in known])
     from carrylens.arithmetic.zoo.failure_table import shipped_figures
 
     shipped = list(shipped_figures())
@@ -51,7 +52,7 @@ def _model_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _aligned_row(record: Mapping[str, Any]) -> dict[str, Any]:
     rates = {name: rate for name, rate in record["rates"].items() if isinstance(rate, dict) and "rows" in rate}
     shares = {name.replace("_", " "): rate["right"] / max(1, rate["rows"]) for name, rate in rates.items()}
-    return {name: record[name] for name in ("name", "algorithm", "n_sites")} | shares
+    return {name: record[name] for name in ("name", "algorithm", "accepted", "n_sites")} | shares
 
 
 def classify(*questions: str, digits: int | None = None, skip_errors: bool = False) -> Listing:
