@@ -90,11 +90,12 @@ package: .venv/ready
 	$(call tried,build/dist,build/tried)
 	$(call tried,build/from-source,build/tried-source)
 
+# Without a pip of its own: that would bring a setuptools that is older than what PyTorch asks for.
 define tried
-	"$(PYTHON)" -m venv --clear $(2)
+	"$(PYTHON)" -m venv --clear --without-pip $(2)
 	$(BIN)/python -c "$(PACKAGES)" > "$$($(2)/bin/python -c "$(PACKAGES)")/shared.pth"
-	$(2)/bin/python -m pip install --quiet --no-deps $(1)/*.whl
-	$(2)/bin/python -m pip check
+	$(BIN)/python -m pip --python $(2)/bin/python install --quiet --no-deps $(1)/*.whl
+	$(BIN)/python -m pip --python $(2)/bin/python check
 	cd $(2) && bin/carrylens --version && bin/carrylens ask add_d6_l2_h3_w96_t2K_s1 555555+444448
 	cd $(2) && bin/carrylens judge add_d6_l2_h3_w96_t2K_s1 --out claims.json > /dev/null || test $$? -eq 1
 	cd $(2) && bin/carrylens explore add_d6_l2_h3_w96_t2K_s1 --out explore.html
