@@ -109,6 +109,25 @@ def test_the_model_reads_what_it_wrote_itself(name: str) -> None:
         assert np.array(run_cases(data, cases)).tolist() == wanted.tolist()
 
 
+@pytest.mark.parametrize("name", ["mix", "gelu", "planted"])
+def test_what_is_kept_of_earlier_questions_changes_no_answer(name: str) -> None:
+    """Asked in a row a pass is written over and only in part; for looking at, each has one of its own."""
+    explored, data = made(name)
+    questions = next(iter(chosen_samplers(explored.task).values())).draw(6, 0, 40)
+    edits = [as_case(edit, questions[:1], questions[1:2])["edits"] for edit in random_edits(explored, 80, seed=4)]
+    rows = [
+        questions.values[at // 2 % 40].tolist() for at in range(80)
+    ]  # each twice: the second time with another edit
+    cases = [
+        {"do": "own", "inputs": row, "source": questions.values[7].tolist(), "edits": edit, "shown": shown}
+        for row, edit in zip(rows, edits, strict=True)
+        for shown in (False, True)
+    ]
+    found = run_cases(data, cases)
+    assert found[0::2] == found[1::2]
+    assert len({str(tokens) for tokens in found}) > 5
+
+
 def test_attention_is_that_of_the_model() -> None:
     import torch
 
