@@ -26,11 +26,8 @@ from carrylens.explorer.page import ENGINE, explorer_page, script
 from carrylens.explorer.page_data import Explored
 
 _OWN = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
-_BATCHES = {
-    "load": 1,
-    "forward": 20,
-    "ablations": 1,
-}  # how often a job is run in a round: clocks of processors are coarse
+# How often a job is run in a round: the clocks of processors are coarse.
+_BATCHES = {"load": 1, "forward": 20, "ablations": 1}
 _WARM = {"load": 3, "forward": 300, "ablations": 2}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -50,9 +47,9 @@ class Taken:
 class ExplorerBench:
     """What one model's page took in one place: to load the model, for one clean pass, for all single ablations.
 
-    These are measured once their code is warm. `opened` is from the start of navigation until the page was drawn,
-    checked and can be used, on the page's own thread (scripts, styles, layout), in a fresh tab; `drawn` is when model
-    and answer were on the screen, by the clock. Both are None where there is no browser.
+    These are measured once their code is warm. `drawn` is from the start of navigation until model and answer are laid
+    out, `opened` until the page was checked as well and all of it is there; both in a fresh tab, of the page's own
+    thread (scripts, styles, layout), and None where there is no browser.
     """
 
     model: str
@@ -62,8 +59,8 @@ class ExplorerBench:
     forward: Taken
     ablations: Taken
     n_nodes: int
+    drawn: Taken | None
     opened: Taken | None
-    drawn: float | None
     agrees: bool
 
 
@@ -92,8 +89,8 @@ def _bench(name: str, where: str, page: str, measured: dict[str, Any]) -> Explor
         forward=_taken(measured["forward"]),
         ablations=_taken(measured["ablations"]),
         n_nodes=measured["nNodes"],
+        drawn=_taken(measured["drawn"]) if "drawn" in measured else None,
         opened=_taken(measured["opened"]) if "opened" in measured else None,
-        drawn=median(measured["drawn"]) if "drawn" in measured else None,
         agrees=bool(measured["ok"]),
     )
 
@@ -135,13 +132,14 @@ def _in_browser(browser: str, path: Path, measure: str, rounds: int) -> dict[str
 
     with sync_playwright() as playwright:
         program = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
-        found: dict[str, Any] = {"opened": [], "drawn": []}
+        found: dict[str, Any] = {moment: [] for moment in _MOMENTS}
         for _ in range(rounds):
-            page, spent = _opened(program, path)
-            found["opened"].append((spent(_OWN), float(page.evaluate("document.body.dataset.milliseconds"))))
-            found["drawn"].append(float(page.evaluate("document.body.dataset.drawn")))
-            page.close()
-        page, spent = _opened(program, path)
+            for moment, told in _MOMENTS.items():
+                page, spent = _opened(program, path, moment)
+                page.evaluate("document.body.offsetHeight")  # whatever is not laid out yet
+                found[moment].append((spent(_OWN), float(page.evaluate(f"document.body.dataset.{told}"))))
+                page.close()
+        page, spent = _opened(program, path, "opened")
         text = "document.getElementById('data').textContent"
         page.evaluate(f"() => {{ {measure}; globalThis.bench = explorerBench({text}); }}")
         for name, batch in _BATCHES.items():
@@ -152,9 +150,17 @@ def _in_browser(browser: str, path: Path, measure: str, rounds: int) -> dict[str
     return found
 
 
-def _opened(program: Any, path: Path) -> tuple[Any, Callable[[Sequence[str]], float]]:
-    # The page, and what its thread has spent on things by now, in milliseconds.
+_MOMENTS = {"drawn": "drawn", "opened": "milliseconds"}
+_HELD = (
+    "globalThis.requestAnimationFrame = globalThis.setTimeout = () => 0;"  # what follows the first frame never comes
+)
+
+
+def _opened(program: Any, path: Path, moment: str) -> tuple[Any, Callable[[Sequence[str]], float]]:
+    # The page at a moment, and what its thread has spent on things by now, in milliseconds.
     page = program.new_page()
+    if moment == "drawn":
+        page.add_init_script(_HELD)
     inside = page.context.new_cdp_session(page)
     inside.send("Performance.enable", {"timeDomain": "threadTicks"})
 
@@ -163,7 +169,7 @@ def _opened(program: Any, path: Path) -> tuple[Any, Callable[[Sequence[str]], fl
         return 1000 * float(sum(metrics[name] for name in names))
 
     page.goto(path.as_uri())
-    page.wait_for_selector("body[data-ready=yes]")
+    page.wait_for_selector("body[data-drawn]" if moment == "drawn" else "body[data-ready=yes]")
     return page, spent
 
 
@@ -175,7 +181,7 @@ def _round(page: Any, spent: Callable[[Sequence[str]], float], name: str, batch:
 
 def explorer_lines(measured: ExplorerBench) -> str:
     """One place in a line."""
-    opened = "" if measured.opened is None else f"drawn after {measured.drawn:.0f} ms, ready after {measured.opened}, "
+    opened = "" if measured.opened is None else f"drawn after {measured.drawn}, ready after {measured.opened}, "
     return (
         f"{measured.model} in {measured.where} ({measured.megabytes:.2f} MB): {opened}model loaded in "
         f"{measured.load}, a forward pass {measured.forward}, all {measured.n_nodes} single-node ablations "

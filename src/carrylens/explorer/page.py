@@ -25,17 +25,8 @@ from carrylens.report.page.elements import page_policy
 from carrylens.tasks.variables import VariableKind
 
 ENGINE = (
-    "packed",
-    "linear",
-    "attention",
-    "model",
-    "causal",
-    "task",
-    "draws",
-    "statistics",
-    "subject",
-    "experiments",
-    "worker",
+    *("packed", "linear", "attention", "model", "causal", "task", "draws", "statistics", "subject"),
+    *("experiments", "worker"),
 )
 VIEW = (
     *("dom", "state", "jobs", "grid", "attention", "algorithm", "answer", "ask", "evidence", "touch", "hunt"),

@@ -92,7 +92,7 @@ def explore_source(
     has_report: bool = False,
     hypothesis: Path | None = None,
 ) -> Explorer:
-    """The page of a model that was found, with the map, claims and alignment of these weights that are in one of the places.
+    """The page of a model that was found, with the map, claims and alignment of these weights from one of the places.
 
     With a hypothesis of the user's own the page runs its algorithm, and shows the map of its variables.
     """

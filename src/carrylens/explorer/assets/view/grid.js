@@ -118,7 +118,9 @@ class Board {
 
   // Columns after the cursor have not been read yet.
   lightColumns() {
-    const { cursor } = this.page.store.state;
+    const { cursor } = this.page.store.state, isDimmed = cursor !== null;
+    if (!isDimmed && !this.isDimmed) return;
+    this.isDimmed = isDimmed;
     this.columns.forEach((cells, p) => cells.forEach((cell) => cell.classList.toggle("later", cursor !== null && p > cursor)));
   }
 

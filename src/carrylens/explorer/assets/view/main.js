@@ -126,6 +126,7 @@ class Page {
     this.challenge?.update();
     this.tint.value = this.store.state.tint;
     this.cursor.value = this.store.state.cursor ?? this.subject.model.end - 1;
+    this.cursor.setAttribute("aria-valuetext", `up to ${this.subject.task.slots[this.cursor.value].name}`);
     if (this.store.state.tint === "breaks" && !this.breaks && this.isBegun) this.ablateAll();
     this.sharing.update();
   }
