@@ -57,7 +57,11 @@ function projectRows(w, b, nIn, nOut, x, y, rows) {
   if (i < rows.length) project(w, b, nIn, nOut, x, rows[i] * nIn, y, rows[i] * nOut);
 }
 
-// The same where many numbers of x are zero: w is [in][out]. `scratch` has room for the places and values of one row.
+function addRows(a, b, sum, width, rows) {
+  for (const p of rows) for (let i = p * width, end = i + width; i < end; i++) sum[i] = a[i] + b[i];
+}
+
+// The same as `projectRows` where many numbers of x are zero: w is [in][out]. `scratch` has room for the places and values of one row.
 function projectActive(w, b, nIn, nOut, x, y, rows, { places, values }) {
   for (const p of rows) {
     let n = 0, j = 0;

@@ -146,7 +146,7 @@ class Model {
     }
     const rows = positionsOf(isAnew), layer = this.layers[l];
     projectRows(layer.out, layer.outBias, inner, dModel, here.z, here.mid, rows);
-    for (const p of rows) for (let i = p * dModel; i < (p + 1) * dModel; i++) here.mid[i] += here.stream[i];
+    addRows(here.mid, here.stream, here.mid, dModel, rows);
     if (this.hasMlp) {
       this.think(layer, here, rows);
       for (const { position, head, value, offset } of acting) {
@@ -155,10 +155,9 @@ class Model {
         isAnew[position] = 1;
       }
     }
-    const next = l + 1 < this.nLayers ? pass.layers[l + 1].stream : pass.last;
-    for (let p = first; p < end; p++)
-      if (isAnew[p])
-        for (let i = p * dModel; i < (p + 1) * dModel; i++) next[i] = here.mid[i] + (this.hasMlp ? here.mlp[i] : 0);
+    const next = l + 1 < this.nLayers ? pass.layers[l + 1].stream : pass.last, anew = positionsOf(isAnew);
+    if (this.hasMlp) addRows(here.mid, here.mlp, next, dModel, anew);
+    else for (const p of anew) next.set(here.mid.subarray(p * dModel, (p + 1) * dModel), p * dModel);
     return isAnew;
   }
 

@@ -8,7 +8,7 @@ function evidenceOf(page, name) {
 function jointEvidence(page, name) {
   const found = (page.data.verdict?.carriers ?? []).filter(([, nodes]) => nodes.split(" ").includes(name));
   if (!found.length) return [];
-  return [h("p", { class: "small field", text: "In the alignment that the verdict tests" }), h("ul", { class: "stack small" }, found.map(([target, nodes, hits, n, nullHits, nullN]) =>
+  return [h("p", { class: "small field sites-title", text: "In the alignment that the verdict tests" }), h("ul", { class: "sites small" }, found.map(([target, nodes, hits, n, nullHits, nullN]) =>
     h("li", {}, h("b", { class: "mono", text: target }), ` at ${nodes.split(" ").join(" + ")}: hit ${hits}/${n}, null ${nullHits}/${nullN} `, button("choose all", () => page.chooseSet(nodes.split(" ")), { class: "plain", "aria-label": `Interchange all nodes of ${target}`, "data-key": `site ${target}` }))))];
 }
 
