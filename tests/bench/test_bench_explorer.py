@@ -37,7 +37,7 @@ def test_without_node_and_browser_it_says_what_to_install(monkeypatch: pytest.Mo
 
 
 def test_a_page_that_answers_otherwise_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = explorer.Taken(1.0, 1.0)
+    taken = explorer.TimeSpent(1.0, 1.0)
     wrong = explorer.ExplorerBench(MODEL, "node", 1.0, taken, taken, taken, 28, None, None, agrees=False)
     monkeypatch.setattr(explorer, "bench_explorer", lambda *_: iter([wrong]))
     result = CliRunner().invoke(app, ["bench", "explore", MODEL])

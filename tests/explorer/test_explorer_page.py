@@ -25,9 +25,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task, find_task
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.claims.judgement import CLAIMS
-from carrylens.claims.run_verdict import run_judgement
 from carrylens.cli import app
-from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
@@ -216,27 +214,6 @@ def test_a_damaged_file_of_claims_is_named(tmp_path: Path) -> None:
     source, folder = judged_folder(tmp_path, required=3)
     with pytest.raises(CarryLensError, match=CLAIMS):
         explore_source(source, [folder])
-
-
-def test_the_verdict_of_a_measured_alignment_is_on_the_page() -> None:
-    source = find_source(ADD)
-    assert source.folder is not None
-    judged = run_judgement(MeasuredAlignment.from_json((source.folder / ALIGNMENT).read_bytes()))
-    verdict = data_of(explore_source(source, [source.folder]).page)["verdict"]
-    assert (verdict["hypothesis"], verdict["verdict"]) == (judged.hypothesis, judged.verdict.value)
-    assert judged.joint_interchange is not None
-    (_, hits, n), *_ = verdict["rates"]
-    assert round(hits / n, 4) == judged.joint_interchange.value
-    assert len(verdict["carriers"]) == judged.carriers.required
-    assert [name for name, _ in verdict["rivals"]] == [each.name for each in judged.rivals]
-
-
-def test_an_alignment_of_other_weights_is_not_on_the_page(tmp_path: Path) -> None:
-    source = find_source(ADD)
-    other = find_source(f"{ADD[:-1]}2")
-    assert other.folder is not None
-    (tmp_path / ALIGNMENT).write_bytes((other.folder / ALIGNMENT).read_bytes())
-    assert data_of(explore_source(source, [tmp_path]).page)["verdict"] is None
 
 
 def test_a_verdict_shows_every_rate_that_its_file_states() -> None:

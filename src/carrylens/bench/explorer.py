@@ -33,7 +33,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @dataclass(frozen=True)
-class Taken:
+class TimeSpent:
     """Milliseconds that something took: of processor time, and by the clock; medians of all rounds."""
 
     cpu: float
@@ -55,12 +55,12 @@ class ExplorerBench:
     model: str
     where: str
     megabytes: float
-    load: Taken
-    forward: Taken
-    ablations: Taken
+    load: TimeSpent
+    forward: TimeSpent
+    ablations: TimeSpent
     n_nodes: int
-    drawn: Taken | None
-    opened: Taken | None
+    drawn: TimeSpent | None
+    opened: TimeSpent | None
     agrees: bool
 
 
@@ -95,8 +95,8 @@ def _bench(name: str, where: str, page: str, measured: dict[str, Any]) -> Explor
     )
 
 
-def _taken(rounds: Sequence[tuple[float, float]]) -> Taken:
-    return Taken(cpu=median(cpu for cpu, _ in rounds), clock=median(clock for _, clock in rounds))
+def _taken(rounds: Sequence[tuple[float, float]]) -> TimeSpent:
+    return TimeSpent(cpu=median(cpu for cpu, _ in rounds), clock=median(clock for _, clock in rounds))
 
 
 def _browser() -> str | None:
