@@ -12,7 +12,15 @@ from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelArgument,
+    SeedOption,
+    TaskOption,
+    ThreadsOption,
+    source_given,
+)
 from carrylens.cli.watch import Watch
 from carrylens.json_records import to_plain
 from carrylens.terminal import Stopped, print_line, print_note, print_record, print_text
@@ -28,6 +36,7 @@ def map_command(
         Path | None,
         typer.Option(metavar="FILE", help="A Python file that declares variables of your own to look for."),
     ] = None,
+    task: TaskOption = None,
     quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
     pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Look for roles of pairs of heads.")] = True,
     groups: Annotated[
@@ -51,7 +60,6 @@ def map_command(
     shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed. With --hypothesis
     the map is of the variables that the file declares, in a folder of the hypothesis's name.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.known_truths import beside_truth
@@ -65,7 +73,7 @@ def map_command(
                 command = "The same command without --restart" if restart else "The same command"
                 raise Stopped(f"Stopped while {what}. {command} goes on from there.")
 
-        source = find_source(model)
+        source = source_given(model, task)
         analysis = Analysis(source, out, device, threads, say, quick, seed, restart, hypothesis)
         folder, found = best_map(analysis, pairs=pairs, groups=groups)
     if as_json:
@@ -92,6 +100,7 @@ def settle_command(
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states a hypothesis of your own.")
     ] = None,
+    task: TaskOption = None,
     budget: Annotated[
         int, typer.Option(min=0, metavar="SECONDS", help="No further look at more questions begins after half of it.")
     ] = 600,
@@ -109,7 +118,6 @@ def settle_command(
     Writes alignment.json, from which carrylens judge gives the same verdict without the model.
     Exit status 0 if it runs the algorithm, 1 otherwise.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.claims.verdicts import RunVerdict
     from carrylens.report.terminal.alignment import alignment_lines, alignment_record
     from carrylens.report.terminal.verdict import verdict_lines
@@ -123,7 +131,8 @@ def settle_command(
             if watch.stop_wanted():
                 raise Stopped(f"Stopped while {what}. Nothing was written.")
 
-        analysis = Analysis(find_source(model), out, device, threads, say, quick, seed, hypothesis_file=hypothesis)
+        source = source_given(model, task)
+        analysis = Analysis(source, out, device, threads, say, quick, seed, hypothesis_file=hypothesis)
         path, found, judged = settle_source(analysis, budget, algorithm)
     if as_json:
         print_record({"file": str(path), **to_plain(judged), "alignment": alignment_record(found)})

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import JsonOption
+from carrylens.cli.options import JsonOption, TaskOption, source_given
 from carrylens.errors import CarryLensError
 from carrylens.terminal import print_line, print_record
 
@@ -35,6 +35,7 @@ def explore_command(
         Path | None,
         typer.Option(metavar="FILE", help="Run the algorithm of this file's hypothesis, and show its variables."),
     ] = None,
+    task: TaskOption = None,
     half: Annotated[
         bool, typer.Option("--half", help="Weights in half precision, if every golden answer stays the same.")
     ] = False,
@@ -57,9 +58,7 @@ def explore_command(
     if challenge:
         made, path = explore_challenge(level, seed), out or Path(f"challenge{level}.html")
     else:
-        from carrylens.arithmetic.zoo.sources import find_source
-
-        source = find_source(str(model), any_name=True)
+        source = source_given(str(model), task, any_name=True)
         places = source.analysis_places(folder)
         made, path = explore_source(source, places, half=half, hypothesis=hypothesis), out or places[0] / EXPLORER
     made.save(path)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import JsonOption
+from carrylens.cli.options import JsonOption, TaskOption
 from carrylens.terminal import print_line, print_note, print_record
 
 
@@ -24,6 +24,7 @@ def judge_command(
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states another hypothesis.")
     ] = None,
+    task: TaskOption = None,
     every: Annotated[bool, typer.Option("--all", help="List supported claims too.")] = False,
     out: Annotated[
         Path | None,
@@ -42,10 +43,12 @@ def judge_command(
     from carrylens.report.terminal.claims import claim_lines
     from carrylens.report.terminal.verdict import verdict_lines
     from carrylens.workflow.judging import claims_beside, joint_judgement, judge_map, save_claims
+    from carrylens.workflow.task_files import task_named
 
-    judgement = judge_map(where, hypothesis)
-    judged = joint_judgement(where, judgement, usual=hypothesis is None)
-    path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name)
+    own = task_named(task)
+    judgement = judge_map(where, hypothesis, own)
+    judged = joint_judgement(where, judgement, usual=hypothesis is None, task=own)
+    path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name, own)
     save_claims(judgement, path, seal=out is None)
     record = judgement.saved_record()
     if as_json:

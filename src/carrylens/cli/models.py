@@ -19,9 +19,11 @@ from carrylens.cli.options import (
     JsonOption,
     ModelArgument,
     QuestionsArgument,
+    TaskOption,
     ThreadsOption,
     exit_if,
     question_batches,
+    source_given,
 )
 from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
@@ -135,6 +137,7 @@ def exam_command(
         ),
     ] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Test anew, whatever was saved.")] = False,
+    task: TaskOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
@@ -153,7 +156,8 @@ def exam_command(
     if exhaustive and of:
         raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
     usual = (questions, per_class, device, threads, of or ())
-    exam = start_exhaustive(model, device, threads) if exhaustive else start_exam(model, *usual)
+    source = source_given(model, task)
+    exam = start_exhaustive(source, device, threads) if exhaustive else start_exam(source, *usual)
     if exam.note is not None:
         print_note(exam.note)
     if not save and not restart and not exhaustive and (known := known_test(exam)):
@@ -228,15 +232,16 @@ def _save(exam: Exam, *, own: bool) -> CarryLensError | None:
     return None
 
 
-def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_json: JsonOption = False) -> None:
+def ask_command(
+    model: ModelArgument, questions: QuestionsArgument = None, task: TaskOption = None, as_json: JsonOption = False
+) -> None:
     """Let a model answer questions, token by token.
 
     Exit status 1 if an answer is wrong.
     """
-    from carrylens.arithmetic.zoo import load
     from carrylens.workflow.questions import ask_texts
 
-    asked, failed, wrong = load(model), False, False
+    asked, failed, wrong = source_given(model, task, any_name=True).load(), False, False
     for batch in question_batches(questions):
         for (_, where), result in zip(batch, ask_texts(asked, [text for text, _ in batch]), strict=True):
             if isinstance(result, CarryLensError):
@@ -248,7 +253,8 @@ def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_js
                 print_record(result)
             else:
                 verdict = "right" if result["correct"] else f"wrong, it is {result['true_answer']}"
-                print_line(f"{result['question']}={result['answer']}  {result['class']}  {verdict}")
+                between, sort = ("=", f"  {result['class']}") if result["class"] else (" ", "")
+                print_line(f"{result['question']}{between}{result['answer']}{sort}  {verdict}")
     exit_if(failed)
     if wrong:
         raise typer.Exit(1)

@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelArgument,
+    SeedOption,
+    TaskOption,
+    ThreadsOption,
+    source_given,
+)
 from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
 from carrylens.terminal import Stopped, print_line, print_note, print_record
 
 if TYPE_CHECKING:
+    from carrylens.model.source import ModelSource
     from carrylens.report.page.saved import Saved
 
 FolderOption = Annotated[
@@ -37,6 +46,7 @@ def report_command(
     model: ModelArgument,
     folder: FolderOption = None,
     hypothesis: HypothesisOption = None,
+    task: TaskOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to put the page, if not report.html in that folder.")
     ] = None,
@@ -53,18 +63,17 @@ def report_command(
     Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
     components runs the model again.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
     from carrylens.report.page.headline import verdict_lines
     from carrylens.workflow.known_truths import beside_truth
     from carrylens.workflow.reading import PAGE, page_of_saved, read_source
 
-    source = find_source(model)
+    source = source_given(model, task)
     where, saved = read_source(source, folder, hypothesis)
     path = out or where / PAGE
     page = page_of_saved(saved, path.parent)
     write_whole(path, page)
-    written = [*_draw(model, saved, figures), *_tabulate([saved], tables)]
+    written = [*_draw(source, saved, figures), *_tabulate([saved], tables)]
     if as_json:
         more = {"files": written} if written else {}
         print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"], **more})
@@ -78,13 +87,12 @@ def report_command(
         print_line(f"Wrote {len(written)} files: {', '.join(written)}")
 
 
-def _draw(model: str, saved: Saved, folder: Path | None) -> list[str]:
+def _draw(source: ModelSource, saved: Saved, folder: Path | None) -> list[str]:
     if folder is None:
         return []
-    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.workflow.reading import draw_figures
 
-    drawn = draw_figures(find_source(model), saved)
+    drawn = draw_figures(source, saved)
     for name, why in drawn.missing.items():
         print_note(f"No figure {name}: {why}.")
     return _write_files(folder, drawn.files)
@@ -116,6 +124,7 @@ def explain_command(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where everything goes, if not the model's folder, or maps/NAME."),
     ] = None,
+    task: TaskOption = None,
     quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
@@ -127,7 +136,6 @@ def explain_command(
     What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
     goes on. Ends with the verdict in five lines, and where the page and the explorer are.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.report.page.headline import verdict_lines
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.explaining import explain_source
@@ -141,7 +149,7 @@ def explain_command(
             if watch.stop_wanted():
                 raise Stopped(f"Stopped while {what}. The same command goes on from there.")
 
-        source = find_source(model)
+        source = source_given(model, task)
         folder, saved = explain_source(Analysis(source, out, device, threads, say, quick, seed))
     page, explorer = folder / PAGE, folder / EXPLORER
     if as_json:
@@ -162,6 +170,7 @@ def compare_command(
         list[str], typer.Argument(metavar="MODEL...", help="Two or more models that were explained, or their folders.")
     ],
     hypothesis: HypothesisOption = None,
+    task: TaskOption = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to put the page.")] = Path("comparison.html"),
     tables: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write the tables there, as LaTeX and Markdown.")
@@ -172,12 +181,11 @@ def compare_command(
 
     Measures nothing: map or explain each of them first. One that was mapped and not judged is judged now.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
     from carrylens.report.page.comparison import comparison_lines, comparison_page
     from carrylens.workflow.judged import read_judged
 
-    saved = [read_judged(find_source(model), hypothesis) for model in models]
+    saved = [read_judged(source_given(model, task), hypothesis) for model in models]
     page = comparison_page(saved).encode()
     write_whole(out, page)
     written = _tabulate(saved, tables)

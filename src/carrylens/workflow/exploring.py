@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrylens.arithmetic.task import find_task
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import claims_file, slug
@@ -30,6 +29,7 @@ from carrylens.steps import read_made
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.fingerprint import fingerprint
 from carrylens.workflow.reading import PAGE
+from carrylens.workflow.task_files import task_finder
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
@@ -124,7 +124,7 @@ def explore_challenge(level: int, seed: int) -> Explorer:
 def _saved_map(source: ModelSource, places: Sequence[Path], causal: CausalModel | None) -> NodeMap | None:
     for place in places:
         if (place / MAP).is_file():
-            found = read_map(place / MAP, find_task, causal)
+            found = read_map(place / MAP, task_finder(source.task), causal)
             is_of_it = causal is None or fingerprint(found.causal) == fingerprint(causal)
             if is_of_it and found.stimuli.get("sha256") == source.sha256:
                 return found

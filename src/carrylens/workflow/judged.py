@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrylens.arithmetic.task import find_task
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import CLAIMS, Judgement, judge
@@ -21,6 +20,7 @@ from carrylens.report.page.saved import Saved
 from carrylens.workflow.given_models import source_of
 from carrylens.workflow.judging import claims_beside, hypotheses_for, judge_map, judge_usual, map_path, save_claims
 from carrylens.workflow.reading import read_source
+from carrylens.workflow.task_files import own_task, task_finder
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
@@ -32,13 +32,15 @@ def judge_given(
     """The judgement of a map, or of the map that was saved for a model."""
     if isinstance(given, NodeMap):
         return _judge(given, hypothesis)
-    where = Path(given) if isinstance(given, str | Path) else _where(source_of(given))
+    source = None if isinstance(given, str | Path) else source_of(given)
+    where = Path(given) if source is None else _where(source)
+    task = None if source is None else own_task(source.task)
     if isinstance(hypothesis, Hypothesis):
-        return _judge(read_map(map_path(where), find_task), hypothesis)
+        return _judge(read_map(map_path(where, task), task_finder(task)), hypothesis)
     own = None if hypothesis is None else Path(hypothesis)
-    found = judge_map(where, own)
+    found = judge_map(where, own, task)
     if save:
-        save_claims(found, claims_beside(where, None if own is None else found.hypothesis.name), seal=True)
+        save_claims(found, claims_beside(where, None if own is None else found.hypothesis.name, task), seal=True)
     return found
 
 

@@ -32,7 +32,7 @@ def start_exam(
     return Exam.start(source, per_population, per_class, device_called(device, threads).type, of)
 
 
-def start_exhaustive(source: str, device: str, threads: int) -> Exam:
+def start_exhaustive(source: str | ModelSource, device: str, threads: int) -> Exam:
     """The test of a model on every question there is."""
     return Exam.start(source, 0, 0, device_called(device, threads).type, is_exhaustive=True)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.evidence.rates import Rate
+from carrylens.report.claim_words import claims_said
 from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align
 
@@ -30,7 +31,8 @@ def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
     """The whole judgement; `every` lists supported claims too."""
     counts = judgement["required"]
     total = sum(counts.values())
-    yield f"{judgement['model']} and {judgement['hypothesis']!r}: skeleton {judgement['skeleton']}"
+    said_of_all = claims_said(judgement["skeleton"])
+    yield f"One variable at a time, by the map of {judgement['model']} and {judgement['hypothesis']!r}: {said_of_all}"
     said = ", ".join(f"{counts[verdict.lower()]} {verdict.lower()}" for verdict in _VERDICTS)
     yield f"{total} required claims: {said}"
     yield ""
@@ -191,7 +193,8 @@ def _rival(rival: Record) -> Iterator[str]:
     told, refuted = rival["told_apart_by"], rival["refuted"]
     yield ""
     n_claims = sum(rival["required"].values())
-    yield f"Rival {rival['hypothesis']!r}: {rival['skeleton']}, {len(refuted)} of {n_claims} required claims refuted"
+    came_to = claims_said(rival["skeleton"])
+    yield f"Rival {rival['hypothesis']!r}: {came_to}, {len(refuted)} of {n_claims} required claims refuted"
     for claim in refuted[:_MOST_REFUTED]:
         yield f"  {claim['sentence']} {_sentence(claim['why'])}"
     shares = f"{told['natural']:.1%} of natural and {told['enriched']:.1%} of enriched questions"
