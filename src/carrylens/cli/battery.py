@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
 from carrylens.cli.watch import Watch
 from carrylens.terminal import Stopped, print_line, print_note, print_record
@@ -45,8 +46,6 @@ def battery_command(
     from carrylens.files import write_whole
     from carrylens.report.figures.battery import outcome_svg
     from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
-    from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.battery import run_battery
 
     with Watch(1, model) as watch:
 
@@ -56,8 +55,17 @@ def battery_command(
                 rest = "measure the others anew by --only NAME --restart" if restart else "the same command goes on"
                 raise Stopped(f"Stopped during '{what}'. What was finished is kept; {rest}.")
 
-        analysis = Analysis(find_source(model), out, device, threads, say, quick, seed, restart)
-        folder, found = run_battery(analysis, only)
+        found = cl.battery(
+            find_source(model),
+            only,
+            quick=quick,
+            out=out,
+            seed=seed,
+            restart=restart,
+            device=device,
+            threads=threads,
+            progress=say,
+        )
     for outcome in found:
         if figures is not None and outcome.figure is not None:
             figures.mkdir(parents=True, exist_ok=True)
@@ -68,7 +76,7 @@ def battery_command(
         lines = battery_summary_lines(found) if only is None else outcome_lines(found[0])
         for line in lines:
             print_line(line)
-    print_note(f"The outcomes are in {folder}")
+    print_note(f"The outcomes are in {found.folder}")
 
 
 def add_commands(app: typer.Typer) -> None:

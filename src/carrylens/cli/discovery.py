@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import (
     DeviceOption,
     JsonOption,
@@ -61,9 +62,6 @@ def map_command(
     the map is of the variables that the file declares, in a folder of the hypothesis's name.
     """
     from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
-    from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.known_truths import beside_truth
-    from carrylens.workflow.mapping import best_map
 
     with Watch(1, model) as watch:
 
@@ -73,19 +71,29 @@ def map_command(
                 command = "The same command without --restart" if restart else "The same command"
                 raise Stopped(f"Stopped while {what}. {command} goes on from there.")
 
-        source = source_given(model, task)
-        analysis = Analysis(source, out, device, threads, say, quick, seed, restart, hypothesis)
-        folder, found = best_map(analysis, pairs=pairs, groups=groups)
+        found = cl.map(
+            source_given(model, task),
+            out=out,
+            hypothesis=hypothesis,
+            quick=quick,
+            pairs=pairs,
+            groups=groups,
+            restart=restart,
+            seed=seed,
+            device=device,
+            threads=threads,
+            progress=say,
+        )
     if as_json:
-        print_record({"folder": str(folder), **map_record(found)})
+        print_record({"folder": str(found.folder), **map_record(found)})
         return
     print_text(map_text(found))
     if behaviours:
         for line in behaviour_lines(found):
             print_text(line)
-    if told := beside_truth(source, found):
-        print_line(told)
-    print_note(f"The map is in {folder}")
+    if found.beside_truth:
+        print_line(found.beside_truth)
+    print_note(f"The map is in {found.folder}")
 
 
 def settle_command(
@@ -120,9 +128,6 @@ def settle_command(
     """
     from carrylens.claims.verdicts import RunVerdict
     from carrylens.report.terminal.alignment import alignment_lines, alignment_record
-    from carrylens.report.terminal.verdict import verdict_lines
-    from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.settling import settle_source
 
     with Watch(1, model) as watch:
 
@@ -131,16 +136,26 @@ def settle_command(
             if watch.stop_wanted():
                 raise Stopped(f"Stopped while {what}. Nothing was written.")
 
-        source = source_given(model, task)
-        analysis = Analysis(source, out, device, threads, say, quick, seed, hypothesis_file=hypothesis)
-        path, found, judged = settle_source(analysis, budget, algorithm)
+        found = cl.settle(
+            source_given(model, task),
+            out=out,
+            algorithm=algorithm,
+            hypothesis=hypothesis,
+            budget=budget,
+            quick=quick,
+            seed=seed,
+            device=device,
+            threads=threads,
+            progress=say,
+        )
     if as_json:
-        print_record({"file": str(path), **to_plain(judged), "alignment": alignment_record(found)})
+        plain = to_plain(found.judgement)
+        print_record({"file": str(found.path), **plain, "alignment": alignment_record(found.alignment)})
     else:
-        for line in (*verdict_lines(judged), *alignment_lines(found, sites=sites)):
+        for line in (*found.lines, *alignment_lines(found.alignment, sites=sites)):
             print_line(line)
-        print_note(f"The alignment is in {path}")
-    if judged.verdict is not RunVerdict.RUNS:
+        print_note(f"The alignment is in {found.path}")
+    if found.verdict is not RunVerdict.RUNS:
         raise typer.Exit(1)
 
 

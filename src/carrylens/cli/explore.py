@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption, TaskOption, source_given
-from carrylens.errors import CarryLensError
 from carrylens.terminal import print_line, print_record
 
 
@@ -48,20 +48,11 @@ def explore_command(
 
     The file needs no network and no server. It shows the map and the claims that were saved for these weights.
     """
-    from carrylens.workflow.exploring import explore_challenge, explore_source
-    from carrylens.workflow.reading import EXPLORER
-
-    if challenge == (model is not None):
-        raise CarryLensError(
-            "Name a model, or write --challenge; not both. Such as carrylens explore add_d6_l2_h3_w96_t2K_s1."
-        )
-    if challenge:
-        made, path = explore_challenge(level, seed), out or Path(f"challenge{level}.html")
-    else:
-        source = source_given(str(model), task, any_name=True)
-        places = source.analysis_places(folder)
-        made, path = explore_source(source, places, half=half, hypothesis=hypothesis), out or places[0] / EXPLORER
-    made.save(path)
+    source = None if model is None else source_given(model, task, any_name=True)
+    made = cl.explore(
+        source, folder=folder, hypothesis=hypothesis, half=half, challenge=level if challenge else None, seed=seed
+    )
+    path = made.save(out)
     if as_json:
         print_record({"page": str(path), "bytes": len(made.page.encode()), "model": made.name})
     else:

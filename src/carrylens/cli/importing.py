@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption, TaskOption
 from carrylens.terminal import print_line, print_note, print_record
 
@@ -44,12 +45,21 @@ def import_command(
     Reads TransformerLens 1.x to 4.x, GPT-2's format and plain state dicts of either; only tensors are read from a file,
     and a file that holds anything else is refused. The weights are checked against the layout.
     """
-    from carrylens.workflow.importing import Unseen, import_model, imported_task, n_places
+    from carrylens.workflow.importing import imported_task, n_places
 
     folder = out or Path("models", file.stem)
-    made_for = imported_task(task, operation, digits, layout or ())
-    model = import_model(file, folder, made_for, Unseen(heads, activation, norm, eps))
-    config, spare = model.config, n_places(file, heads) - model.config.n_ctx
+    model = cl.load(
+        file,
+        task=imported_task(task, operation, digits, layout or ()),
+        n_heads=heads,
+        act_fn=activation,
+        normalization=norm,
+        eps=eps,
+        folder=folder,
+    )
+    made_for, config = model.task, model.config
+    assert made_for is not None
+    spare = n_places(file, heads) - config.n_ctx
     if spare:
         print_note(
             f"The weights have {spare} positions more than the layout, which are left out. Are the digits right?"

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption, TaskOption
 from carrylens.terminal import print_line, print_note, print_record
 
@@ -41,23 +42,16 @@ def judge_command(
     from carrylens.claims.verdicts import RunVerdict
     from carrylens.json_records import to_plain
     from carrylens.report.terminal.claims import claim_lines
-    from carrylens.report.terminal.verdict import verdict_lines
-    from carrylens.workflow.judging import claims_beside, joint_judgement, judge_map, save_claims
-    from carrylens.workflow.task_files import task_named
 
-    own = task_named(task)
-    judgement = judge_map(where, hypothesis, own)
-    judged = joint_judgement(where, judgement, usual=hypothesis is None, task=own)
-    path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name, own)
-    save_claims(judgement, path, seal=out is None)
-    record = judgement.saved_record()
+    found = cl.judge(where, hypothesis=hypothesis, task=task, out=out)
+    record = found.claims.saved_record()
     if as_json:
-        print_record({**to_plain(judged), "claims": record["claims"], "map": record})
+        print_record({**to_plain(found.joint), "claims": record["claims"], "map": record})
     else:
-        for line in (*verdict_lines(judged), *claim_lines(record, every)):
+        for line in (*found.lines, "", *claim_lines(record, every)):
             print_line(line)
-    print_note(f"Wrote {path}")
-    if judged.verdict is not RunVerdict.RUNS:
+    print_note(f"The claims are in {found.path}")
+    if found.verdict is not RunVerdict.RUNS:
         raise typer.Exit(1)
 
 

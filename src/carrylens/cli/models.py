@@ -7,13 +7,12 @@ Never  imports PyTorch before one of these commands is run.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import (
     DeviceOption,
     JsonOption,
@@ -27,15 +26,11 @@ from carrylens.cli.options import (
 )
 from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
-from carrylens.files import write_whole
 from carrylens.terminal import Stopped, print_error, print_line, print_note, print_record
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
-    from carrylens.arithmetic.zoo.exams import Exam
-    from carrylens.training.plan import TrainingPlan
-    from carrylens.workflow.testing import ExamFigures
-
-_KEEP_SECONDS = 30.0
+    from carrylens.front.views import Examined
+    from carrylens.training.acceptance import Acceptance
 
 
 def train_command(
@@ -66,39 +61,42 @@ def train_command(
     the CPU, with the same --threads, it comes to exactly the same model as a run that never stopped; on CUDA and MPS
     that is not promised.
     """
-    from carrylens.workflow.acceptance import is_unaccepted
-    from carrylens.workflow.training import train_model, training_plan
-
-    plan = training_plan(name, recipe, insert, placement, aligned, layout)
-    folder = out or Path("models") / (name if layout == "paper" else f"{name}.{layout}")
-    if plan.interchange is not None and resume and is_unaccepted(folder):
-        _accept(plan, folder, as_json=as_json)
-        return
-    with Watch(plan.n_steps, name) as watch:
-        run = train_model(plan, folder, device, threads, watch, checkpoint_seconds, resume=resume, restart=restart)
-    if not run.done:
-        raise Stopped(f"Stopped after step {run.step} of {plan.n_steps}. Add --resume to go on.")
-    last = run.history[-1]
-    if plan.interchange is not None:
-        _accept(plan, folder, as_json=as_json)
+    with Watch(1, name) as watch:
+        found = cl.train(
+            name,
+            out=out,
+            recipe=recipe,
+            insert=insert,
+            placement=placement,
+            layout=layout,
+            aligned=aligned,
+            resume=resume,
+            restart=restart,
+            device=device,
+            threads=threads,
+            checkpoint_seconds=checkpoint_seconds,
+            progress=watch,
+        )
+    last = found.history[-1] if found.history else {"step": 0}
+    if not found.finished:
+        raise Stopped(f"Stopped after step {watch.step} of {watch.n_steps}. Add --resume to go on.")
+    if found.acceptance is not None:
+        _show_acceptance(found.acceptance, name, found.folder, as_json=as_json)
     elif as_json:
-        print_record({"name": name, "folder": str(folder), **last})
+        print_record({"name": name, "folder": str(found.folder), **last})
     else:
         print_line(
-            f"{folder}: {run.step} steps in {run.seconds:.0f} s, loss {last['loss']:.2g}, "
-            f"hard questions right {last['hard']:.1%}. Test it with: carrylens test {folder}"
+            f"{found.folder}: {last['step']} steps in {last['seconds']:.0f} s, loss {last['loss']:.2g}, "
+            f"hard questions right {last['hard']:.1%}. Test it with: carrylens test {found.folder}"
         )
 
 
-def _accept(plan: TrainingPlan, folder: Path, *, as_json: bool) -> None:
+def _show_acceptance(found: Acceptance, name: str, folder: Path, *, as_json: bool) -> None:
     from carrylens.report.aligned_card import acceptance_lines, acceptance_rows
-    from carrylens.workflow.acceptance import accept_model
 
-    print_note("Asking it on held-out questions whether the alignment holds ...")
-    found = accept_model(plan, folder)
     if as_json:
         rates = {what: [share.right, share.rows] for what, share in acceptance_rows(found)}
-        print_record({"name": plan.name, "folder": str(folder), "accepted": found.accepted, "rates": rates})
+        print_record({"name": name, "folder": str(folder), "accepted": found.accepted, "rates": rates})
     else:
         for line in acceptance_lines(found, str(folder)):
             print_line(line)
@@ -151,85 +149,50 @@ def exam_command(
     With --exhaustive: every question there is, to exhaustive.json. Exit status 1 if it is wrong on one of them.
     A saved test of the same weights on as many questions is only printed.
     """
-    from carrylens.workflow.testing import known_test, start_exam, start_exhaustive
-
     if exhaustive and of:
         raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
-    usual = (questions, per_class, device, threads, of or ())
-    source = source_given(model, task)
-    exam = start_exhaustive(source, device, threads) if exhaustive else start_exam(source, *usual)
-    if exam.note is not None:
-        print_note(exam.note)
-    if not save and not restart and not exhaustive and (known := known_test(exam)):
-        print_note(f"This is the saved test {known[0]}; --restart tests anew")
-        _show(known[1], as_json)
-    else:
-        _examine(exam, save, as_json, exhaustive)
+    with Watch(1, model) as watch:
+
+        def say(what: str, done: int, total: int) -> None:
+            watch.stage(what, done, total)
+            if watch.stop_wanted() and done < total:
+                raise Stopped(f"Stopped after {done:,} of {total:,} questions. The same command goes on from there.")
+
+        found = cl.test(
+            source_given(model, task),
+            questions=questions,
+            per_class=per_class,
+            of=of or (),
+            exhaustive=exhaustive,
+            keep=save is not False,
+            own_folder=bool(save),
+            restart=restart,
+            device=device,
+            threads=threads,
+            progress=say,
+        )
+    _show_test(found, as_json=as_json, every=exhaustive)
 
 
-def _examine(exam: Exam, save: bool | None, as_json: bool, exhaustive: bool) -> None:
-    if save:
-        exam.folder_to_save()  # before hours of questions, not after
-    _sit(exam)
-    wanted = bool(save) if exhaustive else save is not False
-    not_saved = _save(exam, own=bool(save)) if wanted else None
-    if not_saved is not None:
-        _show(exam.record(), as_json, strict=False)
-        raise not_saved
-    exam.forget()
-    _show(exam.record(), as_json, every=exhaustive)
-
-
-def _show(record: ExamFigures, as_json: bool, strict: bool = True, every: bool = False) -> None:
+def _show_test(found: Examined, *, as_json: bool, every: bool) -> None:
     from carrylens.report.terminal.exam import exam_lines
 
+    for note in found.notes:
+        print_note(note)
+    if found.is_known:
+        print_note(f"This is the saved test {found.path}; --restart tests anew")
     if as_json:
-        print_record(record)
+        print_record(found.figures)
     else:
-        for line in exam_lines(record):
+        for line in exam_lines(found.figures):
             print_line(line)
-    failed = every and any(part["failed"] for part in record["parts"])
-    if strict and (record["meets_bar"] is False or failed):
+    if found.not_saved is not None:
+        raise found.not_saved
+    if found.path is not None and not found.is_known:
+        print_note(f"Wrote {found.path}")
+    failed = every and any(part["failed"] for part in found.figures["parts"])
+    if found.meets_bar is False or failed:
         raise typer.Exit(1)
-
-
-def _sit(exam: Exam) -> None:
-    with Watch(exam.total, exam.source.name) as watch:
-        watch.advance(exam.asked)
-        _sit_watched(exam, watch)
-    if not exam.done:
-        exam.keep()
-        raise Stopped(f"Stopped after {exam.asked:,} of {exam.total:,} questions. The same command goes on from there.")
-
-
-def _sit_watched(exam: Exam, watch: Watch) -> None:
-    kept_at, keeps = monotonic(), True
-    for count in exam.sit():
-        watch.advance(count)
-        if watch.stop_wanted():
-            return
-        if keeps and monotonic() - kept_at >= _KEEP_SECONDS:
-            try:
-                exam.keep()
-            except CarryLensError as error:  # no reason to stop
-                print_note(f"The counts so far cannot be kept. {error}")
-                keeps = False
-            kept_at = monotonic()
-
-
-def _save(exam: Exam, *, own: bool) -> CarryLensError | None:
-    # What went wrong, so that the results can be shown first.
-    from carrylens.workflow.testing import keep_test
-
-    again = ""
-    with suppress(CarryLensError):
-        exam.keep()
-        again = " The results are kept: the same command tries to save them again, without a new test."
-    try:
-        print_note(f"Wrote {exam.save() if own else keep_test(exam)}")
-    except CarryLensError as error:
-        return CarryLensError(f"{error}{again}")
-    return None
 
 
 def ask_command(
@@ -239,11 +202,10 @@ def ask_command(
 
     Exit status 1 if an answer is wrong.
     """
-    from carrylens.workflow.questions import ask_texts
-
     asked, failed, wrong = source_given(model, task, any_name=True).load(), False, False
     for batch in question_batches(questions):
-        for (_, where), result in zip(batch, ask_texts(asked, [text for text, _ in batch]), strict=True):
+        found = cl.ask(asked, *(text for text, _ in batch), skip_errors=True)
+        for (_, where), result in zip(batch, found.results, strict=True):
             if isinstance(result, CarryLensError):
                 print_error(f"{where}{result}")
                 failed = True
@@ -274,36 +236,26 @@ def models_command(
 
     Failures per million questions stand beside those of the paper's models of the same shape.
     """
-    if aligned:
-        _list_aligned(markdown=markdown, as_json=as_json)
-        return
-    from carrylens.arithmetic.zoo.failure_table import shipped_figures, tried_figures
+    from carrylens.report.terminal.aligned_models import aligned_lines, aligned_page
     from carrylens.report.terminal.models import model_lines, models_page
 
-    records = list(shipped_figures())
+    found = cl.models(aligned=aligned)
     if as_json:
-        for record in records:
+        for record in found:
             print_record(record)
-    elif markdown:
-        print_line(models_page(records, list(tried_figures())))
-    else:
-        for line in model_lines(records):
+    elif aligned:
+        from carrylens.arithmetic.aligned.shipped import aligned_figures
+
+        figures = aligned_figures()
+        for line in [aligned_page(figures)] if markdown else aligned_lines(figures):
             print_line(line)
+    elif markdown:
+        from carrylens.arithmetic.zoo.failure_table import tried_figures
 
-
-def _list_aligned(*, markdown: bool, as_json: bool) -> None:
-    from msgspec import to_builtins
-
-    from carrylens.arithmetic.aligned.shipped import aligned_figures
-    from carrylens.report.terminal.aligned_models import aligned_lines, aligned_page
-
-    figures = aligned_figures()
-    if as_json:
-        for each in figures:
-            print_record(to_builtins(each))
-        return
-    for line in [aligned_page(figures)] if markdown else aligned_lines(figures):
-        print_line(line)
+        print_line(models_page(list(found), list(tried_figures())))
+    else:
+        for line in model_lines(list(found)):
+            print_line(line)
 
 
 def losses_command(
@@ -317,31 +269,8 @@ def losses_command(
     Of one model: a curve for each answer token, a panel for each operation; of a published one, whose
     training_loss.json has only the whole loss, that. Of all shipped models: a panel for each.
     """
-    from carrylens.arithmetic.zoo import find_model, shipped_names
-    from carrylens.arithmetic.zoo.model_facts import history
-    from carrylens.report.figures.losses import all_losses_svg
-
-    if model is None:
-        picture = all_losses_svg({name: history(find_model(name)) for name in shipped_names()})
-    else:
-        picture = _losses_of(model)
-    write_whole(svg, picture.encode())
+    cl.losses(model).save(svg)
     print_note(f"Drew {svg}")
-
-
-def _losses_of(model: str) -> str:
-    from carrylens.arithmetic.zoo import find_model
-    from carrylens.arithmetic.zoo.model_facts import history, model_name
-    from carrylens.model.published import published_losses
-    from carrylens.report.figures.losses import losses_svg, step_losses_svg
-
-    folder = find_model(model)
-    name = str(model_name(folder))
-    if lines := history(folder):
-        return losses_svg(name, lines)
-    if losses := published_losses(folder):
-        return step_losses_svg(name, losses)
-    raise CarryLensError(f"{folder} has no training history to draw. Train a model with: carrylens train NAME")
 
 
 def add_commands(app: typer.Typer) -> None:

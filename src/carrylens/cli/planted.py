@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption
 from carrylens.errors import CarryLensError
-from carrylens.files import read_whole, write_whole
+from carrylens.files import write_whole
 from carrylens.terminal import print_line, print_note, print_record
 
 if TYPE_CHECKING:  # PyTorch is imported only when the command is run
-    from carrylens.arithmetic.planted.description import CircuitDescription
+    from carrylens.arithmetic.planted.planting import Planted
 
 
 PlantOperation = Annotated[str, typer.Argument(metavar="OPERATION", help="add, sub or mix.")]
@@ -84,31 +85,41 @@ def plant_command(
 
     Writes a model folder with truth.json, which says what every node is for. Exit status 1 if --check finds a failure.
     """
-    from carrylens.arithmetic.planted.description import CircuitDescription
-    from carrylens.workflow.planting import describe_plant
-
-    dials: dict[str, object] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
-    dials |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing}
-    dials |= {"carry": carry, "rotated": rotated, "seed": seed}
-    hostile: dict[str, object] = {"gate": gate, "weighted": weighted, "split": split, "backup": backup}
-    hostile |= {"cancel": cancel, "spread": spread, "superposed": superposed, "memorised": memorised}
-    if description is None:
-        wanted = describe_plant(operation, digits, method, dials, hostile)
-    else:
-        text = read_whole(description, "Give a description's file.")
-        wanted = CircuitDescription.from_json(text, source=str(description))
+    planted = cl.plant(
+        operation,
+        digits,
+        method=method,
+        redundancy=redundancy,
+        copies=copies,
+        sharing=sharing,
+        polysemy=polysemy,
+        decoys=decoys,
+        noise=noise,
+        delay=delay,
+        timing=timing,
+        carry=carry,
+        gate=gate,
+        weighted=weighted,
+        split=split,
+        backup=backup,
+        cancel=cancel,
+        spread=spread,
+        superposed=superposed,
+        memorised=memorised,
+        rotated=rotated,
+        seed=seed,
+        description=description,
+    )
     if describe:
-        print_line(wanted.to_json().rstrip("\n"))
+        print_line(planted.truth.description.to_json().rstrip("\n"))
     else:
-        _plant(wanted, out, svg, check, as_json)
+        _save(planted, out, svg, check, as_json)
 
 
-def _plant(wanted: CircuitDescription, out: Path | None, svg: Path | None, check: int, as_json: bool) -> None:
-    from carrylens.arithmetic.planted.planting import plant
+def _save(planted: Planted, out: Path | None, svg: Path | None, check: int, as_json: bool) -> None:
     from carrylens.report.figures.planted_circuit import circuit_svg
     from carrylens.workflow.planting import plant_exam
 
-    planted = plant(wanted)
     truth, folder = planted.truth, out or Path("models") / planted.truth.name
     if folder.exists():
         raise CarryLensError(f"{folder} is already there. Remove it, or give another with --out.")

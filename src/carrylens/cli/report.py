@@ -7,12 +7,12 @@ Never  imports PyTorch before a command is run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import (
     DeviceOption,
     JsonOption,
@@ -23,12 +23,7 @@ from carrylens.cli.options import (
     source_given,
 )
 from carrylens.cli.watch import Watch
-from carrylens.errors import CarryLensError
 from carrylens.terminal import Stopped, print_line, print_note, print_record
-
-if TYPE_CHECKING:
-    from carrylens.model.source import ModelSource
-    from carrylens.report.page.saved import Saved
 
 FolderOption = Annotated[
     Path | None,
@@ -63,59 +58,22 @@ def report_command(
     Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
     components runs the model again.
     """
-    from carrylens.files import write_whole
-    from carrylens.report.page.headline import verdict_lines
-    from carrylens.workflow.known_truths import beside_truth
-    from carrylens.workflow.reading import PAGE, page_of_saved, read_source
 
-    source = source_given(model, task)
-    where, saved = read_source(source, folder, hypothesis)
-    path = out or where / PAGE
-    page = page_of_saved(saved, path.parent)
-    write_whole(path, page)
-    written = [*_draw(source, saved, figures), *_tabulate([saved], tables)]
-    if as_json:
-        more = {"files": written} if written else {}
-        print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"], **more})
-        return
-    for line in verdict_lines(saved):
-        print_line(line)
-    if told := beside_truth(source, saved.map):
-        print_line(f"Truth:    {told}")
-    print_line(f"The page is {path}")
-    if written:
-        print_line(f"Wrote {len(written)} files: {', '.join(written)}")
-
-
-def _draw(source: ModelSource, saved: Saved, folder: Path | None) -> list[str]:
-    if folder is None:
-        return []
-    from carrylens.workflow.reading import draw_figures
-
-    drawn = draw_figures(source, saved)
-    for name, why in drawn.missing.items():
+    found = cl.report(
+        source_given(model, task), folder=folder, hypothesis=hypothesis, out=out, figures=figures, tables=tables
+    )
+    for name, why in found.missing.items():
         print_note(f"No figure {name}: {why}.")
-    return _write_files(folder, drawn.files)
-
-
-def _tabulate(saved: Sequence[Saved], folder: Path | None) -> list[str]:
-    if folder is None:
-        return []
-    from carrylens.report.figures.print_tables import files_of, tables_of
-
-    return _write_files(folder, dict(files_of(tables_of(saved))))
-
-
-def _write_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    from carrylens.files import write_whole
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CarryLensError(f"{folder} cannot be made ({error.strerror}). Give another folder.") from error
-    for name, content in files.items():
-        write_whole(folder / name, content)
-    return list(files)
+    if as_json:
+        more = {"files": list(found.files)} if found.files else {}
+        about = {"page": str(found.page), "bytes": found.page.stat().st_size}
+        print_record({**about, "skeleton": found.saved.claims["skeleton"], **more})
+        return
+    for line in found.lines:
+        print_line(line)
+    print_line(f"The page is {found.page}")
+    if found.files:
+        print_line(f"Wrote {len(found.files)} files: {', '.join(found.files)}")
 
 
 def explain_command(
@@ -136,11 +94,6 @@ def explain_command(
     What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
     goes on. Ends with the verdict in five lines, and where the page and the explorer are.
     """
-    from carrylens.report.page.headline import verdict_lines
-    from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.explaining import explain_source
-    from carrylens.workflow.known_truths import beside_truth
-    from carrylens.workflow.reading import EXPLORER, PAGE
 
     with Watch(1, model) as watch:
 
@@ -149,20 +102,18 @@ def explain_command(
             if watch.stop_wanted():
                 raise Stopped(f"Stopped while {what}. The same command goes on from there.")
 
-        source = source_given(model, task)
-        folder, saved = explain_source(Analysis(source, out, device, threads, say, quick, seed))
-    page, explorer = folder / PAGE, folder / EXPLORER
+        found = cl.explain(
+            source_given(model, task), out=out, quick=quick, seed=seed, device=device, threads=threads, progress=say
+        )
     if as_json:
-        claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
-        print_record({"page": str(page), "model": saved.map.model, **claims})
+        claims = {name: found.saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
+        print_record({"page": str(found.page), "model": found.saved.map.model, **claims})
         return
-    for line in verdict_lines(saved):
+    for line in found.lines:
         print_line(line)
-    if told := beside_truth(source, saved.map):
-        print_line(f"Truth:    {told}")
-    if explorer.is_file():
-        print_line(f"The page that runs the model is {explorer}")
-    print_line(f"The page is {page}")
+    if found.explorer is not None:
+        print_line(f"The page that runs the model is {found.explorer}")
+    print_line(f"The page is {found.page}")
 
 
 def compare_command(
@@ -181,19 +132,14 @@ def compare_command(
 
     Measures nothing: map or explain each of them first. One that was mapped and not judged is judged now.
     """
-    from carrylens.files import write_whole
-    from carrylens.report.page.comparison import comparison_lines, comparison_page
-    from carrylens.workflow.judged import read_judged
 
-    saved = [read_judged(source_given(model, task), hypothesis) for model in models]
-    page = comparison_page(saved).encode()
-    write_whole(out, page)
-    written = _tabulate(saved, tables)
+    found = cl.compare(*(source_given(model, task) for model in models), hypothesis=hypothesis, tables=tables)
+    found.save(out)
     if as_json:
-        skeletons = {each.map.model: each.claims["skeleton"] for each in saved}
-        print_record({"page": str(out), "bytes": len(page), "skeletons": skeletons, "files": written})
+        about = {"page": str(out), "bytes": len(found.page.encode())}
+        print_record({**about, "skeletons": dict(found.claims), "files": list(found.files)})
         return
-    for line in comparison_lines(saved):
+    for line in found.lines:
         print_line(line)
     print_line(f"The page is {out}")
 

@@ -2,12 +2,12 @@
 
 Takes  the word that `claims.json` has: present, absent, unclear.
 Gives  the words that pages and terminals show.
-Never  says that a model runs an algorithm: that is for the joint test, not for claims one variable at a time.
+Never  says that a model runs an algorithm: that is for the joint test, not for claims of one variable at a time.
 """
 
 from __future__ import annotations
 
-_WORDS = {"present": "every claim holds", "absent": "some claim is refuted", "unclear": "not settled"}
+_WORDS = {"present": "supported", "absent": "ruled out", "unclear": "not settled"}
 
 
 def claims_said(saved: str) -> str:

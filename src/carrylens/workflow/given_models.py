@@ -48,6 +48,15 @@ def source_of(model: str | Path | ModelSource | Transformer) -> ModelSource:
     return _in_memory(model, model.task)
 
 
+def name_of(model: str | Path | ModelSource | Transformer) -> str:
+    """What the model is called, without reading its weights again."""
+    if isinstance(model, str | Path | ModelSource):
+        return source_of(model).name
+    if model.given is not None:
+        return find_source(model.given, any_name=True, task=own_task(model.task)).name
+    return source_of(model).name
+
+
 def _in_memory(model: Transformer, task: Task) -> ModelSource:
     from carrylens.model.weights import hash_of
 
@@ -74,7 +83,7 @@ def is_foreign(model: str | Path, task: Task | str | None, digits: int | None) -
     """Whether weights are meant that somebody else saved: a file, or a folder that carrylens did not seal."""
     path = Path(model)
     unsealed = task is not None and path.is_dir() and not (path / MANIFEST).exists()
-    return path.suffix in WEIGHT_FILES or digits is not None or unsealed
+    return path.suffix in WEIGHT_FILES or path.is_file() or digits is not None or unsealed
 
 
 def load_folder(model: str, task: Task | str | None) -> Transformer:

@@ -19,6 +19,11 @@ def task_named(path: Path | None) -> Task | None:
     return None if path is None else declared_task(path)
 
 
+def task_given_as(task: Task | str | Path | None) -> Task | None:
+    """The task itself, or what the Python file declares that is named instead."""
+    return task if task is None or isinstance(task, Task) else declared_task(Path(task))
+
+
 def own_task(task: Task | None) -> Task | None:
     """The task where it is a user's own; None where carrylens knows it."""
     return None if isinstance(task, ArithmeticTask) else task

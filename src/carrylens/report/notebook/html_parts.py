@@ -33,11 +33,18 @@ _STYLE = """
 """
 
 
+GOOD, BAD, OPEN, QUIET = ("#cdeadf", "#00573f"), ("#f6d3c2", "#8a3500"), ("#fdf3c4", "#6b5600"), ("#e4e4e4", "#3d3d3d")
+"""Fill and ink of chips."""
+
+
 class Html(str):
     """Text that is HTML already, and is not escaped again."""
 
 
 HtmlCell = object
+
+MOST_ROWS = 12
+"""Of a table of any length."""
 
 
 def framed(*parts: str) -> str:
@@ -76,6 +83,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[HtmlCell]], numbers: Sequ
         for row in rows
     )
     return Html(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def rows_html(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The first rows of any table."""
+    head = list(rows[0]) if rows else []
+    body = [[row.get(name, "") for name in head] for row in rows[:MOST_ROWS]]
+    more = [paragraph(f"{len(rows) - MOST_ROWS:,} more", quiet=True)] if len(rows) > MOST_ROWS else []
+    return framed(heading(title), table(head, body), *more)
 
 
 def folded(summary: str, *parts: str) -> Html:
