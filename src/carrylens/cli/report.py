@@ -58,7 +58,6 @@ def report_command(
     Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
     components runs the model again.
     """
-
     found = cl.report(
         source_given(model, task), folder=folder, hypothesis=hypothesis, out=out, figures=figures, tables=tables
     )
@@ -94,7 +93,6 @@ def explain_command(
     What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
     goes on. Ends with the verdict in five lines, and where the page and the explorer are.
     """
-
     with Watch(1, model) as watch:
 
         def say(what: str, done: int, total: int) -> None:
@@ -132,7 +130,6 @@ def compare_command(
 
     Measures nothing: map or explain each of them first. One that was mapped and not judged is judged now.
     """
-
     found = cl.compare(*(source_given(model, task) for model in models), hypothesis=hypothesis, tables=tables)
     found.save(out)
     if as_json:
