@@ -98,7 +98,7 @@ def test_the_folder_remembers_its_task_and_runs_no_file_by_itself(made: tuple[Pa
     assert (spec["file"], spec["name"]) == (str(file), f"{N} brackets")
     text = file.read_text()
     try:
-        file.write_text(f"open({str(ran)!r}, 'w')\n{text}")
+        file.write_text(f"import pathlib\npathlib.Path({str(ran)!r}).touch()\n{text}")
         for command in ("ask", "test", "map", "settle", "report", "explain", "explore"):
             assert "--task" in refused(command, folder), command
         assert not ran.exists()
