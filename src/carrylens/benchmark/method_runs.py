@@ -59,7 +59,7 @@ def method_records(run: BenchmarkRun) -> Iterator[Plain]:
             run.progress(f"{method.name} on {entry.name}", at * len(run.methods) + order, total)
             done = find_once(run, built, method, entry.seed)
             key = method.name, entry.suite
-            if done.found.get("role_scores") and key not in thresholds:
+            if done.has_role_scores and key not in thresholds:
                 thresholds[key] = threshold_of(run, method, entry.suite)
             yield _record(built, method, done, thresholds.get(key))
     for entry in run.repeated if run.n_seeds > 1 else ():

@@ -26,6 +26,11 @@ class FoundAtCost(msgspec.Struct, frozen=True):
     seconds: float
 
     @property
+    def has_role_scores(self) -> bool:
+        """Whether it gave scores of which a threshold makes roles."""
+        return bool(self.found.get("role_scores"))
+
+    @property
     def whole(self) -> Found:
         """What it found."""
         return Found.from_plain(self.found)
