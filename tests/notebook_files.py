@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,37 +39,22 @@ def fresh_notebook(script: Path) -> Any:
     return notebook
 
 
-@contextmanager
-def environment() -> Iterator[None]:
-    """What a kernel that is started within is to find: this package, and one thread."""
+def run(notebook: Any, folder: Path, timeout: int = 600) -> Any:
+    """The notebook with its outputs, run in `folder`."""
     before = {name: os.environ.get(name) for name in ("PYTHONPATH", "OMP_NUM_THREADS")}
     os.environ["PYTHONPATH"] = str(NOTEBOOKS.parent / "src")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
-        yield
+        NotebookClient(notebook, timeout=timeout, resources={"metadata": {"path": str(folder)}}).execute()
     finally:
         for name, value in before.items():
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
-
-
-def run(notebook: Any, folder: Path, timeout: int = 600) -> Any:
-    """The notebook with its outputs, run in `folder`, in a kernel of its own."""
-    with environment():
-        NotebookClient(notebook, timeout=timeout, resources={"metadata": {"path": str(folder)}}).execute()
     for cell in notebook.cells:
         cell.metadata = {}
         if cell.cell_type == "code":
             cell.outputs = [each for each in cell.outputs if not _is_blank(each)]
-    return notebook
-
-
-def run_after_others(notebook: Any, folder: Path, kernel: Any, timeout: int = 600) -> Any:
-    """The notebook with its outputs, run in `folder`, in a kernel that ran others: their names are gone."""
-    forget = nbformat.v4.new_code_cell(f"%reset -f\nimport os\nos.chdir({str(folder)!r})\ndel os")
-    notebook.cells.insert(0, forget)
-    NotebookClient(notebook, timeout=timeout, km=kernel).execute()
     return notebook
 
 

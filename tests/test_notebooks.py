@@ -1,17 +1,14 @@
 """Every notebook is that of its script, small, and runs to its end."""
 
 import shutil
-from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 pytest.importorskip("nbclient")
 pytest.importorskip("jupytext")
 
-from notebook_files import NOTEBOOKS, environment, fresh_notebook, is_stale, run_after_others, scripts
+from notebook_files import NOTEBOOKS, fresh_notebook, is_stale, run, scripts
 
 _MOST_BYTES = 300_000
 
@@ -40,21 +37,11 @@ def test_a_stale_notebook_is_seen(tmp_path: Path) -> None:
     assert is_stale(tmp_path / "2_other.py")
 
 
-@pytest.fixture(scope="session")
-def kernel() -> Iterator[Any]:
-    """One kernel for all: to start one and import PyTorch takes longer than most notebooks."""
-    with environment():
-        manager = import_module("jupyter_client").KernelManager()
-        manager.start_kernel()
-    yield manager
-    manager.shutdown_kernel(now=True)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the kernel, not of ours
 @pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
-def test_a_notebook_runs_to_its_end(script: Path, tmp_path: Path, kernel: Any) -> None:
-    notebook = run_after_others(fresh_notebook(script), tmp_path, kernel)
+def test_a_notebook_runs_to_its_end(script: Path, tmp_path: Path) -> None:
+    notebook = run(fresh_notebook(script), tmp_path)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     assert any("text/html" in output.get("data", {}) for output in outputs), "something draws itself"
