@@ -17,6 +17,7 @@ from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.front.question_views import Asked
 from carrylens.front.tabular import view_of
 from carrylens.front.views import BatteryOutcomes, Examined, MapView, Trained
+from carrylens.report.notebook import html_parts
 from carrylens.report.notebook.html_parts import table
 
 ADDER = "add_d6_l2_h3_w96_t2K_s1"
@@ -78,13 +79,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "family": cl.family(ADDER, "add_d6_l2_h3_w96_t2K_s2"),
         "explorer": cl.explore(model),
         "comparison": cl.compare(ADDER, "add_d6_l2_h3_w96_t2K_s2"),
+        "graph": cl.plant("add", 1).to_graph(),
     }
 
 
 NAMES = ("model", "answers", "test", "map", "judgement", "outcomes", "trace", "attention", "planted", "questions")
 
 
-MORE = ("pairs", "trained", "models", "aligned", "classes", "frequencies", "losses", "family", "comparison")
+MORE = ("pairs", "trained", "models", "aligned", "classes", "frequencies", "losses", "family", "comparison", "graph")
 
 
 @pytest.mark.parametrize("name", [*NAMES, *MORE])
@@ -141,7 +143,7 @@ def test_without_pandas_the_error_says_what_to_do(results: dict[str, Any], monke
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("carrylens.report.notebook.html_parts.import_module", missing)
+    monkeypatch.setattr(html_parts, "import_module", missing)
     with pytest.raises(cl.CarryLensError, match="pip install pandas"):
         results["map"].to_pandas()
 

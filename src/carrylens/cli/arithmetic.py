@@ -68,7 +68,7 @@ def trace_command(
 def classify_command(
     questions: QuestionsArgument = None, digits: DigitsOption = None, as_json: JsonOption = False
 ) -> None:
-    """Tell a question's class, answer and depths.
+    """Show the class, answer and depths of questions.
 
     Classes are S0-S5 for additions, M0-M4 and N1-N4 for subtractions with a positive and a negative answer.
     """
@@ -98,7 +98,7 @@ def frequencies_command(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell how often each class turns up.
+    """Count how often each class of question occurs.
 
     Counts the classes in the natural, paper and enriched populations, for additions and subtractions apart.
     """
@@ -113,7 +113,7 @@ def frequencies_command(
 
 
 def prove_command(as_json: JsonOption = False) -> None:
-    """Prove the algorithms right for every width.
+    """Prove the algorithms correct for any number of digits.
 
     Checks the base, the step and the top of an induction over the columns, on every case there is.
     """

@@ -23,7 +23,7 @@ def battery_command(
     only: Annotated[
         str | None, typer.Option(metavar="NAME", help="One experiment, such as make-carry, instead of all.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less evidence, in minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Collect less evidence, in minutes.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Where to put the outcomes, if not the model's folder, or maps/NAME."),
@@ -31,16 +31,16 @@ def battery_command(
     figures: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw each outcome, as an SVG file in this folder.")
     ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Measure anew, whatever is there already.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Measure again, even if there are results.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Run the paper's causal experiments on a model, each beside its matched null, and say what they show.
+    """Run the paper's causal experiments on a model, each with a matched null.
 
-    Writes battery.json, and every measurement to facts.jsonl.gz. Ctrl-C loses no experiment that is finished; those
-    that are there already, made the same way, are only printed.
+    Writes battery.json, and every measurement to facts.jsonl.gz. Finished experiments are kept on Ctrl-C; existing
+    results with the same settings are only printed.
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole

@@ -63,9 +63,9 @@ def benchmark_command(
         bool, typer.Option("--markdown", help="With --controls or --likeness: print Markdown for the documentation.")
     ] = False,
 ) -> None:
-    """Score methods of circuit discovery, your own too, on models whose circuits are known.
+    """Score circuit-discovery methods, including your own, on models whose circuits are known.
 
-    Ctrl-C loses nothing that is finished if --out is given: the same command goes on.
+    With --out, finished results are kept: stop with Ctrl-C, and the same command continues.
     """
     from carrylens.workflow.benchmarking import BenchmarkChoice
 

@@ -8,7 +8,7 @@ Never  imports PyTorch before the command is run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +26,10 @@ from carrylens.cli.watch import Watch
 from carrylens.json_records import to_plain
 from carrylens.terminal import Stopped, print_line, print_note, print_record, print_text
 
+if TYPE_CHECKING:
+    from carrylens.front.verdict_views import Settled
+    from carrylens.front.views import MapView
+
 
 def map_command(
     model: ModelArgument,
@@ -38,17 +42,17 @@ def map_command(
         typer.Option(metavar="FILE", help="A Python file that declares variables of your own to look for."),
     ] = None,
     task: TaskOption = None,
-    quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
-    pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Look for roles of pairs of heads.")] = True,
+    quick: Annotated[bool, typer.Option("--quick", help="Collect about a third of the evidence.")] = False,
+    pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Search for roles of pairs of heads.")] = True,
     groups: Annotated[
-        bool, typer.Option("--groups/--no-groups", help="Look for nodes that carry a variable only together.")
+        bool, typer.Option("--groups/--no-groups", help="Search for nodes that carry a variable only together.")
     ] = True,
     behaviours: Annotated[
         bool, typer.Option("--behaviours", help="Also print what each node does, before any role.")
     ] = False,
     restart: Annotated[
         bool,
-        typer.Option("--restart", help="Measure anew, whatever is there already. To go on after Ctrl-C, leave it out."),
+        typer.Option("--restart", help="Measure again, even if a map exists. Leave this out to continue after Ctrl-C."),
     ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
@@ -57,11 +61,10 @@ def map_command(
 ) -> None:
     """Find what each node of a model does, and which variable of the algorithm it carries.
 
-    Writes map.json, facts.jsonl.gz, behaviors.json and features.json. Ctrl-C loses nothing: the same command goes on. A
-    shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed. With --hypothesis
-    the map is of the variables that the file declares, in a folder of the hypothesis's name.
+    Writes map.json, facts.jsonl.gz, behaviors.json and features.json. Stop with Ctrl-C; the same command continues. The
+    map of a shipped model goes to maps/NAME. An existing map is only printed. With --hypothesis the map is for the
+    variables that the file declares, in a folder with the name of the hypothesis.
     """
-    from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
 
     with Watch(1, model) as watch:
 
@@ -84,13 +87,18 @@ def map_command(
             threads=threads,
             progress=say,
         )
+    _show_map(found, behaviours=behaviours, as_json=as_json)
+
+
+def _show_map(found: MapView, *, behaviours: bool, as_json: bool) -> None:
+    from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
+
     if as_json:
         print_record({"folder": str(found.folder), **map_record(found)})
         return
     print_text(map_text(found))
-    if behaviours:
-        for line in behaviour_lines(found):
-            print_text(line)
+    for line in behaviour_lines(found) if behaviours else ():
+        print_text(line)
     if found.beside_truth:
         print_line(found.beside_truth)
     print_note(f"The map is in {found.folder}")
@@ -110,24 +118,22 @@ def settle_command(
     ] = None,
     task: TaskOption = None,
     budget: Annotated[
-        int, typer.Option(min=0, metavar="SECONDS", help="No further look at more questions begins after half of it.")
+        int, typer.Option(min=0, metavar="SECONDS", help="Time limit: after half of it, no more questions are drawn.")
     ] = 600,
-    quick: Annotated[bool, typer.Option("--quick", help="Begin with a quarter of the questions.")] = False,
-    sites: Annotated[bool, typer.Option("--sites", help="List the nodes of every variable, too.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Start with a quarter of the questions.")] = False,
+    sites: Annotated[bool, typer.Option("--sites", help="Also list the nodes of every variable.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide whether a model runs an algorithm: one site for each variable, all tested jointly, rivals fitted as hard.
+    """Decide whether a model runs an algorithm, by testing all of its variables jointly, against rival algorithms.
 
-    A site is a set of nodes; nodes that hold several variables are interchanged in the subspace of each. Sites are
-    chosen on some questions and tested on others. While the verdict is open for want of questions, more are drawn.
-    Writes alignment.json, from which carrylens judge gives the same verdict without the model.
-    Exit status 0 if it runs the algorithm, 1 otherwise.
+    Each variable gets a site, a set of nodes; nodes that hold several variables are interchanged in a subspace for
+    each. Sites are chosen on some questions and tested on others. If there are too few questions to decide, more are
+    drawn. Writes alignment.json, from which carrylens judge repeats the verdict without the model.
+    Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
-    from carrylens.claims.verdicts import RunVerdict
-    from carrylens.report.terminal.alignment import alignment_lines, alignment_record
 
     with Watch(1, model) as watch:
 
@@ -148,6 +154,13 @@ def settle_command(
             threads=threads,
             progress=say,
         )
+    _show_settled(found, sites=sites, as_json=as_json)
+
+
+def _show_settled(found: Settled, *, sites: bool, as_json: bool) -> None:
+    from carrylens.claims.verdicts import RunVerdict
+    from carrylens.report.terminal.alignment import alignment_lines, alignment_record
+
     if as_json:
         plain = to_plain(found.judgement)
         print_record({"file": str(found.path), **plain, "alignment": alignment_record(found.alignment)})

@@ -29,7 +29,7 @@ def explore_command(
         ),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where its map and claims are, if not there.")
+        Path | None, typer.Option(metavar="FOLDER", help="Where the map and claims are, if not in the usual place.")
     ] = None,
     hypothesis: Annotated[
         Path | None,
@@ -44,9 +44,9 @@ def explore_command(
     seed: Annotated[int, typer.Option(min=0, help="Which noise and basis the challenge has.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Write one HTML file that runs a model, so that people can ask, watch, ablate and interchange.
+    """Write one HTML file that runs a model in the browser, to ask it questions and intervene on it.
 
-    The file needs no network and no server. It shows the map and the claims that were saved for these weights.
+    The file needs no network and no server. It shows the map and the claims saved for these weights.
     """
     source = None if model is None else source_given(model, task, any_name=True)
     made = cl.explore(

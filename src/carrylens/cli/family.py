@@ -37,10 +37,10 @@ def family_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what holds in every accurate model, and what varies. The word show may be left out.
+    """Show what holds in every accurate model, and what varies. The word "show" may be left out.
 
-    Measures nothing: all comes from the experiments, maps and claims that were saved. What was not run is listed, with
-    the command that runs it.
+    Nothing is measured: everything comes from saved experiments, maps and claims. Missing results are listed with the
+    command that makes them.
     """
     from carrylens.files import write_whole
     from carrylens.report.figures.family import family_svg
@@ -62,7 +62,7 @@ def family_command(
 
 
 def _family() -> None:
-    """Lay models side by side, or take many along the route."""
+    """Compare many models, or train and analyse many with one command."""
 
 
 def family_commands() -> typer.Typer:

@@ -26,18 +26,18 @@ def judge_command(
         Path | None, typer.Option(metavar="FILE", help="A Python file that states another hypothesis.")
     ] = None,
     task: TaskOption = None,
-    every: Annotated[bool, typer.Option("--all", help="List supported claims too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also list supported claims.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where to write the claims, if not beside the map or in maps/NAME."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge from saved files whether a model runs the algorithm, how much of it, and how sure that is.
+    """Judge from saved results whether a model runs the algorithm, how much of it, and how sure that is.
 
-    Needs no model. The verdict rests on the alignment that `carrylens settle` measured; without one it is not settled.
-    Then every claim about the map, one variable at a time. Claims go to claims.json, those of a hypothesis of your own
-    to claims.ITS-NAME.json. Exit status 0 if the model runs the algorithm, 1 otherwise.
+    Runs no model. The verdict rests on the alignment that `carrylens settle` measured; without one it is "not settled".
+    The output then lists the claims about the map, one variable at a time. Claims are written to claims.json, those of
+    your own hypothesis to claims.ITS-NAME.json. Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
     from carrylens.claims.verdicts import RunVerdict
     from carrylens.json_records import to_plain

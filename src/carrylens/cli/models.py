@@ -30,15 +30,25 @@ from carrylens.terminal import Stopped, print_error, print_line, print_note, pri
 
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.front.views import Examined
+    from carrylens.progress import Progress
     from carrylens.training.acceptance import Acceptance
+
+TestedQuestions = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=10**15,
+        help="How many of each population and operation; of the structured one at most 100,000.",
+    ),
+]
 
 
 def train_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to train, such as add_d6_l2_h3_w96_t2K_s1.")],
-    recipe: Annotated[str, typer.Option(help="compact is ours, paper the published one.")] = "compact",
+    recipe: Annotated[str, typer.Option(help="compact (ours) or paper (the published recipe).")] = "compact",
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
-    restart: Annotated[bool, typer.Option("--restart", help="Drop what the folder has and start anew.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the folder's checkpoint.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Discard what the folder holds and start again.")] = False,
     insert: Annotated[
         str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
     ] = None,
@@ -48,18 +58,18 @@ def train_command(
     ] = "paper",
     aligned: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it came out."),
+        typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it worked."),
     ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
     checkpoint_seconds: Annotated[float, typer.Option(min=0, help="How often to write a checkpoint.")] = 30.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Train the model a name describes.
+    """Train the model that a name describes.
 
-    Writes a model folder. Ctrl-C stops after the step at hand and writes a checkpoint, from which --resume goes on. On
-    the CPU, with the same --threads, it comes to exactly the same model as a run that never stopped; on CUDA and MPS
-    that is not promised.
+    Writes a model folder. Ctrl-C stops after the current step and writes a checkpoint, from which --resume continues.
+    On the CPU, with the same --threads, the result is exactly the same as that of an uninterrupted run; on CUDA and MPS
+    it may differ.
     """
     with Watch(1, name) as watch:
         found = cl.train(
@@ -106,14 +116,7 @@ def _show_acceptance(found: Acceptance, name: str, folder: Path, *, as_json: boo
 
 def exam_command(
     model: ModelArgument,
-    questions: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=10**15,
-            help="How many of each population, for each operation; of the structured one at most 100,000.",
-        ),
-    ] = 1_000_000,
+    questions: TestedQuestions = 1_000_000,
     per_class: Annotated[
         int, typer.Option(min=0, max=10**15, help="How many of each class, exact depth and structure.")
     ] = 10_000,
@@ -125,39 +128,33 @@ def exam_command(
         ),
     ] = None,
     exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="Instead: every question there is, for models of few digits.")
+        bool, typer.Option("--exhaustive", help="Try every possible question instead (for models of few digits).")
     ] = False,
     save: Annotated[
         bool | None,
         typer.Option(
             "--save/--no-save",
-            help="Keep the result in the model's own folder, or nowhere. Without either: there, or in maps/NAME.",
+            help="Save the result in the model's own folder, or nowhere. Default: there, or in maps/NAME.",
         ),
     ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Test anew, whatever was saved.")] = False,
     task: TaskOption = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Test again, even if there is a saved test.")] = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Count a model's failures on millions of questions.
 
-    Evaluates it on the natural, paper, enriched and structured populations, every class, exact depth and structure.
-    Exit status 1 if the model misses the bar: fewer than 10 failures in a million natural and in a million enriched
-    questions, for each operation. Counts are kept every half minute and on Ctrl-C; the same command goes on from there.
+    Evaluates the model on the natural, paper, enriched and structured populations, and on every class, depth and
+    structure. Exit status 1 if the model misses the bar: fewer than 10 failures per million natural and per million
+    enriched questions, for each operation. Counts are saved every half minute and on Ctrl-C; the same command goes on.
 
-    With --exhaustive: every question there is, to exhaustive.json. Exit status 1 if it is wrong on one of them.
+    With --exhaustive it tries every possible question and writes exhaustive.json; exit status 1 if any answer is wrong.
     A saved test of the same weights on as many questions is only printed.
     """
     if exhaustive and of:
         raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
     with Watch(1, model) as watch:
-
-        def say(what: str, done: int, total: int) -> None:
-            watch.stage(what, done, total)
-            if watch.stop_wanted() and done < total:
-                raise Stopped(f"Stopped after {done:,} of {total:,} questions. The same command goes on from there.")
-
         found = cl.test(
             source_given(model, task),
             questions=questions,
@@ -169,9 +166,18 @@ def exam_command(
             restart=restart,
             device=device,
             threads=threads,
-            progress=say,
+            progress=_counted(watch),
         )
     _show_test(found, as_json=as_json, every=exhaustive)
+
+
+def _counted(watch: Watch) -> Progress:
+    def say(what: str, done: int, total: int) -> None:
+        watch.stage(what, done, total)
+        if watch.stop_wanted() and done < total:
+            raise Stopped(f"Stopped after {done:,} of {total:,} questions. The same command goes on from there.")
+
+    return say
 
 
 def _show_test(found: Examined, *, as_json: bool, every: bool) -> None:
@@ -198,7 +204,7 @@ def _show_test(found: Examined, *, as_json: bool, every: bool) -> None:
 def ask_command(
     model: ModelArgument, questions: QuestionsArgument = None, task: TaskOption = None, as_json: JsonOption = False
 ) -> None:
-    """Let a model answer questions, token by token.
+    """Ask a model questions; it answers token by token.
 
     Exit status 1 if an answer is wrong.
     """
@@ -232,9 +238,9 @@ def models_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the models that come with carrylens.
+    """List the models that ship with carrylens.
 
-    Failures per million questions stand beside those of the paper's models of the same shape.
+    Shows failures per million questions, and those of the paper's models of the same shape.
     """
     from carrylens.report.terminal.aligned_models import aligned_lines, aligned_page
     from carrylens.report.terminal.models import model_lines, models_page
@@ -266,8 +272,8 @@ def losses_command(
 ) -> None:
     """Draw loss curves.
 
-    Of one model: a curve for each answer token, a panel for each operation; of a published one, whose
-    training_loss.json has only the whole loss, that. Of all shipped models: a panel for each.
+    For one model: a curve for each answer token, in one panel per operation. A published model, whose
+    training_loss.json has only the total loss, gets one curve. For all shipped models: one panel each.
     """
     cl.losses(model).save(svg)
     print_note(f"Drew {svg}")

@@ -26,10 +26,10 @@ def paper_command(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer the paper line by line.
+    """Compare our results with the paper, claim by claim.
 
-    Every claim, table, figure and number of it in its order, ours beside it: agrees, differs, open, cannot be compared,
-    or not measured yet and what is missing. Measures nothing: all comes from what was saved about models.
+    Lists every claim, table, figure and number of the paper in order, with ours: agrees, differs, open, cannot be
+    compared, or not measured yet. Nothing is measured: everything comes from saved results.
     """
     from carrylens.report.terminal.paper import paper_page
 

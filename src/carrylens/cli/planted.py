@@ -8,7 +8,7 @@ Never  imports PyTorch before the command is run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,7 +35,7 @@ Delay = Annotated[int, typer.Option(help="How many places after D'k its tri-stat
 TimingOption = Annotated[str, typer.Option(help="Carries resolved at the answer (lazy) or at = (tail).")]
 CarryOption = Annotated[str, typer.Option(help="tri-state or binary.")]
 GateOption = Annotated[float, typer.Option(help="Hostile: this share of questions gets its carries elsewhere.")]
-Weighted = Annotated[int, typer.Option(help="Hostile: so many carries come from weighted sums.")]
+Weighted = Annotated[int, typer.Option(help="Hostile: this many carries come from weighted sums.")]
 SplitOption = Annotated[bool, typer.Option("--split", help="Hostile: one head for even sums, one for odd ones.")]
 Backup = Annotated[bool, typer.Option("--backup", help="Hostile: heads that act only when others are gone.")]
 Cancel = Annotated[bool, typer.Option("--cancel", help="Hostile: heads that write the negative of a carry.")]
@@ -48,7 +48,7 @@ Description = Annotated[Path | None, typer.Option(metavar="FILE", help="Plant th
 Describe = Annotated[bool, typer.Option("--describe", help="Print the description; plant nothing.")]
 PlantOut = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the circuit.")]
-Check = Annotated[int, typer.Option(min=0, help="Evaluate it on so many enriched questions, and on all classes.")]
+Check = Annotated[int, typer.Option(min=0, help="Evaluate it on this many enriched questions, and on all classes.")]
 
 
 def plant_command(
@@ -83,33 +83,13 @@ def plant_command(
 ) -> None:
     """Plant a circuit: compute the weights of a model that runs it.
 
-    Writes a model folder with truth.json, which says what every node is for. Exit status 1 if --check finds a failure.
+    Writes a model folder with truth.json, which states what every node does. Exit status 1 if --check finds a failure.
     """
-    planted = cl.plant(
-        operation,
-        digits,
-        method=method,
-        redundancy=redundancy,
-        copies=copies,
-        sharing=sharing,
-        polysemy=polysemy,
-        decoys=decoys,
-        noise=noise,
-        delay=delay,
-        timing=timing,
-        carry=carry,
-        gate=gate,
-        weighted=weighted,
-        split=split,
-        backup=backup,
-        cancel=cancel,
-        spread=spread,
-        superposed=superposed,
-        memorised=memorised,
-        rotated=rotated,
-        seed=seed,
-        description=description,
-    )
+    kind: dict[str, Any] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
+    kind |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated}
+    hostile: dict[str, Any] = {"gate": gate, "weighted": weighted, "split": split, "backup": backup, "cancel": cancel}
+    hostile |= {"spread": spread, "superposed": superposed, "memorised": memorised}
+    planted = cl.plant(operation, digits, method=method, **kind, **hostile, seed=seed, description=description)
     if describe:
         print_line(planted.truth.description.to_json().rstrip("\n"))
     else:

@@ -25,7 +25,9 @@ def questions_command(
     question_class: Annotated[
         str | None, typer.Option("--class", metavar="CLASS", help="Only this class, such as S4, M2 or N3.")
     ] = None,
-    depth: Annotated[int | None, typer.Option(help="Only questions whose longest carry or borrow is so deep.")] = None,
+    depth: Annotated[
+        int | None, typer.Option(help="Only questions whose longest chain of carries or borrows has this depth.")
+    ] = None,
     pairs: Annotated[
         str | None,
         typer.Option(metavar="VARIABLE", help="Base and source pairs for a variable, such as 'ST[2]', instead."),

@@ -53,10 +53,10 @@ def report_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the page about a model from what was saved: its test, map, claims and experiments.
+    """Write the page about a model from saved results: its test, map, claims and experiments.
 
-    Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
-    components runs the model again.
+    Nothing is measured: map and judge the model first, or use explain. Only the figure of principal components runs
+    the model again.
     """
     found = cl.report(
         source_given(model, task), folder=folder, hypothesis=hypothesis, out=out, figures=figures, tables=tables
@@ -82,16 +82,16 @@ def explain_command(
         typer.Option(metavar="FOLDER", help="Where everything goes, if not the model's folder, or maps/NAME."),
     ] = None,
     task: TaskOption = None,
-    quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Collect about a third of the evidence.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Test, map and judge a model, work a question through it, and make its page.
+    """Test, map and judge a model, work one question through it, and write its page.
 
-    What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
-    goes on. Ends with the verdict in five lines, and where the page and the explorer are.
+    Results that already exist for the same weights are used. Stop with Ctrl-C; the same command continues. The output
+    ends with the verdict in five lines and the paths of the page and the explorer.
     """
     with Watch(1, model) as watch:
 
@@ -116,7 +116,7 @@ def explain_command(
 
 def compare_command(
     models: Annotated[
-        list[str], typer.Argument(metavar="MODEL...", help="Two or more models that were explained, or their folders.")
+        list[str], typer.Argument(metavar="MODEL...", help="Two or more mapped models: names or folders.")
     ],
     hypothesis: HypothesisOption = None,
     task: TaskOption = None,
@@ -126,9 +126,9 @@ def compare_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a page that says what is the same in several models, and what differs.
+    """Write a page on what several models have in common and where they differ.
 
-    Measures nothing: map or explain each of them first. One that was mapped and not judged is judged now.
+    Nothing is measured: map or explain each model first. A model that was mapped but not judged is judged now.
     """
     found = cl.compare(*(source_given(model, task) for model in models), hypothesis=hypothesis, tables=tables)
     found.save(out)

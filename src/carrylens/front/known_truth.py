@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrylens.files import read_whole
 from carrylens.front.progress_display import progress_display
 
 if TYPE_CHECKING:
@@ -52,33 +51,18 @@ def plant(
     The dials are those of `carrylens plant`; from `gate` to `memorised` they are hostile. `description` is a JSON file
     that describes a circuit instead. With `folder` the model is also saved, as a model folder with `truth.json`.
     """
-    from carrylens.arithmetic.planted.description import CircuitDescription
     from carrylens.arithmetic.planted.planting import plant as plant_described
     from carrylens.front.tabular import view_of
     from carrylens.front.views import PlantedView
-    from carrylens.workflow.planting import describe_plant
+    from carrylens.workflow.planting import describe_plant, read_description
 
-    dials: dict[str, object] = {
-        "redundancy": redundancy,
-        "copies": copies,
-        "sharing": sharing,
-        "polysemy": polysemy,
-        "decoys": decoys,
-    }
-    dials |= {"noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated, "seed": seed}
-    hostile: dict[str, object] = {
-        "gate": gate,
-        "weighted": weighted,
-        "split": split,
-        "backup": backup,
-        "cancel": cancel,
-    }
-    hostile |= {"spread": spread, "superposed": superposed, "memorised": memorised}
-    if description is None:
-        wanted = describe_plant(operation, digits, method, dials, hostile)
-    else:
-        text = read_whole(Path(description), "Give a description's file.")
-        wanted = CircuitDescription.from_json(text, source=str(description))
+    dials: dict[str, object] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
+    dials |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing, "carry": carry}
+    dials |= {"rotated": rotated, "seed": seed}
+    hostile: dict[str, object] = {"gate": gate, "weighted": weighted, "split": split, "backup": backup}
+    hostile |= {"cancel": cancel, "spread": spread, "superposed": superposed, "memorised": memorised}
+    own = None if description is None else read_description(Path(description))
+    wanted = describe_plant(operation, digits, method, dials, hostile) if own is None else own
     made = view_of(PlantedView, plant_described(wanted))
     if folder is not None:
         made.save(folder)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from carrylens.arithmetic.family.table import FamilyTable
     from carrylens.report.terminal.paper import AnsweredSections
 
+_MOST_ROWS = 60
+
 
 @dataclass(frozen=True, repr=False)
 class Listing(Tabular, Sequence[Mapping[str, Any]]):
@@ -30,10 +32,12 @@ class Listing(Tabular, Sequence[Mapping[str, Any]]):
     records: Sequence[Mapping[str, Any]]
     results: Sequence[Mapping[str, Any] | CarryLensError] = ()
     """Where questions were given: for each its row, or why it has none."""
+    table: Sequence[Mapping[str, Any]] = ()
+    """Rows of single figures, where a record holds more than that."""
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows as plain dictionaries."""
-        return [dict(each) for each in self.records]
+        return [dict(each) for each in self.table or self.records]
 
     def __getitem__(self, at: Any) -> Any:
         return self.records[at]
@@ -45,10 +49,10 @@ class Listing(Tabular, Sequence[Mapping[str, Any]]):
         return len(self.records)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} rows: {self.title}>"
+        return f"<{self.title}: {len(self)}>"
 
     def _repr_html_(self) -> str:
-        return rows_html(f"{len(self)} rows: {self.title}", self.rows())
+        return rows_html(f"{self.title}: {len(self)}", self.rows(), most=_MOST_ROWS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,7 +75,7 @@ class LossCurves:
 
 
 @dataclass(frozen=True, repr=False)
-class Family(Tabular):
+class FamilyFindings(Tabular):
     """Every finding on every model; and accurate models that were left out, with what was known of them."""
 
     table: FamilyTable

@@ -7,15 +7,15 @@ Never  measures a model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from carrylens.errors import CarryLensError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from carrylens.front.listing_views import AnsweredPaper, Family, Listing, LossCurves
+    from carrylens.front.listing_views import AnsweredPaper, FamilyFindings, Listing, LossCurves
 
 
 def models(*, aligned: bool = False) -> Listing:
@@ -30,10 +30,28 @@ def models(*, aligned: bool = False) -> Listing:
 
         from carrylens.arithmetic.aligned.shipped import aligned_figures
 
-        return Listing("models whose circuit is known", [to_builtins(each) for each in aligned_figures()])
+        known = [to_builtins(each) for each in aligned_figures()]
+        return Listing("models whose circuit is known", known, table=[_aligned_row(each) for each in known])
     from carrylens.arithmetic.zoo.failure_table import shipped_figures
 
-    return Listing("models that come with carrylens", list(shipped_figures()))
+    shipped = list(shipped_figures())
+    return Listing("shipped models", shipped, table=[row for each in shipped for row in _model_rows(each)])
+
+
+def _model_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    # A row for each operation: how many questions of each population failed.
+    for operation, found in record["operations"].items():
+        row = {"model": record["model"], "operation": operation, "meets the bar": found["meets_bar"]}
+        for population, counts in found["streams"].items():
+            row[f"{population} failed"] = None if counts is None else counts["failed"]
+            row[f"of {population}"] = None if counts is None else counts["asked"]
+        yield row
+
+
+def _aligned_row(record: Mapping[str, Any]) -> dict[str, Any]:
+    rates = {name: rate for name, rate in record["rates"].items() if isinstance(rate, dict) and "rows" in rate}
+    shares = {name.replace("_", " "): rate["right"] / max(1, rate["rows"]) for name, rate in rates.items()}
+    return {name: record[name] for name in ("name", "algorithm", "n_sites")} | shares
 
 
 def classify(*questions: str, digits: int | None = None, skip_errors: bool = False) -> Listing:
@@ -57,7 +75,13 @@ def frequencies(*digits: int, count: int = 100_000, seed: int = 0) -> Listing:
     from carrylens.front.listing_views import Listing
     from carrylens.workflow.questions import frequency_records
 
-    return Listing("how often each class turns up", list(frequency_records(digits or (5, 10, 15, 20), count, seed)))
+    found = list(frequency_records(digits or (5, 10, 15, 20), count, seed))
+    plain = [
+        {"operation": each["operation"], "population": each["stream"], "digits": each["digits"], **each["counts"]}
+        for each in found
+    ]
+    names = dict.fromkeys(name for row in plain for name in row)
+    return Listing("questions of each class", found, table=[{name: row.get(name) for name in names} for row in plain])
 
 
 def prove() -> Listing:
@@ -68,7 +92,7 @@ def prove() -> Listing:
     from carrylens.front.listing_views import Listing
 
     rows = [{**asdict(lemma), "operation": lemma.operation.value} for lemma in prove_lemmas()]
-    return Listing("lemmas, each checked on every case", rows)
+    return Listing("lemmas, checked on every case", rows)
 
 
 def losses(model: str | Path | None = None) -> LossCurves:
@@ -79,19 +103,19 @@ def losses(model: str | Path | None = None) -> LossCurves:
     return LossCurves("every shipped model" if model is None else str(model), loss_picture(model))
 
 
-def family(*models: str | Path, shipped: bool = False) -> Family:
+def family(*models: str | Path, shipped: bool = False) -> FamilyFindings:
     """What holds in every accurate model and what varies, from saved results; for all shipped models if none is named.
 
     With `shipped` only results that came with the models count, and nothing from `maps/`.
     """
     from carrylens.arithmetic.family.table import family_table
     from carrylens.arithmetic.zoo.failure_table import accurate_names
-    from carrylens.front.listing_views import Family
+    from carrylens.front.listing_views import FamilyFindings
     from carrylens.workflow.reading import family_folders, read_members
 
     named = list(dict.fromkeys(family_folders([str(each) for each in models])))
     wanted, left_out = (named, {}) if models else accurate_names()
-    return Family(family_table(read_members(wanted, shipped=shipped)), left_out)
+    return FamilyFindings(family_table(read_members(wanted, shipped=shipped)), left_out)
 
 
 def paper(folders: Sequence[str | Path] = ()) -> AnsweredPaper:

@@ -7,7 +7,7 @@ Never  changes or hides a field: a view is an instance of the record's own class
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,13 +61,22 @@ class LeaderboardView(Leaderboard, frozen=True):
 
     def to_pandas(self) -> Any:
         """A row for each method on each suite, as a pandas DataFrame."""
-        return frame_of([msgspec.to_builtins(row) for row in self.rows])
+        return frame_of([dict(_flat(msgspec.to_builtins(row))) for row in self.rows])
 
     def __repr__(self) -> str:
         return f"<{self}>"
 
     def _repr_html_(self) -> str:
         return result_displays.leaderboard_html(self)
+
+
+def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    # A mean with its interval becomes columns of its own: node_auroc, node_auroc_low, node_auroc_high, ...
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from ((name if part == "value" else f"{name}_{part}", figure) for part, figure in value.items())
+        else:
+            yield name, value
 
 
 class PlantedView(Planted):

@@ -85,12 +85,25 @@ def table(head: Sequence[str], rows: Iterable[Sequence[HtmlCell]], numbers: Sequ
     return Html(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>")
 
 
-def rows_html(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The first rows of any table."""
-    head = list(rows[0]) if rows else []
-    body = [[row.get(name, "") for name in head] for row in rows[:MOST_ROWS]]
-    more = [paragraph(f"{len(rows) - MOST_ROWS:,} more", quiet=True)] if len(rows) > MOST_ROWS else []
-    return framed(heading(title), table(head, body), *more)
+def rows_html(title: str, rows: Sequence[Mapping[str, Any]], most: int = MOST_ROWS) -> str:
+    """The first rows of any table; columns of figures stand right."""
+    head, shown_rows = list(rows[0]) if rows else [], rows[:most]
+    right = [at for at, name in enumerate(head) if any(_is_figure(row.get(name)) for row in shown_rows)]
+    body = [[_plain(row.get(name, "")) for name in head] for row in shown_rows]
+    more = [paragraph(f"{len(rows) - most:,} more", quiet=True)] if len(rows) > most else []
+    return framed(heading(title), table([name.replace("_", " ") for name in head], body, right), *more)
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def folded(summary: str, *parts: str) -> Html:

@@ -27,7 +27,7 @@ _COLOURS = {
 
 def verdict_part(judged: RunJudgement) -> Html:
     """The statement beside its verdict, then a table of what it rests on."""
-    sentence, *others = verdict_lines(judged)
+    sentence, *others = verdict_lines(judged, every=True)
     rows = [[part.strip() for part in line.split(":", 1)] for line in others]
     first = paragraph(chip(judged.verdict.value, *_COLOURS[judged.verdict]), " ", sentence)
     return Html(first + (table(["", "what the verdict rests on"], rows) if rows else ""))

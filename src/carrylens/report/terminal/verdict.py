@@ -30,8 +30,8 @@ def verdict_sentence(judged: RunJudgement) -> str:
     return says[judged.verdict]
 
 
-def verdict_lines(judged: RunJudgement) -> Iterator[str]:
-    """The sentence, then carriers, scrubbing, form, deviations, rivals and what is open."""
+def verdict_lines(judged: RunJudgement, *, every: bool = False) -> Iterator[str]:
+    """The sentence, then carriers, scrubbing, form, deviations, rivals and what is open: the first few, or every."""
     yield verdict_sentence(judged)
     if judged.joint_interchange is not None:
         worst = "" if judged.worst_output is None else f"; worst output {judged.worst_output}"
@@ -42,16 +42,17 @@ def verdict_lines(judged: RunJudgement) -> Iterator[str]:
         yield f"  Scrubbed:   {_share(judged.scrubbed)} keep their answer with all outside the sites resampled."
     if judged.form is not None:
         yield f"  Form:       {judged.form}."
-    yield from _some("Deviation:  ", [f"{each.sentence} (share {each.share:.3g})" for each in judged.deviations])
-    yield from _some("Rival:      ", [f"{each.name}: {each.standing}" for each in judged.rivals])
-    yield from _some("Open:       ", [each.claim for each in judged.open])
-    yield from _some("Next:       ", list(dict.fromkeys(each.settled_by for each in judged.open)))
+    yield from _some(every, "Deviation:  ", [f"{each.sentence} (share {each.share:.3g})" for each in judged.deviations])
+    yield from _some(every, "Rival:      ", [f"{each.name}: {each.standing}" for each in judged.rivals])
+    yield from _some(every, "Open:       ", [each.claim for each in judged.open])
+    yield from _some(every, "Next:       ", list(dict.fromkeys(each.settled_by for each in judged.open)))
 
 
-def _some(label: str, said: list[str]) -> Iterator[str]:
-    for each in said[:_SHOWN]:
+def _some(every: bool, label: str, said: list[str]) -> Iterator[str]:
+    shown = said if every else said[:_SHOWN]
+    for each in shown:
         yield f"  {label}{each}"
-    if len(said) > _SHOWN:
+    if len(said) > len(shown):
         yield f"  {label}{len(said) - _SHOWN} more; --json lists all."
 
 
