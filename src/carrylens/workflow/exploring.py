@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrylens.arithmetic.task import find_task
-from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import claims_file, slug
 from carrylens.claims.records import read_claims
@@ -30,7 +28,9 @@ from carrylens.model.source import ModelSource
 from carrylens.steps import read_made
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.fingerprint import fingerprint
-from carrylens.workflow.reading import PAGE
+from carrylens.workflow.given_models import source_of
+from carrylens.workflow.reading import EXPLORER, PAGE
+from carrylens.workflow.task_files import task_finder
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
@@ -44,10 +44,12 @@ class Explorer:
 
     name: str
     page: str
+    place: Path = Path(EXPLORER)
+    """Where it is written, if no other file is named."""
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path | None = None) -> Path:
         """Write the page to a file that any browser opens; folders that are not there are made."""
-        path = Path(path)
+        path = self.place if path is None else Path(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -68,20 +70,27 @@ class Explorer:
         )
 
 
-def explore(model: str | Path | Transformer, *, half: bool = False, hypothesis: str | Path | None = None) -> Explorer:
-    """The page of a model: a name, a folder, `hf:owner/repository`, or a loaded model that knows its task.
+def explore_any(
+    model: str | Path | ModelSource | Transformer | None,
+    folder: Path | None = None,
+    hypothesis: Path | None = None,
+    *,
+    half: bool = False,
+    challenge: int | None = None,
+    seed: int = 0,
+) -> Explorer:
+    """The page of a model: a name, a folder, `hf:owner/repository`, a loaded model that knows its task; or a challenge.
 
     `hypothesis` is a file that declares variables of your own: the page then runs that algorithm beside the model.
     """
-    if isinstance(model, str | Path):
-        source = find_source(str(model), any_name=True)
-        own = None if hypothesis is None else Path(hypothesis)
-        return explore_source(source, source.analysis_places(None), half=half, hypothesis=own)
-    if model.task is None:
-        raise CarryLensError("It is not known what this model is for. Set model.task, or load it with carrylens.load.")
-    algorithm = None if hypothesis is None else own_hypothesis(Path(hypothesis), model.task).model
-    explored = Explored(model, model.task, model.task.name, half=half, algorithm=algorithm)
-    return Explorer(explored.name, explorer_page(explored))
+    if (challenge is None) == (model is None):
+        raise CarryLensError(
+            "Name a model, or ask for a challenge; not both. Such as carrylens explore add_d6_l2_h3_w96_t2K_s1."
+        )
+    if model is None:
+        return explore_challenge(challenge or 1, seed)
+    source = source_of(model)
+    return explore_source(source, source.analysis_places(folder), half=half, hypothesis=hypothesis)
 
 
 def explore_source(
@@ -96,6 +105,7 @@ def explore_source(
 
     With a hypothesis of the user's own the page runs its algorithm, and shows the map of its variables.
     """
+    home = places[0]
     stated = None if hypothesis is None else own_hypothesis(hypothesis, source.task)
     algorithm = None if stated is None else stated.model
     if stated is not None:
@@ -114,19 +124,19 @@ def explore_source(
         half=half,
         algorithm=algorithm,
     )
-    return Explorer(source.name, explorer_page(explored))
+    return Explorer(source.name, explorer_page(explored), home / EXPLORER)
 
 
 def explore_challenge(level: int, seed: int) -> Explorer:
     """The page of a planted circuit whose truth is hidden."""
     explored = challenge(level, seed)
-    return Explorer(explored.name, explorer_page(explored))
+    return Explorer(explored.name, explorer_page(explored), Path(f"challenge{level}.html"))
 
 
 def _saved_map(source: ModelSource, places: Sequence[Path], causal: CausalModel | None) -> NodeMap | None:
     for place in places:
         if (place / MAP).is_file():
-            found = read_map(place / MAP, find_task, causal)
+            found = read_map(place / MAP, task_finder(source.task), causal)
             is_of_it = causal is None or fingerprint(found.causal) == fingerprint(causal)
             if is_of_it and found.stimuli.get("sha256") == source.sha256:
                 return found

@@ -18,6 +18,7 @@ from pathlib import Path
 from carrylens.arithmetic.hypotheses import aligned_rivals, hypothesis_called, mixture_where, usual_for
 from carrylens.arithmetic.hypotheses import weighted_sum as weighted_sum_of
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.judgement import slug
 from carrylens.claims.run_verdict import RunJudgement, run_judgement
@@ -25,9 +26,10 @@ from carrylens.claims.verdicts import RunVerdict
 from carrylens.discovery.alignment.aligner import Aligner, AlignSettings
 from carrylens.discovery.alignment.contest import Contest, ContestModel
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 from carrylens.folders import add_sealed
 from carrylens.tasks.samplers import population_of
+from carrylens.tasks.task import Task
 from carrylens.workflow.analysis import Analysis
 
 BUDGET = 600
@@ -69,7 +71,18 @@ def hypothesis_of(analysis: Analysis, algorithm: str | None) -> Hypothesis:
             raise CarryLensError("--algorithm and --hypothesis both name an algorithm. Write one of them.")
         return analysis.hypothesis
     task = analysis.source.task
+    if not isinstance(task, ArithmeticTask):
+        return _declared(task, algorithm)
     return usual_for(task) if algorithm is None else hypothesis_called(algorithm, task)
+
+
+def _declared(task: Task, algorithm: str | None) -> Hypothesis:
+    usual, *others = hypotheses_of(task)
+    found = next((each for each in (usual, *others) if each.name == algorithm), usual if algorithm is None else None)
+    if found is None:
+        names = " or ".join(quote(each.name) for each in (usual, *others))
+        raise CarryLensError(f"{quote(str(algorithm))} is no algorithm of {task.name!r}. Write {names}.")
+    return found
 
 
 def _is_usual(analysis: Analysis, algorithm: str | None) -> bool:
@@ -78,9 +91,9 @@ def _is_usual(analysis: Analysis, algorithm: str | None) -> bool:
 
 def _rivals(analysis: Analysis, algorithm: str | None) -> Sequence[Hypothesis]:
     task = analysis.source.task
-    if not isinstance(task, ArithmeticTask):
-        return ()
     stated = hypothesis_of(analysis, algorithm)
+    if not isinstance(task, ArithmeticTask):
+        return [each for each in hypotheses_of(task) if each.name != stated.name]
     some = [usual_for(task), *aligned_rivals(task)]
     return [
         each
