@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.placed_run import PlacedRun
 from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.start import first_placements, may_hold
 from carrylens.discovery.alignment.trial import Bools, JointDraw, Trial
@@ -46,12 +47,11 @@ class FitSettings:
     seed: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Fitted:
-    """A placement, which outputs of a trial it predicts, and its score on the questions that it was chosen with."""
+    """A placement, and its score on the questions that it was chosen with."""
 
     placement: NodePlacement
-    right: Bools
     score: float
 
 
@@ -60,35 +60,29 @@ def fit_alignment(about: AlignmentTask, settings: FitSettings | None = None, wat
     settings = settings or FitSettings()
     candidates = {node: _candidates(about, node, settings.n_tried) for node in about.nodes}
     trial = _trial(about, settings, 0)
-    fitted = max((evaluated(trial, each) for each in first_placements(about)), key=lambda each: each.score)
-    moves = list(_places(about.nodes))
+    found = max((PlacedRun(trial, each) for each in first_placements(about)), key=_score).placement
+    moves, score = list(_places(about.nodes)), 0.0
     for sweep in range(settings.n_sweeps):
-        trial = _trial(about, settings, sweep)
-        best = evaluated(trial, fitted.placement)
+        run = PlacedRun(_trial(about, settings, sweep), found)
         for at, nodes in enumerate(moves):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}", at, len(moves))
-            best = _improved(trial, best, nodes, candidates)
-        best = _with_exchanges(trial, best)
-        moved = best.placement.held != fitted.placement.held
-        fitted = best
+            run = _improved(run, nodes, candidates)
+        run = _with_exchanges(run)
+        moved = run.placement.held != found.held
+        found, score = run.placement, _score(run)
         if not moved:
             break
-    return fitted
+    return Fitted(found, score)
 
 
-def evaluated(trial: Trial, placement: NodePlacement, near: Fitted | None = None) -> Fitted:
-    """A placement with its score; of one that is near it, only the rows that can differ are computed anew.
+def score_of(right: Bools, placement: NodePlacement) -> float:
+    """The share of outputs that come out as predicted, and half as much that of whole answers, less what nodes cost."""
+    gained = float(right.mean() + 0.5 * right.all(1).mean())
+    return gained - _HELD * placement.size - _SHARED * placement.n_shared
 
-    The score is the share of outputs that come out as predicted, and half as much that of whole answers.
-    """
-    if near is None:
-        right = trial.followed(placement)
-    else:
-        differ, right = trial.differs(near.placement, placement), near.right.copy()
-        if differ.any():
-            right[differ] = trial.followed(placement, trial.rows[differ])
-    score = float(right.mean() + 0.5 * right.all(1).mean()) - _HELD * placement.size - _SHARED * placement.n_shared
-    return Fitted(placement, right, score)
+
+def _score(run: PlacedRun) -> float:
+    return score_of(run.right, run.placement)
 
 
 def _trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
@@ -114,44 +108,54 @@ def _places(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
         yield from dict.fromkeys((tuple(some), tuple(heads), *((node,) for node in some)))
 
 
-def _improved(trial: Trial, best: Fitted, nodes: tuple[Node, ...], candidates: Candidates) -> Fitted:
-    for move in _moves(best.placement, nodes, candidates):
+def _improved(run: PlacedRun, nodes: tuple[Node, ...], candidates: Candidates) -> PlacedRun:
+    for move in _moves(run.placement, nodes, candidates):
         if any(
-            len(held) > 1 and (len(held) > 3 or trial.about.finder.of(node, held) is None)
+            len(held) > 1 and (len(held) > 3 or run.trial.about.finder.of(node, held) is None)
             for node, held in move.items()
         ):
             continue
-        tried = best.placement.given(move)
-        if not _is_hopeless(trial, tried, best):
-            reached = evaluated(trial, tried, best)
-            best = reached if reached.score > best.score else best
-    return best
+        run = _better(run, run.placement.given(move), tuple(move))
+    return run
 
 
-def _with_exchanges(trial: Trial, best: Fitted) -> Fitted:
+def _with_exchanges(run: PlacedRun) -> PlacedRun:
     # Two targets of the same inputs, of which one may be taken for the other where both are brought: give its nodes to
     # the other, and to itself those that vary with it where it is read.
-    about = trial.about
+    about = run.trial.about
     for one, others in about.siblings.items():
         target = about.targets[one]
         read = about.task.layout.read_position(target.outputs[0])
         near = [n for n in about.nodes if n.position == read and about.finder.share(n, one) > _READ_SHARE]
         for other in others if len(target.outputs) == 1 else ():
-            far = [node for node in best.placement.nodes(one) if node.position != read]
+            far = [node for node in run.placement.nodes(one) if node.position != read]
             for layer in sorted({node.layer for node in near}) if far else ():
                 move = dict.fromkeys(far, (other,)) | {n: (one,) for n in near if n.layer == layer and not n.is_mlp}
-                tried = evaluated(trial, best.placement.given(move), best)
-                best = tried if tried.score > best.score else best
-    return best
+                run = _better(run, run.placement.given(move), tuple(move))
+    return run
 
 
-def _is_hopeless(trial: Trial, placement: NodePlacement, best: Fitted) -> bool:
-    # A look at a quarter of the rows that can differ: most moves make much worse.
-    differ = np.flatnonzero(trial.differs(best.placement, placement))
+def _better(run: PlacedRun, placement: NodePlacement, nodes: tuple[Node, ...]) -> PlacedRun:
+    # The run under the placement if that scores higher, else the run as it is. First a look at a quarter of the rows
+    # that can differ: most moves make much worse.
+    differ = np.flatnonzero(run.trial.differs(run.placement, placement))
+    near = run.can_move(placement, nodes)
     look = differ[::4]
-    if len(look) < _LEAST_LOOK:
-        return False
-    return bool(trial.followed(placement, trial.rows[look]).sum() < best.right[look].sum())
+    if len(look) >= _LEAST_LOOK:
+        if near:
+            looked = run.moved(placement, nodes, look).right
+        else:
+            looked = run.trial.followed(placement, run.trial.rows[look])
+        if looked.sum() < run.right[look].sum():
+            return run
+    if not near:
+        other = PlacedRun(run.trial, placement)
+        return other if _score(other) > _score(run) else run
+    moved, right = run.moved(placement, nodes, differ), run.right.copy()
+    right[differ] = moved.right
+    if score_of(right, placement) > _score(run):
+        run.accept(moved)
+    return run
 
 
 def _moves(

@@ -39,6 +39,12 @@ HOLD = len(OFFSETS)
 _FAR = (HOLD + 1, HOLD + 2)  # the slots of what belongs to no target: rows of anywhere
 _DRAWN = 4  # questions for a row that counts
 
+
+def source_offsets(n_questions: int) -> tuple[int, ...]:
+    """For every slot, how many rows further down the row is that it stands for."""
+    return (*OFFSETS, 0, n_questions // 2, n_questions // 2 + 5)
+
+
 Bools = NDArray[np.bool_]
 Slots = NDArray[np.int8]
 TokenTable = NDArray[np.int64]
@@ -69,7 +75,7 @@ class Trial:
     resampled: Bools
     idle_slots: Mapping[Node, Slots]
     rows: NDArray[np.intp]
-    _predictions: dict[tuple[int, ...], _Prediction] = field(default_factory=dict)
+    _predictions: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
 
     @classmethod
     def drawn(cls, about: AlignmentTask, draw: JointDraw, seed: int, count: int) -> Trial:
@@ -135,19 +141,20 @@ class Trial:
 
     def predicted(self, placement: NodePlacement) -> TokenTable:
         """The token ids that the algorithm puts out when each row moves what it does under the placement."""
-        return self._of(placement).predicted
+        return self.prediction(placement).predicted
 
-    def _of(self, placement: NodePlacement) -> _Prediction:
+    def prediction(self, placement: NodePlacement) -> Prediction:
+        """What each row moves and holds under the placement, and what the algorithm then puts out."""
         placed = placement.placed
         left_out = [at for at, target in enumerate(self.about.targets) if target.optional and at not in placed]
         return self._moved(tuple(left_out))
 
-    def _moved(self, left_out: tuple[int, ...]) -> _Prediction:
+    def _moved(self, left_out: tuple[int, ...]) -> Prediction:
         if left_out not in self._predictions:
             self._predictions[left_out] = self._predict(left_out)
         return self._predictions[left_out]
 
-    def _predict(self, left_out: tuple[int, ...]) -> _Prediction:
+    def _predict(self, left_out: tuple[int, ...]) -> Prediction:
         chosen = np.array(self.chosen)
         chosen[:, list(left_out)] = OWN
         taken = [
@@ -159,7 +166,7 @@ class Trial:
         found = interchanged_values(self.about.causal, self.questions, taken, fed_back=True)
         outputs = np.stack([found[each][each] for each in self.about.causal.outputs], axis=1)
         task = self.about.task
-        return _Prediction(
+        return Prediction(
             self._with_holds(chosen, found),
             task.output_ids(self.questions, outputs).astype(np.int64),
             torch.from_numpy(task.token_ids(self.questions, outputs)),
@@ -177,7 +184,7 @@ class Trial:
 
     def logits(self, placement: NodePlacement, rows: NDArray[np.intp]) -> Tensor:
         """The logits of every output in these rows: [row, output, vocab]."""
-        prediction = self._of(placement)
+        prediction = self.prediction(placement)
         sources = _NodeSources(self, placement, prediction.chosen, rows)
         logits = replacing_pass(self.about.model, prediction.tokens[torch.from_numpy(rows)], sources)
         layout = self.about.task.layout
@@ -191,7 +198,7 @@ class Trial:
 
     def differs(self, one: NodePlacement, other: NodePlacement) -> Bools:
         """Of the rows that count those in which two placements replace something different."""
-        first, second = self._of(one).chosen, self._of(other).chosen
+        first, second = self.prediction(one).chosen, self.prediction(other).chosen
         found = (first != second).any(1)
         for node, held in one.held.items():
             if held == other.held[node]:
@@ -207,7 +214,7 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class _Prediction:
+class Prediction:
     """What each row moves and holds, the outputs that the algorithm then puts out, and the tokens for the model."""
 
     chosen: Slots
@@ -253,10 +260,7 @@ class _NodeSources:
 
     def _sources(self, kept: Tensor) -> list[Tensor]:
         n_rows = len(self.trial.questions)
-        return [
-            kept[torch.from_numpy((self.rows + offset) % n_rows)]
-            for offset in (*OFFSETS, 0, n_rows // 2, n_rows // 2 + 5)
-        ]
+        return [kept[torch.from_numpy((self.rows + offset) % n_rows)] for offset in source_offsets(n_rows)]
 
     def _in_subspaces(self, node: Node, own: Tensor, sources: list[Tensor]) -> Tensor:
         held = self.placement.held[node]
