@@ -13,15 +13,12 @@ from collections.abc import Iterable, Mapping
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.benchmark.method_interface import Found, FoundRole, Given
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.run_verdict import run_judgement
-from carrylens.discovery.alignment.aligner import Aligner, AlignSettings
-from carrylens.discovery.alignment.contest import Contest, ContestModel
+from carrylens.claims.run_verdict import needs_more_questions, run_judgement
+from carrylens.discovery.alignment.aligner import AlignSettings
+from carrylens.discovery.alignment.contest import ContestModel, contest_for, includes, population_name
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.node_search import MapSettings, map_model
 from carrylens.evidence.confidence import stated_confidence
-from carrylens.tasks.samplers import population_of
-
-_QUESTIONS = 1000
 
 
 def map_by_interchange(given: Given) -> Found:
@@ -35,21 +32,23 @@ def map_by_interchange(given: Given) -> Found:
 
 
 def _verdicts(given: Given) -> dict[str, RunVerdict]:
-    # Every hypothesis is fitted once, and is a rival of all others; recodings of the same are left out by their names.
+    # As `carrylens settle` does it. Every hypothesis is a rival of all others; recodings of the same are left out by
+    # their names, and so are mixtures that run the hypothesis on some questions.
     if not given.hypotheses:
         return {}
-    population = population_of(given.task.causal)
-    aligner = Aligner(given.model, given.task, population, AlignSettings.chosen(given.seed, quick=given.quick))
-    contest = Contest(ContestModel("benchmark", "", "enriched"), aligner, {}, _QUESTIONS)
-    found = {}
+    settings = AlignSettings.chosen(given.seed, quick=given.quick)
+    about = ContestModel("benchmark", "", population_name(given.task))
+    contest = contest_for(given.model, given.task, about, settings, given.progress)
+    found = dict[str, RunVerdict]()
     for stated in given.hypotheses:
         rivals = [each for each in given.hypotheses if each.name != stated.name and not _same(each, stated)]
-        found[stated.name] = run_judgement(contest.measure(stated, rivals)[1]).verdict
+        measured = contest.settled(stated, rivals, lambda so_far: needs_more_questions(run_judgement(so_far)))
+        found[stated.name] = run_judgement(measured).verdict
     return found
 
 
 def _same(one: Hypothesis, other: Hypothesis) -> bool:
-    return any("binary carries" in each.name for each in (one, other))
+    return includes(one, other) or any("binary carries" in each.name for each in (one, other))
 
 
 def as_found(roles: Iterable[Role], groups: Iterable[Nodes], verdicts: Mapping[str, RunVerdict] | None = None) -> Found:

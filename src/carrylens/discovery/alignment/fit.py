@@ -9,32 +9,41 @@ Never  reports that as a result: `joint_test.py` measures on others.
    more that the write varies with, or another instead, wherever more outputs then come out as predicted.
 3. Of two targets that are made from the same inputs, let the one take the other's nodes, and the other stand where it
    is read.
-4. Again, on fresh questions, until nothing moves or the sweeps are over.
+4. For each target that still fails: give it at once all nodes of a layer that vary with it most, wherever they stand;
+   and change all nodes of a place at once.
+5. Again, on fresh questions, until nothing moves or the sweeps are over.
 Only rows that a move can have changed are computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.fit_moves import (
+    Candidates,
+    candidate_targets,
+    node_places,
+    place_moves,
+    site_moves,
+    whole_place_moves,
+)
 from carrylens.discovery.alignment.placed_run import PlacedRun
 from carrylens.discovery.alignment.placement import NodePlacement
-from carrylens.discovery.alignment.start import first_placements, may_hold
+from carrylens.discovery.alignment.start import first_placements
 from carrylens.discovery.alignment.trial import Bools, JointDraw, Trial
+from carrylens.model.interchange_pass import OWN
 from carrylens.nodes import Node
 from carrylens.progress import Progress, silent
 
-_LEAST_SHARE = 0.03  # of a write's variance, for a target to be worth a try
+_WHOLE = 0.97  # the share of a target's rows that come out as predicted, from which on it is left alone
+_MOST_FAILING = 12  # targets that are tried again in a sweep
 _LEAST_LOOK = 8  # rows
 _READ_SHARE = 0.2  # of a write's variance, for a node to bring a target to where it is read
 _SHARED = 3e-3  # what each further target in a node costs: most nodes hold one
 _HELD = 2e-4  # what a target in a node costs: a node that makes no difference is idle
-
-Candidates = dict[Node, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -58,16 +67,20 @@ class Fitted:
 def fit_alignment(about: AlignmentTask, settings: FitSettings | None = None, watch: Progress = silent) -> Fitted:
     """The placement that was found."""
     settings = settings or FitSettings()
-    candidates = {node: _candidates(about, node, settings.n_tried) for node in about.nodes}
+    candidates = candidate_targets(about, settings.n_tried)
     trial = _trial(about, settings, 0)
     found = max((PlacedRun(trial, each) for each in first_placements(about)), key=_score).placement
-    moves, score = list(_places(about.nodes)), 0.0
+    moves, score = list(node_places(about.nodes)), 0.0
     for sweep in range(settings.n_sweeps):
         run = PlacedRun(_trial(about, settings, sweep), found)
         for at, nodes in enumerate(moves):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}", at, len(moves))
             run = _improved(run, nodes, candidates)
         run = _with_exchanges(run)
+        for place, target in enumerate(weak := _failing(run)):
+            watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}: what still fails", place, len(weak))
+            for move in (*site_moves(run, target, candidates), *whole_place_moves(run, target, candidates)):
+                run = _better(run, run.placement.given(move), tuple(move))
         moved = run.placement.held != found.held
         found, score = run.placement, _score(run)
         if not moved:
@@ -90,31 +103,20 @@ def _trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
     return Trial.drawn(about, JointDraw(), 7919 * (settings.seed + 1) + sweep, n_rows)
 
 
-def _candidates(about: AlignmentTask, node: Node, n_tried: int) -> tuple[int, ...]:
-    shares = {
-        at: about.finder.share(node, at) for at, target in enumerate(about.targets) if may_hold(about, target, node)
-    }
-    ranked = sorted((at for at in shares if shares[at] > _LEAST_SHARE), key=lambda at: -shares[at])
-    return tuple(ranked[:n_tried])
-
-
-def _places(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
-    # All nodes of a place and layer at once, then its heads, then each node alone; layer by layer.
-    places: dict[tuple[int, int], list[Node]] = {}
-    for node in sorted(nodes, key=lambda each: (each.layer, each.position, each.is_mlp)):
-        places.setdefault((node.layer, node.position), []).append(node)
-    for some in places.values():
-        heads = [node for node in some if not node.is_mlp]
-        yield from dict.fromkeys((tuple(some), tuple(heads), *((node,) for node in some)))
+def _failing(run: PlacedRun) -> list[int]:
+    # The targets whose moves or holds do not come out as predicted in all but a few rows, the worst first.
+    trial, rates = run.trial, dict[int, float]()
+    slots = trial.prediction(run.placement).chosen[trial.rows]
+    places = {output: at for at, output in enumerate(trial.about.causal.outputs)}
+    for at, target in enumerate(trial.about.targets):
+        rows = slots[:, at] != OWN
+        if rows.any() and not target.optional and target.variables != target.outputs:
+            rates[at] = float(run.right[rows][:, [places[each] for each in target.outputs]].all(1).mean())
+    return sorted((at for at, rate in rates.items() if rate < _WHOLE), key=lambda at: rates[at])[:_MOST_FAILING]
 
 
 def _improved(run: PlacedRun, nodes: tuple[Node, ...], candidates: Candidates) -> PlacedRun:
-    for move in _moves(run.placement, nodes, candidates):
-        if any(
-            len(held) > 1 and (len(held) > 3 or run.trial.about.finder.of(node, held) is None)
-            for node, held in move.items()
-        ):
-            continue
+    for move in place_moves(run, nodes, candidates):
         run = _better(run, run.placement.given(move), tuple(move))
     return run
 
@@ -156,21 +158,3 @@ def _better(run: PlacedRun, placement: NodePlacement, nodes: tuple[Node, ...]) -
     if score_of(right, placement) > _score(run):
         run.accept(moved)
     return run
-
-
-def _moves(
-    placement: NodePlacement, nodes: tuple[Node, ...], candidates: Candidates
-) -> Iterator[dict[Node, tuple[int, ...]]]:
-    # Nothing, or without one of them; another alone, one more.
-    now = {node: placement.held[node] for node in nodes}
-    offered = list(dict.fromkeys(at for node in nodes for at in candidates[node]))
-    inside = list(dict.fromkeys(at for held in now.values() for at in held))
-    options: list[dict[Node, tuple[int, ...]]] = [dict.fromkeys(nodes, ())]
-    options += [{node: tuple(at for at in held if at != each) for node, held in now.items()} for each in inside]
-    options += [dict.fromkeys(nodes, (each,)) for each in dict.fromkeys((*offered, *inside))]
-    options += [{node: tuple(sorted({*held, each})) for node, held in now.items()} for each in offered]
-    seen = [now]
-    for option in options:
-        if option not in seen:
-            seen.append(option)
-            yield option

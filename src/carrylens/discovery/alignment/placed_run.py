@@ -119,7 +119,7 @@ class PlacedRun:
             block = cast(Block, each)
             first = reads.start if at == model.config.n_layers - 1 else 0
             queries, keys, values = _projected(block, stream, first)
-            mixed = self._mix(block, queries, keys, values, first)
+            mixed = self._mix(queries, keys, values, first)
             self._layers.append(_Layer(block, first, stream, queries, keys, values, mixed))
             stream = self._written(at, stream[:, first:], mixed, first, every)
         return self._said(stream, self._outputs_from(reads.start))
@@ -152,10 +152,10 @@ class PlacedRun:
         _overlay(every_key, keys, start, axis=2)
         _overlay(every_value, values, start, axis=2)
         _overlay(every_query, queries, start - asking, axis=2)
-        mixed = self._mix(layer.block, every_query, every_key, every_value, asking)
+        mixed = self._mix(every_query, every_key, every_value, asking)
         return _Change(at, start, stream, keys, values, asking, every_query, mixed)
 
-    def _mix(self, block: Block, queries: Tensor, keys: Tensor, values: Tensor, first: int) -> Tensor:
+    def _mix(self, queries: Tensor, keys: Tensor, values: Tensor, first: int) -> Tensor:
         n_rows, n_heads, _, d_head = queries.shape
         mask = self._ahead[first:].expand(n_rows * n_heads, -1, -1)
         scores = torch.baddbmm(mask, queries.flatten(0, 1), keys.flatten(0, 1).transpose(1, 2), alpha=d_head**-0.5)
