@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from carrylens.discovery.alignment.placement import NodePlacement
-from carrylens.discovery.alignment.trial import Slots, Trial, source_offsets
-from carrylens.model.interchange_pass import OWN
+from carrylens.discovery.alignment.trial import HOLD, Slots, Trial, source_offsets
+from carrylens.model.interchange_pass import OWN, PassWrites
 from carrylens.nodes import Node
 
 
@@ -27,7 +27,8 @@ class PlacedWrites:
 
     def __init__(self, trial: Trial, placement: NodePlacement) -> None:
         self._trial, self._placement = trial, placement
-        self._slots = trial.prediction(placement).chosen
+        self._prediction = trial.prediction(placement)
+        self._slots = self._prediction.chosen
         config = trial.about.model.config
         self._first = [0] * (config.n_layers - 1) + [config.reads.start]
         self._shared = dict[tuple[int, bool], set[Node]]()
@@ -113,11 +114,18 @@ class PlacedWrites:
         n_questions = len(self._trial.questions)
         offsets = np.array([*source_offsets(n_questions), 0])  # OWN, the last, takes the row itself
         source = (self._trial.rows[rows] + offsets[slots]) % n_questions
-        writes = self._trial.writes
-        kept = writes.mlps[node.layer] if node.is_mlp else writes.heads[node.layer]
-        assert kept is not None
-        return kept[(torch.from_numpy(source), *self._place(node))]
+        found = _of(self._trial.writes, node)[(torch.from_numpy(source), *self._place(node))]
+        if (slots == HOLD).any():
+            held = _of(self._trial.held_writes(self._prediction), node)[(torch.from_numpy(rows), *self._place(node))]
+            found = torch.where(torch.from_numpy(slots == HOLD)[:, None], held, found)
+        return found
 
     def _place(self, node: Node) -> tuple[int, ...]:
         at = node.position - self._first[node.layer]
         return (at,) if node.head is None else (at, node.head)
+
+
+def _of(writes: PassWrites, node: Node) -> Tensor:
+    kept = writes.mlps[node.layer] if node.is_mlp else writes.heads[node.layer]
+    assert kept is not None
+    return kept

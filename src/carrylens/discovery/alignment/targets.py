@@ -14,7 +14,7 @@ Never  knows a node.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,12 +30,14 @@ class AlignmentTarget:
     """Variables that need a site, and the outputs that read them from there.
 
     One that is `optional` may have a site: a switch, or an output put out before, which heads may bring to where it is
-    read and which may as well be read where it stands.
+    read and which may as well be read where it stands. An output `stands_for` a variable that is the same and has no
+    site of its own.
     """
 
     variables: tuple[Variable, ...]
     outputs: tuple[Variable, ...]
     optional: bool = False
+    stands_for: tuple[Variable, ...] = ()
 
     @property
     def family(self) -> str:
@@ -118,7 +120,12 @@ def _joined(
 ) -> Iterator[AlignmentTarget]:
     # Step 3, by looking at many questions: two variables are one another's function if their values pair off.
     values = causal.run(population_of(causal).draw(0, 0, _LOOKED_AT))
-    left = [each for each in targets if not _is_its_output(causal, each, values)]
+    same = {each.outputs[0]: each.variables for each in targets if _is_its_output(causal, each, values)}
+    left = [
+        replace(each, stands_for=same[each.outputs[0]]) if each.variables[0] in same else each
+        for each in targets
+        if not _is_its_output(causal, each, values)
+    ]
     while left:
         first = left.pop(0)
         for other in list(left):
