@@ -10,10 +10,10 @@ Never  says `runs` of a model that one of three things speaks against: carriers,
 3. No part of the questions surely fails, and every rival is surely worse.
 
 `runs` if all of that holds. `does not run` if the model surely gives other answers than the algorithm; or if it surely
-falls short where a rival that excludes it surely does not; or if no variable of a whole required family has a site that
-surely could carry half of its moves. `runs in part` if something surely falls short. Else `not settled`. That one
-carrier was not found does not show that there is none: the search misses some. It missed no whole family in models of
-known truth (docs/alignment.md has the count).
+falls short where a rival that excludes it surely does not; or if joint interchange surely fails more often than not and
+no variable of a whole required family has a site that could carry half of its moves. `runs in part` if something surely
+falls short. Else `not settled`. That one carrier was not found does not show that there is none: the search misses
+some. It missed no whole family in models of known truth (docs/alignment.md has the count).
 """
 
 from __future__ import annotations
@@ -154,8 +154,13 @@ def verdict_of(found: MeasuredAlignment) -> RunVerdict:
 
 
 def absent_families(found: MeasuredAlignment) -> tuple[str, ...]:
-    """The required families of several variables, none of which has a site that may carry half of its moves."""
+    """The required families of several variables, none of which has a site that may carry half of its moves.
+
+    None, unless joint interchange surely fails more often than not.
+    """
     rates, sure = found.rates.carriers, confidence_at(found.looks)
+    if found.rates.interchange.interval_at(sure)[1] >= _HALF:
+        return ()
     families = dict[str, list[CarrierRate]]()
     for each in rates:
         families.setdefault(each.family, []).append(each)

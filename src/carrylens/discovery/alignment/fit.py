@@ -9,7 +9,7 @@ Never  reports that as a result: `joint_test.py` measures on others.
    more that the write varies with, or another instead, wherever more outputs then come out as predicted.
 3. Of two targets that are made from the same inputs, let the one take the other's nodes, and the other stand where it
    is read.
-4. For each target that still fails: give it at once all nodes of a layer that vary with it most, wherever they stand;
+4. From the second sweep on, for each target that still fails: give it at once all nodes of a layer that vary with it most, wherever they stand;
    and change all nodes of a place at once.
 5. Again, on fresh questions, until nothing moves or the sweeps are over.
 Only rows that a move can have changed are computed.
@@ -39,7 +39,7 @@ from carrylens.nodes import Node
 from carrylens.progress import Progress, silent
 
 _WHOLE = 0.97  # the share of a target's rows that come out as predicted, from which on it is left alone
-_MOST_FAILING = 12  # targets that are tried again in a sweep
+_MOST_FAILING = 8  # targets that are tried again in a sweep
 _LEAST_LOOK = 8  # rows
 _READ_SHARE = 0.2  # of a write's variance, for a node to bring a target to where it is read
 _SHARED = 3e-3  # what each further target in a node costs: most nodes hold one
@@ -77,13 +77,13 @@ def fit_alignment(about: AlignmentTask, settings: FitSettings | None = None, wat
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}", at, len(moves))
             run = _improved(run, nodes, candidates)
         run = _with_exchanges(run)
-        for place, target in enumerate(weak := _failing(run)):
+        for place, target in enumerate(weak := _failing(run) if sweep else []):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}: what still fails", place, len(weak))
             for move in (*site_moves(run, target, candidates), *whole_place_moves(run, target, candidates)):
                 run = _better(run, run.placement.given(move), tuple(move))
         moved = run.placement.held != found.held
         found, score = run.placement, _score(run)
-        if not moved:
+        if sweep and not moved:
             break
     return Fitted(found, score)
 

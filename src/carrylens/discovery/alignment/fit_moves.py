@@ -18,7 +18,7 @@ from carrylens.nodes import Node
 _LEAST_SHARE = 0.03  # of a write's variance, for a target to be worth a try
 _SITE_SHARE = 0.1  # of a write's variance, for a node to be part of a site over several positions
 _MOST_TOGETHER = 3  # targets in one node
-_MOST_PLACES = 3  # at which all nodes are changed at once, for one target
+_MOST_PLACES = 2  # at which all nodes are changed at once, for one target
 
 Held = tuple[int, ...]
 Move = Mapping[Node, Held]

@@ -8,7 +8,8 @@ Never  knows a node.
 2. A variable of a folded family has a site for each output that reads it directly: each may resolve a chain anew.
 3. Switches, such as an operator, and outputs that later ones read may have a site for each output that reads them.
 4. Variables that are one another's function cannot be moved apart, so they are one target; so are those of one kind
-   that are made from the same inputs. One that is just the output that alone reads it is no target beside that output.
+   that are made from the same inputs, and folded ones of one kind that one output reads, as the carries of a sum and of
+   both differences. One that is just the output that alone reads it is no target beside that output.
 """
 
 from __future__ import annotations
@@ -134,7 +135,10 @@ def _joined(
             if apart or another in causal.outputs:
                 continue
             recoded = _pair_off(values[one], values[another]) and _parents(causal, one) == _parents(causal, another)
-            if recoded or _are_one_kind(causal, one, another):
+            resolved = {one.name, another.name} <= set(folded) and causal.family(one).kind == causal.family(
+                another
+            ).kind
+            if recoded or resolved or _are_one_kind(causal, one, another):
                 left.remove(other)
                 first = merged(first, other)
         yield first
