@@ -9,8 +9,8 @@ Never  reports that as a result: `joint_test.py` measures on others.
    more that the write varies with, or another instead, wherever more outputs then come out as predicted.
 3. Of two targets that are made from the same inputs, let the one take the other's nodes, and the other stand where it
    is read.
-4. From the second sweep on, for each target that still fails: give it at once all nodes of a layer that vary with it most, wherever they stand;
-   and change all nodes of a place at once.
+4. From the second sweep on, for each target that still fails: give it at once all nodes of a layer that vary with it
+   most, wherever they stand; and change all nodes of a place at once.
 5. Again, on fresh questions, until nothing moves or the sweeps are over.
 Only rows that a move can have changed are computed.
 """

@@ -18,6 +18,7 @@ from carrylens.nodes import Node
 _LEAST_SHARE = 0.03  # of a write's variance, for a target to be worth a try
 _SITE_SHARE = 0.1  # of a write's variance, for a node to be part of a site over several positions
 _MOST_TOGETHER = 3  # targets in one node
+_MOST_AT_ONCE = 5  # nodes of a place that are changed at once
 _MOST_PLACES = 2  # at which all nodes are changed at once, for one target
 
 Held = tuple[int, ...]
@@ -91,8 +92,9 @@ def whole_place_moves(run: PlacedRun, target: int, candidates: Candidates) -> It
         others = dict.fromkeys(at for node in place for at in (*run.placement.held[node], *candidates[node][:1]))
         other = next((at for at in others if at != target), None)
         options: list[Held] = [(), (target,), *([] if other is None else [(other,)])]
-        for chosen in product(options, repeat=len(place)):
-            move = dict(zip(place, chosen, strict=True))
+        some = sorted(place, key=lambda node: -shares.get(node, 0.0))[:_MOST_AT_ONCE]
+        for chosen in product(options, repeat=len(some)):
+            move = dict(zip(some, chosen, strict=True))
             if any(run.placement.held[node] != held for node, held in move.items()):
                 yield move
 
