@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from carrylens.benchmark.carrylens_verdict import verdicts_by_alignment
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.benchmark.method_interface import Found, FoundRole, Given
-from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.run_verdict import needs_more_questions, run_judgement
-from carrylens.discovery.alignment.aligner import AlignSettings
-from carrylens.discovery.alignment.contest import ContestModel, contest_for, includes, population_name
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.node_search import MapSettings, map_model
 from carrylens.evidence.confidence import stated_confidence
@@ -28,27 +25,7 @@ def map_by_interchange(given: Given) -> Found:
         given.model, "benchmark", given.task, settings, store=given.store, watch=given.progress, causal=causal
     )
     groups = [group.nodes for group in mapped.map.groups if group.variable in causal.by_variable]
-    return as_found(mapped.map.roles, groups, _verdicts(given))
-
-
-def _verdicts(given: Given) -> dict[str, RunVerdict]:
-    # As `carrylens settle` does it. Every hypothesis is a rival of all others; recodings of the same are left out by
-    # their names, and so are mixtures that run the hypothesis on some questions.
-    if not given.hypotheses:
-        return {}
-    settings = AlignSettings.chosen(given.seed, quick=given.quick)
-    about = ContestModel("benchmark", "", population_name(given.task))
-    contest = contest_for(given.model, given.task, about, settings, given.progress)
-    found = dict[str, RunVerdict]()
-    for stated in given.hypotheses:
-        rivals = [each for each in given.hypotheses if each.name != stated.name and not _same(each, stated)]
-        measured = contest.settled(stated, rivals, lambda so_far: needs_more_questions(run_judgement(so_far)))
-        found[stated.name] = run_judgement(measured).verdict
-    return found
-
-
-def _same(one: Hypothesis, other: Hypothesis) -> bool:
-    return includes(one, other) or any("binary carries" in each.name for each in (one, other))
+    return as_found(mapped.map.roles, groups, verdicts_by_alignment(given))
 
 
 def as_found(roles: Iterable[Role], groups: Iterable[Nodes], verdicts: Mapping[str, RunVerdict] | None = None) -> Found:
