@@ -23,7 +23,7 @@ def about(operation: Operation, n_layers: int) -> AlignmentTask:
     model = Transformer(config_of_width(2, n_layers, 2, 18, seed=3))
     with torch.no_grad():
         for weight in model.parameters():
-            weight += torch.randn(weight.shape, generator=torch.Generator().manual_seed(weight.numel())) * 0.4
+            weight.add_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(weight.numel())) * 0.4)
     task, stated = arithmetic_task(operation, 2), left_to_right(operation, 2)
     targets = targets_of(stated.model, stated.required, stated.folded)
     return AlignmentTask(model, task, stated.model, targets, population_of(task.causal))

@@ -58,21 +58,26 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A placement, and its score on the questions that it was chosen with."""
+    """A placement, and after how many sweeps it was reached; with `ended` the last one moved nothing."""
 
     placement: NodePlacement
-    score: float
+    n_sweeps: int
+    ended: bool = False
 
 
-def fit_alignment(about: AlignmentTask, settings: FitSettings | None = None, watch: Progress = silent) -> Fitted:
-    """The placement that was found."""
+def fit_alignment(
+    about: AlignmentTask,
+    settings: FitSettings | None = None,
+    watch: Progress = silent,
+    begun: Fitted | None = None,
+) -> Fitted:
+    """The placement that was found; a fit that was `begun` with fewer sweeps goes on."""
     settings = settings or FitSettings()
     candidates = candidate_targets(about, settings.n_tried)
-    trial = _trial(about, settings, 0)
-    found = max((PlacedRun(trial, each) for each in first_placements(about)), key=_score).placement
-    moves, score = list(node_places(about.nodes)), 0.0
-    for sweep in range(settings.n_sweeps):
-        run = PlacedRun(_trial(about, settings, sweep), found)
+    found = _first_guess(about, settings) if begun is None else begun
+    moves = list(node_places(about.nodes))
+    for sweep in range(found.n_sweeps, settings.n_sweeps if not found.ended else 0):
+        run = PlacedRun(_trial(about, settings, sweep), found.placement)
         for at, nodes in enumerate(moves):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}", at, len(moves))
             run = _improved(run, nodes, candidates)
@@ -81,11 +86,16 @@ def fit_alignment(about: AlignmentTask, settings: FitSettings | None = None, wat
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}: what still fails", place, len(weak))
             for move in (*site_moves(run, target, candidates), *whole_place_moves(run, target, candidates)):
                 run = _better(run, run.placement.given(move), tuple(move))
-        moved = run.placement.held != found.held
-        found, score = run.placement, _score(run)
-        if sweep and not moved:
+        found = Fitted(run.placement, sweep + 1, bool(sweep) and run.placement.held == found.placement.held)
+        if found.ended:
             break
-    return Fitted(found, score)
+    return found
+
+
+def _first_guess(about: AlignmentTask, settings: FitSettings) -> Fitted:
+    trial = _trial(about, settings, 0)
+    best = max((PlacedRun(trial, each) for each in first_placements(about)), key=_score)
+    return Fitted(best.placement, 0)
 
 
 def score_of(right: Bools, placement: NodePlacement) -> float:

@@ -54,11 +54,11 @@ class PlacedWrites:
             place = self._place(node)
             if len(held) > 1:
                 self._shared[key].add(node)
-                mask[(slice(None), *place)] = False
+                mask[_every_row(place)] = False
                 continue
             slots = self._slots_of(node, held[0] if held else None, every)
-            mask[(slice(None), *place)] = torch.from_numpy(slots != OWN)
-            values[(slice(None), *place)] = self._taken(node, slots, every)
+            mask[_every_row(place)] = torch.from_numpy(slots != OWN)
+            values[_every_row(place)] = self._taken(node, slots, every)
 
     def heads(self, layer: int, first: int, mixed: Tensor, rows: NDArray[np.intp]) -> Tensor:
         """What all heads of a layer write at the positions from `first` on, in some rows."""
@@ -92,7 +92,7 @@ class PlacedWrites:
         found = torch.where(mask[some, at:].unsqueeze(-1), values[some, at:], own)
         for node in self._shared[layer, is_mlp]:
             if node.position >= first:
-                place = (slice(None), node.position - first, *(() if node.head is None else (node.head,)))
+                place = _every_row((node.position - first, *(() if node.head is None else (node.head,))))
                 found[place] = self._in_subspaces(node, self._placement.held[node], own[place], rows)
         return found
 
@@ -114,13 +114,13 @@ class PlacedWrites:
         n_questions = len(self._trial.questions)
         offsets = np.array([*source_offsets(n_questions), 0])  # OWN, the last, takes the row itself
         source = (self._trial.rows[rows] + offsets[slots]) % n_questions
-        found = _of(self._trial.writes, node)[(torch.from_numpy(source), *self._place(node))]
+        found = _of(self._trial.writes, node)[_rows_at(source, self._place(node))]
         if (slots == HOLD).any():
-            held = _of(self._trial.held_writes(self._prediction), node)[(torch.from_numpy(rows), *self._place(node))]
+            held = _of(self._trial.held_writes(self._prediction), node)[_rows_at(rows, self._place(node))]
             found = torch.where(torch.from_numpy(slots == HOLD)[:, None], held, found)
         return found
 
-    def _place(self, node: Node) -> tuple[int, ...]:
+    def _place(self, node: Node) -> tuple[int, ...]:  # of the axes after the rows
         at = node.position - self._first[node.layer]
         return (at,) if node.head is None else (at, node.head)
 
@@ -129,3 +129,11 @@ def _of(writes: PassWrites, node: Node) -> Tensor:
     kept = writes.mlps[node.layer] if node.is_mlp else writes.heads[node.layer]
     assert kept is not None
     return kept
+
+
+def _every_row(place: tuple[int, ...]) -> tuple[slice | int, ...]:
+    return (slice(None), *place)
+
+
+def _rows_at(rows: NDArray[np.intp], place: tuple[int, ...]) -> tuple[Tensor | int, ...]:
+    return (torch.from_numpy(rows), *place)
