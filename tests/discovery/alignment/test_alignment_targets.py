@@ -5,7 +5,7 @@ from carrylens.arithmetic.hypotheses import left_to_right
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.discovery.alignment.alignment_task import AlignmentTask
-from carrylens.discovery.alignment.targets import targets_of, together
+from carrylens.discovery.alignment.targets import targets_of
 from carrylens.model.transformer import Transformer
 from carrylens.tasks.samplers import population_of
 from carrylens.tasks.variables import Variable
@@ -33,13 +33,6 @@ def test_variables_that_are_one_anothers_function_are_one_target() -> None:
 
 def test_outputs_that_depend_on_nothing_need_no_site() -> None:
     assert not any(Variable("SGN") in each.variables for each in targets_of(ADDITION, ("SGN", "A")))
-
-
-def test_only_what_is_made_from_the_same_inputs_may_be_put_together() -> None:
-    apart = targets_of(ADDITION, ("SA", "ST", "A"))
-    joint = {each.variables for each in together(ADDITION, apart)}
-    assert (Variable("SA", 1), Variable("ST", 1)) in joint
-    assert (Variable("A", 3),) in joint, "outputs read every digit, but are outputs"
 
 
 def test_a_resolved_carry_that_is_just_its_output_is_no_target_beside_it() -> None:

@@ -51,6 +51,7 @@ def test_moves_at_one_place_give_what_a_whole_pass_gives(operation: Operation, n
         nodes = [n for n in this.nodes if (n.layer, n.position) == (chosen.layer, chosen.position)]
         tried = run.placement.given({node: other.held[node] for node in nodes})
         assert run.can_move(tried, nodes)
+        n_shared = max(n_shared, tried.n_shared)
         differ = np.flatnonzero(trial.differs(run.placement, tried))
         moved, before = run.moved(tried, nodes, differ), run.right.copy()
         expected = trial.followed(tried)

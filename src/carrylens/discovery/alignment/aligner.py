@@ -4,9 +4,8 @@ Takes  a model, its task, and forms of an algorithm.
 Gives  `Aligned`: the form, what is aligned, the placement, and the rates on questions that nothing was chosen with.
 Never  chooses anything by the rates that it reports.
 
-1. Fit every form in short: variables apart, and those of the same inputs together where nodes cannot tell them apart.
-2. Fit the best one in full, and the best one with variables apart. They are compared by joint interchange on other
-   questions. Together is the weaker claim, so it must do clearly better.
+1. Fit every form in short, and compare them by joint interchange on other questions.
+2. Fit the best one in full.
 3. Measure it on held-out questions.
 """
 
@@ -23,7 +22,7 @@ from carrylens.discovery.alignment.fit import FitSettings, Fitted, fit_alignment
 from carrylens.discovery.alignment.joint_rates import JointRates
 from carrylens.discovery.alignment.joint_test import SEVERAL, JointSettings, inner_targets, measure_jointly
 from carrylens.discovery.alignment.placement import NodePlacement
-from carrylens.discovery.alignment.targets import AlignmentTarget, targets_of, together
+from carrylens.discovery.alignment.targets import targets_of
 from carrylens.discovery.alignment.trial import JointDraw, Trial
 from carrylens.evidence.rates import Rate
 from carrylens.model.interchange_pass import clean_pass
@@ -33,7 +32,6 @@ from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.samplers import Sampler
 from carrylens.tasks.task import Task
 
-_CLEARLY = 0.05  # of joint interchange
 _SHORT = 2  # sweeps, by which forms are compared
 _PIECE = 1024
 
@@ -86,12 +84,11 @@ class AlignSettings:
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """What was aligned, how, and what came out. `joined`: variables of the same inputs were moved together."""
+    """What was aligned, how, and what came out."""
 
     form: StatedAlgorithm
     about: AlignmentTask
     placement: NodePlacement
-    joined: bool
     rates: JointRates
 
 
@@ -107,9 +104,9 @@ class Aligner:
 
     def align(self, stated: StatedAlgorithm, *, carriers: bool = True) -> Aligned:
         """The form of it that fits best, with its sites and rates; without `carriers` the joint rates alone."""
-        form, about, joined, placement = self._fitted(stated)
+        form, about, placement = self._fitted(stated)
         rates = measure_jointly(about, placement, self.settings.test, self.watch, carriers=carriers)
-        return Aligned(form, about, placement, joined, rates)
+        return Aligned(form, about, placement, rates)
 
     def measure_again(self, found: Aligned, settings: JointSettings) -> Aligned:
         """The same sites on other held-out questions, or on more."""
@@ -129,29 +126,15 @@ class Aligner:
             hits += int((said == self.task.output_ids(questions, outputs)).all(1).sum())
         return Rate(hits, n_questions)
 
-    def _fitted(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, bool, NodePlacement]:
-        options = self._options(stated)
+    def _fitted(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, NodePlacement]:
+        options = [(form, self._about(form)) for form in (stated, *stated.forms)]
         if len(options) == 1:
             return *options[0], fit_alignment(options[0][1], self.settings.fit, self.watch).placement
         short = replace(self.settings.fit, n_sweeps=_SHORT)
-        begun = [fit_alignment(about, short, self.watch) for _, about, _ in options]
-        scores = [self._score(about, fit) for (_, about, _), fit in zip(options, begun, strict=True)]
-        apart = max((at for at, each in enumerate(options) if not each[2]), key=lambda at: scores[at])
-        best = max(range(len(options)), key=lambda at: scores[at] - _CLEARLY * options[at][2])
-        fits = {at: fit_alignment(options[at][1], self.settings.fit, self.watch, begun[at]) for at in {apart, best}}
-        chosen = max(fits, key=lambda at: self._score(options[at][1], fits[at]) - _CLEARLY * options[at][2])
-        return *options[chosen], fits[chosen].placement
-
-    def _options(self, stated: StatedAlgorithm) -> list[tuple[StatedAlgorithm, AlignmentTask, bool]]:
-        # Every form with variables apart, and where that differs with those of the same inputs together.
-        found = list[tuple[StatedAlgorithm, AlignmentTask, bool]]()
-        for form in (stated, *stated.forms):
-            apart = targets_of(form.model, form.required, form.folded)
-            joint = together(form.model, apart)
-            found.append((form, self._about(form, apart), False))
-            if joint != apart:
-                found.append((form, self._about(form, joint), True))
-        return found
+        begun = [fit_alignment(about, short, self.watch) for _, about in options]
+        scores = [self._score(about, fit) for (_, about), fit in zip(options, begun, strict=True)]
+        best = scores.index(max(scores))
+        return *options[best], fit_alignment(options[best][1], self.settings.fit, self.watch, begun[best]).placement
 
     def _score(self, about: AlignmentTask, fit: Fitted) -> float:
         # Joint interchange, with the rest resampled in half of the rows, on questions that no sweep has seen.
@@ -160,5 +143,6 @@ class Aligner:
         trial = Trial.drawn(about, several, 6_700_417 + self.settings.fit.seed, 2 * self.settings.fit.n_rows)
         return float(trial.followed(fit.placement).all(1).mean())
 
-    def _about(self, form: StatedAlgorithm, targets: tuple[AlignmentTarget, ...]) -> AlignmentTask:
+    def _about(self, form: StatedAlgorithm) -> AlignmentTask:
+        targets = targets_of(form.model, form.required, form.folded)
         return AlignmentTask(self.model, self.task, form.model, targets, self.population)

@@ -105,7 +105,6 @@ class Contest:
             mine.placement.alignment(mine.form.name, mine.about.targets),
             mine.rates,
             DrawnFrom(self.about.population, test.seed, test.n_rows, test.n_each, fit.n_rows, fit.n_sweeps),
-            joined=mine.joined,
         )
 
     def _rival(self, rival: StatedAlgorithm, stated: StatedAlgorithm) -> RivalRates:

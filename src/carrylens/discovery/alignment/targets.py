@@ -66,25 +66,6 @@ def targets_of(
     return (*_joined(causal, found, folded), *_switches(causal))
 
 
-def together(causal: CausalModel, targets: Sequence[AlignmentTarget]) -> tuple[AlignmentTarget, ...]:
-    """The same, but that variables which are made from the same inputs directly are one target: they move together.
-
-    >>> from carrylens.arithmetic import Operation, algorithm
-    >>> addition = algorithm(Operation.ADD, 2)
-    >>> print(*together(addition, targets_of(addition, ("SA", "ST", "A"))), sep="; ")
-    SA[1] ST[1]; SA[0] ST[0]; A[2] for A[2]; A[1] for A[1]; A[0] for A[0]
-    """
-    found = dict[object, AlignmentTarget]()
-    for target in targets:
-        parents = frozenset(
-            () if target.optional else (p for each in target.variables for p in causal.by_variable[each].parents)
-        )
-        direct = parents and parents <= set(causal.inputs) and not set(target.variables) & set(causal.outputs)
-        key = parents if direct else target
-        found[key] = merged(found[key], target) if key in found else target
-    return tuple(found.values())
-
-
 def merged(one: AlignmentTarget, other: AlignmentTarget) -> AlignmentTarget:
     """Both as one target, whose variables move together."""
     outputs = tuple(dict.fromkeys((*one.outputs, *other.outputs)))
