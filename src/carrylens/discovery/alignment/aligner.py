@@ -17,10 +17,10 @@ from typing import Protocol
 
 import torch
 
-from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_targets
 from carrylens.discovery.alignment.fit import FitSettings, Fitted, fit_alignment
 from carrylens.discovery.alignment.joint_rates import JointRates
-from carrylens.discovery.alignment.joint_test import SEVERAL, JointSettings, inner_targets, measure_jointly
+from carrylens.discovery.alignment.joint_test import SEVERAL, JointSettings, measure_jointly
 from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.targets import targets_of
 from carrylens.discovery.alignment.trial import JointDraw, Trial

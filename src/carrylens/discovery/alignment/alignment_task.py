@@ -95,6 +95,13 @@ class AlignmentTask:
         return mlp[:, at].numpy().astype(np.float64)
 
 
+def inner_targets(about: AlignmentTask) -> tuple[int, ...]:
+    """The targets that need a site and are no outputs."""
+    return tuple(
+        at for at, target in enumerate(about.targets) if not target.optional and target.variables != target.outputs
+    )
+
+
 def _codes(target: AlignmentTarget, values: Values) -> NDArray[np.intp]:
     key = np.zeros(len(values[target.variables[0]]), dtype=np.int64)
     for variable in target.variables:

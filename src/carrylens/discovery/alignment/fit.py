@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_targets
 from carrylens.discovery.alignment.fit_moves import (
     Candidates,
     candidate_targets,
@@ -114,14 +114,16 @@ def _trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
 
 
 def _failing(run: PlacedRun) -> list[int]:
-    # The targets whose moves or holds do not come out as predicted in all but a few rows, the worst first.
+    # The targets whose outputs are not as predicted in all but a few rows, the worst first: where the target moves or
+    # is held, and where nothing moves.
     trial, rates = run.trial, dict[int, float]()
     slots = trial.prediction(run.placement).chosen[trial.rows]
     places = {output: at for at, output in enumerate(trial.about.causal.outputs)}
-    for at, target in enumerate(trial.about.targets):
-        rows = slots[:, at] != OWN
-        if rows.any() and not target.optional and target.variables != target.outputs:
-            rates[at] = float(run.right[rows][:, [places[each] for each in target.outputs]].all(1).mean())
+    inner = inner_targets(trial.about)
+    still = (slots[:, list(inner)] == OWN).all(1)
+    for at in inner:
+        right = run.right[:, [places[each] for each in trial.about.targets[at].outputs]].all(1)
+        rates[at] = min((float(right[rows].mean()) for rows in (slots[:, at] != OWN, still) if rows.any()), default=1.0)
     return sorted((at for at, rate in rates.items() if rate < _WHOLE), key=lambda at: rates[at])[:_MOST_FAILING]
 
 

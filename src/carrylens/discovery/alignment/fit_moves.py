@@ -21,14 +21,14 @@ _MOST_TOGETHER = 3  # targets in one node
 _MOST_AT_ONCE = 5  # nodes of a place that are changed at once
 _MOST_PLACES = 2  # at which all nodes are changed at once, for one target
 
-Held = tuple[int, ...]
-Move = Mapping[Node, Held]
-Candidates = Mapping[Node, Held]
+HeldTargets = tuple[int, ...]
+Move = Mapping[Node, HeldTargets]
+Candidates = Mapping[Node, HeldTargets]
 
 
 def candidate_targets(about: AlignmentTask, n_tried: int) -> Candidates:
     """For every node the few targets that its write varies with most, of those that it may hold."""
-    found = dict[Node, Held]()
+    found = dict[Node, HeldTargets]()
     for node in about.nodes:
         shares = {
             at: about.finder.share(node, at) for at, target in enumerate(about.targets) if may_hold(about, target, node)
@@ -50,7 +50,7 @@ def place_moves(run: PlacedRun, nodes: tuple[Node, ...], candidates: Candidates)
     now = {node: run.placement.held[node] for node in nodes}
     offered = list(dict.fromkeys(at for node in nodes for at in candidates[node]))
     inside = list(dict.fromkeys(at for held in now.values() for at in held))
-    options: list[dict[Node, Held]] = [dict.fromkeys(nodes, ())]
+    options: list[dict[Node, HeldTargets]] = [dict.fromkeys(nodes, ())]
     options += [{node: tuple(at for at in held if at != each) for node, held in now.items()} for each in inside]
     options += [dict.fromkeys(nodes, (each,)) for each in dict.fromkeys((*offered, *inside))]
     options += [{node: tuple(sorted({*held, each})) for node, held in now.items()} for each in offered]
@@ -91,7 +91,7 @@ def whole_place_moves(run: PlacedRun, target: int, candidates: Candidates) -> It
     for place in sorted(places, key=matters, reverse=True)[:_MOST_PLACES]:
         others = dict.fromkeys(at for node in place for at in (*run.placement.held[node], *candidates[node][:1]))
         other = next((at for at in others if at != target), None)
-        options: list[Held] = [(), (target,), *([] if other is None else [(other,)])]
+        options: list[HeldTargets] = [(), (target,), *([] if other is None else [(other,)])]
         some = sorted(place, key=lambda node: -shares.get(node, 0.0))[:_MOST_AT_ONCE]
         for chosen in product(options, repeat=len(some)):
             move = dict(zip(some, chosen, strict=True))

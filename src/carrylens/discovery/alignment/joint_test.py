@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_targets
 from carrylens.discovery.alignment.deviations import find_deviation
 from carrylens.discovery.alignment.joint_rates import CarrierRate, DeviationRecord, JointRates
 from carrylens.discovery.alignment.placement import NodePlacement
@@ -83,13 +83,6 @@ def measure_jointly(
         permuted=max((_rate(_every(each.right), _any(each.changes)) for each in permuted), key=lambda r: r.value),
         carriers=tuple(single),
         deviation=_deviation(about, moved),
-    )
-
-
-def inner_targets(about: AlignmentTask) -> tuple[int, ...]:
-    """The targets that need a site and are no outputs."""
-    return tuple(
-        at for at, target in enumerate(about.targets) if not target.optional and target.variables != target.outputs
     )
 
 
