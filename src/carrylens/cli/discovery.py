@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import carrylens as cl
-from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelArgument,
+    SeedOption,
+    TaskOption,
+    ThreadsOption,
+    source_given,
+)
 from carrylens.cli.watch import Watch
 from carrylens.json_records import to_plain
 from carrylens.terminal import Stopped, print_line, print_note, print_record, print_text
@@ -33,6 +41,7 @@ def map_command(
         Path | None,
         typer.Option(metavar="FILE", help="A Python file that declares variables of your own to look for."),
     ] = None,
+    task: TaskOption = None,
     quick: Annotated[bool, typer.Option("--quick", help="Collect about a third of the evidence.")] = False,
     pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Search for roles of pairs of heads.")] = True,
     groups: Annotated[
@@ -56,7 +65,6 @@ def map_command(
     map of a shipped model goes to maps/NAME. An existing map is only printed. With --hypothesis the map is for the
     variables that the file declares, in a folder with the name of the hypothesis.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
 
     with Watch(1, model) as watch:
 
@@ -67,7 +75,7 @@ def map_command(
                 raise Stopped(f"Stopped while {what}. {command} goes on from there.")
 
         found = cl.map(
-            find_source(model),
+            source_given(model, task),
             out=out,
             hypothesis=hypothesis,
             quick=quick,
@@ -108,6 +116,7 @@ def settle_command(
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states a hypothesis of your own.")
     ] = None,
+    task: TaskOption = None,
     budget: Annotated[
         int, typer.Option(min=0, metavar="SECONDS", help="Time limit: after half of it, no more questions are drawn.")
     ] = 600,
@@ -125,7 +134,6 @@ def settle_command(
     drawn. Writes alignment.json, from which carrylens judge repeats the verdict without the model.
     Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
 
     with Watch(1, model) as watch:
 
@@ -135,7 +143,7 @@ def settle_command(
                 raise Stopped(f"Stopped while {what}. Nothing was written.")
 
         found = cl.settle(
-            find_source(model),
+            source_given(model, task),
             out=out,
             algorithm=algorithm,
             hypothesis=hypothesis,

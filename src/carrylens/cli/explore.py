@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import carrylens as cl
-from carrylens.cli.options import JsonOption
+from carrylens.cli.options import JsonOption, TaskOption, source_given
 from carrylens.terminal import print_line, print_record
 
 
@@ -35,6 +35,7 @@ def explore_command(
         Path | None,
         typer.Option(metavar="FILE", help="Run the algorithm of this file's hypothesis, and show its variables."),
     ] = None,
+    task: TaskOption = None,
     half: Annotated[
         bool, typer.Option("--half", help="Weights in half precision, if every golden answer stays the same.")
     ] = False,
@@ -47,8 +48,9 @@ def explore_command(
 
     The file needs no network and no server. It shows the map and the claims saved for these weights.
     """
+    source = None if model is None else source_given(model, task, any_name=True)
     made = cl.explore(
-        model, folder=folder, hypothesis=hypothesis, half=half, challenge=level if challenge else None, seed=seed
+        source, folder=folder, hypothesis=hypothesis, half=half, challenge=level if challenge else None, seed=seed
     )
     path = made.save(out)
     if as_json:

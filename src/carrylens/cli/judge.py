@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import carrylens as cl
-from carrylens.cli.options import JsonOption
+from carrylens.cli.options import JsonOption, TaskOption
 from carrylens.terminal import print_line, print_note, print_record
 
 
@@ -25,6 +25,7 @@ def judge_command(
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states another hypothesis.")
     ] = None,
+    task: TaskOption = None,
     every: Annotated[bool, typer.Option("--all", help="Also list supported claims.")] = False,
     out: Annotated[
         Path | None,
@@ -42,7 +43,7 @@ def judge_command(
     from carrylens.json_records import to_plain
     from carrylens.report.terminal.claims import claim_lines
 
-    found = cl.judge(where, hypothesis=hypothesis, out=out)
+    found = cl.judge(where, hypothesis=hypothesis, task=task, out=out)
     record = found.claims.saved_record()
     if as_json:
         print_record({**to_plain(found.joint), "claims": record["claims"], "map": record})

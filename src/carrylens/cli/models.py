@@ -18,9 +18,11 @@ from carrylens.cli.options import (
     JsonOption,
     ModelArgument,
     QuestionsArgument,
+    TaskOption,
     ThreadsOption,
     exit_if,
     question_batches,
+    source_given,
 )
 from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
@@ -135,6 +137,7 @@ def exam_command(
             help="Save the result in the model's own folder, or nowhere. Default: there, or in maps/NAME.",
         ),
     ] = None,
+    task: TaskOption = None,
     restart: Annotated[bool, typer.Option("--restart", help="Test again, even if there is a saved test.")] = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
@@ -149,13 +152,11 @@ def exam_command(
     With --exhaustive it tries every possible question and writes exhaustive.json; exit status 1 if any answer is wrong.
     A saved test of the same weights on as many questions is only printed.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-
     if exhaustive and of:
         raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
     with Watch(1, model) as watch:
         found = cl.test(
-            find_source(model),
+            source_given(model, task),
             questions=questions,
             per_class=per_class,
             of=of or (),
@@ -200,12 +201,14 @@ def _show_test(found: Examined, *, as_json: bool, every: bool) -> None:
         raise typer.Exit(1)
 
 
-def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_json: JsonOption = False) -> None:
+def ask_command(
+    model: ModelArgument, questions: QuestionsArgument = None, task: TaskOption = None, as_json: JsonOption = False
+) -> None:
     """Ask a model questions; it answers token by token.
 
     Exit status 1 if an answer is wrong.
     """
-    asked, failed, wrong = cl.load(model), False, False
+    asked, failed, wrong = source_given(model, task, any_name=True).load(), False, False
     for batch in question_batches(questions):
         found = cl.ask(asked, *(text for text, _ in batch), skip_errors=True)
         for (_, where), result in zip(batch, found.results, strict=True):
@@ -218,7 +221,8 @@ def ask_command(model: ModelArgument, questions: QuestionsArgument = None, as_js
                 print_record(result)
             else:
                 verdict = "right" if result["correct"] else f"wrong, it is {result['true_answer']}"
-                print_line(f"{result['question']}={result['answer']}  {result['class']}  {verdict}")
+                between, sort = ("=", f"  {result['class']}") if result["class"] else (" ", "")
+                print_line(f"{result['question']}{between}{result['answer']}{sort}  {verdict}")
     exit_if(failed)
     if wrong:
         raise typer.Exit(1)

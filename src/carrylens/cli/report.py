@@ -13,7 +13,15 @@ from typing import Annotated
 import typer
 
 import carrylens as cl
-from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+from carrylens.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelArgument,
+    SeedOption,
+    TaskOption,
+    ThreadsOption,
+    source_given,
+)
 from carrylens.cli.watch import Watch
 from carrylens.terminal import Stopped, print_line, print_note, print_record
 
@@ -33,6 +41,7 @@ def report_command(
     model: ModelArgument,
     folder: FolderOption = None,
     hypothesis: HypothesisOption = None,
+    task: TaskOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to put the page, if not report.html in that folder.")
     ] = None,
@@ -49,9 +58,9 @@ def report_command(
     Nothing is measured: map and judge the model first, or use explain. Only the figure of principal components runs
     the model again.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-
-    found = cl.report(find_source(model), folder=folder, hypothesis=hypothesis, out=out, figures=figures, tables=tables)
+    found = cl.report(
+        source_given(model, task), folder=folder, hypothesis=hypothesis, out=out, figures=figures, tables=tables
+    )
     for name, why in found.missing.items():
         print_note(f"No figure {name}: {why}.")
     if as_json:
@@ -72,6 +81,7 @@ def explain_command(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where everything goes, if not the model's folder, or maps/NAME."),
     ] = None,
+    task: TaskOption = None,
     quick: Annotated[bool, typer.Option("--quick", help="Collect about a third of the evidence.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
@@ -83,8 +93,6 @@ def explain_command(
     Results that already exist for the same weights are used. Stop with Ctrl-C; the same command continues. The output
     ends with the verdict in five lines and the paths of the page and the explorer.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-
     with Watch(1, model) as watch:
 
         def say(what: str, done: int, total: int) -> None:
@@ -93,7 +101,7 @@ def explain_command(
                 raise Stopped(f"Stopped while {what}. The same command goes on from there.")
 
         found = cl.explain(
-            find_source(model), out=out, quick=quick, seed=seed, device=device, threads=threads, progress=say
+            source_given(model, task), out=out, quick=quick, seed=seed, device=device, threads=threads, progress=say
         )
     if as_json:
         claims = {name: found.saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
@@ -111,6 +119,7 @@ def compare_command(
         list[str], typer.Argument(metavar="MODEL...", help="Two or more mapped models: names or folders.")
     ],
     hypothesis: HypothesisOption = None,
+    task: TaskOption = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to put the page.")] = Path("comparison.html"),
     tables: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write the tables there, as LaTeX and Markdown.")
@@ -121,9 +130,7 @@ def compare_command(
 
     Nothing is measured: map or explain each model first. A model that was mapped but not judged is judged now.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-
-    found = cl.compare(*map(find_source, models), hypothesis=hypothesis, tables=tables)
+    found = cl.compare(*(source_given(model, task) for model in models), hypothesis=hypothesis, tables=tables)
     found.save(out)
     if as_json:
         about = {"page": str(out), "bytes": len(found.page.encode())}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from carrylens.model.source import ModelSource
     from carrylens.model.transformer import Transformer
     from carrylens.progress import Progress
+    from carrylens.tasks.task import Task
 
 
 def map(  # noqa: A001
@@ -94,6 +95,7 @@ def judge(
     model: str | Path | NodeMap | ModelSource | Transformer,
     *,
     hypothesis: str | Path | Hypothesis | None = None,
+    task: Task | str | Path | None = None,
     save: bool = True,
     out: str | Path | None = None,
 ) -> Judged:
@@ -101,13 +103,16 @@ def judge(
 
     The verdict rests on the alignment that `settle` measured; without one it is not settled. Beside it stand the claims
     about the map, one variable at a time. `model` is a model that was mapped, or a map. `hypothesis` is another than
-    the usual one: a `Hypothesis`, or a Python file that states one. Claims about a saved map are written beside it, or
-    to the file `out`, unless `save` is False.
+    the usual one: a `Hypothesis`, or a Python file that states one. `task` is the model's task, or the Python file that
+    declares it, where it is one of your own. Claims about a saved map are written beside it, or to the file `out`,
+    unless `save` is False.
     """
     from carrylens.front.verdict_views import Judged
     from carrylens.workflow.judged import judge_given
+    from carrylens.workflow.task_files import task_given_as
 
-    return Judged(*judge_given(model, hypothesis, save=save, out=_path(out)))
+    own = task_given_as(task)
+    return Judged(*judge_given(model, hypothesis, save=save, out=_path(out), task=own))
 
 
 def battery(

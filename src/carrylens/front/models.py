@@ -41,14 +41,14 @@ def load(
     A file that someone else saved (`.pt`, `.pth`, `.bin`, `.safetensors`; TransformerLens, GPT-2 or a plain state
     dict) needs a `task`: one of your own, or `add`, `sub` or `mix` with `digits` and, where questions are not written
     the paper's way, a `layout` such as `{"units_first": True}`. What weights do not show is given by the other names.
-    With `folder` the model is also saved there, as a model folder that every command takes.
+    With `folder` the model is also saved there, as a model folder that every command takes. A model folder needs a
+    `task` where it is one of your own: the `Task`, or the Python file that declares it, which is then run.
     """
-    from carrylens.arithmetic.zoo import shipped
-    from carrylens.workflow.given_models import WEIGHT_FILES, load_file
+    from carrylens.workflow.given_models import is_foreign, load_file, load_folder
     from carrylens.workflow.importing import Unseen, save_imported
 
-    if task is None and digits is None and Path(model).suffix not in WEIGHT_FILES:
-        return shipped.load(str(model))
+    if not is_foreign(model, task, digits):
+        return load_folder(str(model), task)
     loaded = load_file(Path(model), task, digits, layout, Unseen(n_heads, act_fn, normalization, eps))
     if folder is not None:
         save_imported(loaded, Path(folder))

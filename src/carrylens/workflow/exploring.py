@@ -2,7 +2,7 @@
 
 Takes  a model as people name it, or one that is loaded; or the level of a challenge.
 Gives  the text of the page and where it belongs.
-Never  measures: a map and claims are shown where they were saved for these very weights.
+Never  measures: a map, claims and an alignment are shown where they were saved for these very weights.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrylens.arithmetic.task import find_task
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import claims_file, slug
 from carrylens.claims.records import read_claims
+from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
@@ -30,6 +30,7 @@ from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.fingerprint import fingerprint
 from carrylens.workflow.given_models import source_of
 from carrylens.workflow.reading import EXPLORER, PAGE
+from carrylens.workflow.task_files import task_finder
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
@@ -100,7 +101,7 @@ def explore_source(
     has_report: bool = False,
     hypothesis: Path | None = None,
 ) -> Explorer:
-    """The page of a model that was found, with the map and claims of these weights that are in one of the places.
+    """The page of a model that was found, with the map, claims and alignment of these weights from one of the places.
 
     With a hypothesis of the user's own the page runs its algorithm, and shows the map of its variables.
     """
@@ -117,6 +118,7 @@ def explore_source(
         source.name,
         map=found,
         claims=_saved_claims(found, places, claims) if found else {},
+        alignment=_saved_alignment(source, places, None if stated is None else stated.name),
         sha256=source.sha256,
         has_report=has_report or (places[0] / PAGE).is_file(),
         half=half,
@@ -134,10 +136,22 @@ def explore_challenge(level: int, seed: int) -> Explorer:
 def _saved_map(source: ModelSource, places: Sequence[Path], causal: CausalModel | None) -> NodeMap | None:
     for place in places:
         if (place / MAP).is_file():
-            found = read_map(place / MAP, find_task, causal)
+            found = read_map(place / MAP, task_finder(source.task), causal)
             is_of_it = causal is None or fingerprint(found.causal) == fingerprint(causal)
             if is_of_it and found.stimuli.get("sha256") == source.sha256:
                 return found
+    return None
+
+
+def _saved_alignment(source: ModelSource, places: Sequence[Path], own: str | None) -> MeasuredAlignment | None:
+    # What was measured jointly of these weights, for the usual hypothesis or for one of the user's own.
+    name = ALIGNMENT if own is None else f"alignment.{slug(own)}.json"
+    for place in places:
+        content = read_made(place, name, f"carrylens settle {source.given}")
+        if content is not None:
+            measured = MeasuredAlignment.from_json(content, str(place / name))
+            if measured.sha256 == source.sha256:
+                return measured
     return None
 
 

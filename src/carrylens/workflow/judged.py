@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrylens.arithmetic.task import find_task
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import CLAIMS, Judgement, judge
@@ -19,6 +18,7 @@ from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import read_map
 from carrylens.model.source import ModelSource
 from carrylens.report.page.saved import Saved
+from carrylens.tasks.task import Task
 from carrylens.workflow.given_models import source_of
 from carrylens.workflow.judging import (
     claims_beside,
@@ -29,6 +29,7 @@ from carrylens.workflow.judging import (
     map_path,
     save_claims,
 )
+from carrylens.workflow.task_files import own_task, task_finder
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
@@ -40,19 +41,27 @@ def judge_given(
     *,
     save: bool,
     out: Path | None = None,
+    task: Task | None = None,
 ) -> tuple[RunJudgement, Judgement, Path | None]:
-    """The verdict of the joint test, the claims about the map, and the file these went to, if they were saved."""
+    """The verdict of the joint test, the claims about the map, and the file these went to, if they were saved.
+
+    `task` is the user's own task, where a name or a folder is given and the model is for one.
+    """
     if isinstance(given, NodeMap):
         claims = _judge(given, hypothesis)
         return joint_judgement(Path(given.model), claims, usual=hypothesis is None), claims, None
-    where = Path(given) if isinstance(given, str | Path) else _where(source_of(given))
+    if isinstance(given, str | Path):
+        where = Path(given)
+    else:
+        source = source_of(given)
+        where, task = _where(source), own_task(source.task)
     if isinstance(hypothesis, Hypothesis):
-        claims = _judge(read_map(map_path(where), find_task), hypothesis)
-        return joint_judgement(where, claims, usual=False), claims, None
+        claims = _judge(read_map(map_path(where, task), task_finder(task)), hypothesis)
+        return joint_judgement(where, claims, usual=False, task=task), claims, None
     own = None if hypothesis is None else Path(hypothesis)
-    claims = judge_map(where, own)
-    path = (out or claims_beside(where, None if own is None else claims.hypothesis.name)) if save else None
-    joint = joint_judgement(where, claims, usual=own is None)
+    claims = judge_map(where, own, task)
+    path = (out or claims_beside(where, None if own is None else claims.hypothesis.name, task)) if save else None
+    joint = joint_judgement(where, claims, usual=own is None, task=task)
     if path is not None:
         save_claims(claims, path, seal=out is None)
     return joint, claims, path

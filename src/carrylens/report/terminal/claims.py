@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.evidence.rates import Rate
+from carrylens.report.claim_words import claims_said
 from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align
 
@@ -23,7 +24,6 @@ _KINDS = {
     "room": "nodes one after another for",
     "apart": "not moved by inputs it does not depend on:",
 }
-_RIVALS = {"present": "supported", "absent": "ruled out", "unclear": "not settled"}
 """What a saved verdict on a rival's claims says of it."""
 _MOST_REFUTED, _MOST_LISTED, _MOST_EVIDENCE = 3, 2, 2
 
@@ -196,7 +196,7 @@ def _rival(rival: Record) -> Iterator[str]:
     told, refuted = rival["told_apart_by"], rival["refuted"]
     yield ""
     n_claims = sum(rival["required"].values())
-    fares = _RIVALS[rival["skeleton"]]
+    fares = claims_said(rival["skeleton"])
     yield f"Rival {rival['hypothesis']}: {fares}, {len(refuted)} of {n_claims} required claims refuted"
     for claim in refuted[:_MOST_REFUTED]:
         yield f"  {claim['sentence']} {_sentence(claim['why'])}"
