@@ -91,6 +91,16 @@ def test_a_set_grows_from_the_best_pair_as_long_as_it_gains() -> None:
     assert climbed([], 0.0) == ((), 0.0)
 
 
+def test_an_output_that_too_few_pairs_move_grows_no_set() -> None:
+    def hits(tried: list[Nodes]) -> Steps[dict[tuple[Nodes, int], float]]:
+        yield from ()
+        return {(nodes, 0): 1.0 for nodes in tried}  # nothing of output 1: fewer pairs move it than are asked for
+
+    with pytest.raises(StopIteration) as end:
+        next(climbed_set(sorted(parse_nodes("P3L0H0 P3L0MLP P4L0MLP")), 1, hits, 0.0))
+    assert end.value.value == ((), 0.0)
+
+
 def test_a_token_of_the_answer_has_its_writer_among_the_nodes_of_its_place() -> None:
     groups = groups_of(planted(), "A[1]")
     assert groups[-1].sets == (tuple(parse_nodes("P7L1MLP")),)

@@ -12,19 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from carrylens.benchmark.carrylens_verdict import verdicts_by_alignment
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.benchmark.method_interface import Found, FoundRole, Given
-from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.run_verdict import run_judgement
-from carrylens.discovery.alignment.aligner import Aligner, AlignSettings
-from carrylens.discovery.alignment.contest import Contest, ContestModel
 from carrylens.discovery.near_misses import subject_of
 from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.node_search import Mapped, MapSettings, map_model
 from carrylens.nodes import Node
-from carrylens.tasks.samplers import population_of
-
-_QUESTIONS = 1000
 
 
 def map_by_interchange(given: Given) -> Found:
@@ -34,7 +28,7 @@ def map_by_interchange(given: Given) -> Found:
         given.model, "benchmark", given.task, settings, store=given.store, watch=given.progress, causal=causal
     )
     groups = [group.nodes for group in mapped.map.groups if group.variable in causal.by_variable]
-    found = as_found([*mapped.map.roles, *mapped.map.optional], groups, _verdicts(given))
+    found = as_found([*mapped.map.roles, *mapped.map.optional], groups, verdicts_by_alignment(given))
     return replace(found, node_scores=graded_nodes(mapped, found))
 
 
@@ -51,24 +45,6 @@ def graded_nodes(mapped: Mapped, found: Found) -> dict[Node, float]:
         for node in role.nodes:
             scores[node] = max(1.0 + (role.confidence or 0.0), scores.get(node, 0.0))
     return scores
-
-
-def _verdicts(given: Given) -> dict[str, RunVerdict]:
-    # Every hypothesis is fitted once, and is a rival of all others; recodings of the same are left out by their names.
-    if not given.hypotheses:
-        return {}
-    population = population_of(given.task.causal)
-    aligner = Aligner(given.model, given.task, population, AlignSettings.chosen(given.seed, quick=given.quick))
-    contest = Contest(ContestModel("benchmark", "", "enriched"), aligner, {}, _QUESTIONS)
-    found = {}
-    for stated in given.hypotheses:
-        rivals = [each for each in given.hypotheses if each.name != stated.name and not _same(each, stated)]
-        found[stated.name] = run_judgement(contest.measure(stated, rivals)[1]).verdict
-    return found
-
-
-def _same(one: Hypothesis, other: Hypothesis) -> bool:
-    return any("binary carries" in each.name for each in (one, other))
 
 
 def as_found(roles: Iterable[Role], groups: Iterable[Nodes], verdicts: Mapping[str, RunVerdict] | None = None) -> Found:

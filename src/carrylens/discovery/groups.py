@@ -141,7 +141,10 @@ def _pruned(
         return []
     alone = [(node,) for pool in dict.fromkeys(pool for pool, _ in goals) for node in pool]
     single = yield from _hits(stimuli, settings, alone, screened=True)
-    enough = {goal: [(node,) for node in goal[0] if single[(node,), goal[1]] >= least] for goal, least in goals.items()}
+    enough = {
+        goal: [(node,) for node in goal[0] if single.get(((node,), goal[1]), 0.0) >= least]
+        for goal, least in goals.items()
+    }
     hidden = {goal: least for goal, least in goals.items() if not enough[goal]}
     sets = enough | (yield from _minimal(hidden, stimuli, settings))
     return [Group(stimuli.variable, token, tuple(sets[pool, token])) for pool, token in goals]
@@ -154,9 +157,10 @@ def _grown(
         return []
     single, found = (yield from _hits(stimuli, settings, [(node,) for node in pool], screened=True)), []
     for token in sorted({token for _, token in single} - set(without)):
-        ranked = sorted((node for node in pool if single[(node,), token] > 0), key=lambda n: -single[(n,), token])
+        hits_of = {node: single.get(((node,), token), 0.0) for node in pool}
+        ranked = sorted((node for node in pool if hits_of[node] > 0), key=lambda node: -hits_of[node])
         few = sorted(ranked[:_GROWING])
-        least = max((single[(node,), token] for node in few), default=0.0)
+        least = max((hits_of[node] for node in few), default=0.0)
         best, value = yield from climbed_set(few, token, partial(_hits, stimuli, settings), least)
         if len(best) > 1 and value >= settings.least_hit:
             found.append(Group(stimuli.variable, token, (best,)))
@@ -171,8 +175,8 @@ def climbed_set(
     tried: list[Nodes] = list(combinations(nodes, 2))
     while tried:
         reached = yield from hits(tried)
-        top = max(tried, key=lambda some: reached[some, token])
-        if reached[top, token] <= value:
+        top = max(tried, key=lambda some: reached.get((some, token), 0.0))  # too few pairs move it: no hit
+        if reached.get((top, token), 0.0) <= value:
             break
         best, value = top, reached[top, token]
         others = [node for node in nodes if node not in best] if len(best) < _LARGEST else []

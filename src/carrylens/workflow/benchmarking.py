@@ -7,7 +7,7 @@ Never  scores anything itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,10 +96,30 @@ def run_leaderboard(run: BenchmarkRun, records: Sequence[dict[str, Any]], comman
     return leaderboard_of(records, run.methods, signature_of(command, run.quick, seeds, dev, run.methods))
 
 
-def benchmark(chosen: BenchmarkChoice, progress: Progress = silent) -> Leaderboard:
-    """Everything in one call: the run and its leaderboard."""
-    run = benchmark_run(chosen, progress)
-    return run_leaderboard(run, list(run_methods(run)), "carrylens.benchmark")
+def benchmark(
+    chosen: BenchmarkChoice,
+    progress: Progress = silent,
+    threads: int = 0,
+    workers: int = 1,
+    *,
+    command: str = "carrylens.benchmark",
+    told: Callable[[dict[str, Any]], object] | None = None,
+    leaderboard: Path | None = None,
+) -> Leaderboard:
+    """The leaderboard of a run; `told` hears each record as it comes, and `leaderboard` is a folder for its files."""
+    if workers > 1:
+        from carrylens.workflow.benchmark_workers import fill_results
+
+        fill_results(chosen, workers, progress)
+    run, records = benchmark_run(chosen, progress, threads), []
+    for record in run_methods(run):
+        records.append(record)
+        if told is not None:
+            told(record)
+    board = run_leaderboard(run, records, command)
+    if leaderboard is not None:
+        write_leaderboard(board, run.methods, leaderboard)
+    return board
 
 
 def write_leaderboard(board: Leaderboard, methods: Sequence[DiscoveryMethod], folder: Path) -> list[Path]:

@@ -91,7 +91,7 @@ def confidence_of(role: Role) -> float:
 
 def role_lines(found: NodeMap) -> Iterator[Text]:
     """A line for each role: the tokens it serves, the rates of the token hit least, the least p and confidence."""
-    yield Text("Roles: the answer's token that is hit least often stands for all. Partial ones say how much.", "italic")
+    yield Text("Roles, with the figures of the output that is hit least often. A partial role has its share.", "italic")
     names = found.task.layout.output_places
     for (nodes, variable), roles in shown_roles(found).items():
         least = min(roles, key=lambda role: role.hit.value)
@@ -180,10 +180,8 @@ def _legend(found: NodeMap) -> Iterator[Text]:
             line = Text()
         line.append_text(entry)
     yield line
-    yield Text(
-        f"{NO_ROLE} is a useful node for which no role was found alone; roles of pairs and groups are listed below."
-    )
-    yield Text(f"{PARTLY} marks a partial role: the node carries the variable in some questions and not in others.")
+    yield Text(f"{NO_ROLE} is a useful node without a role of its own; roles of pairs and groups are listed below.")
+    yield Text(f"{PARTLY} marks a partial role: the node carries the variable in only some of the questions.")
 
 
 def _shown_families(found: NodeMap) -> list[Family]:
