@@ -176,8 +176,8 @@ def confidence_said(role: Record) -> str:
 
 
 def _confidence(role: Record) -> float:
-    rates = (Rate(role[name]["hits"], role[name]["n"]) for name in ("hit", "null"))
-    return stated_confidence(*rates, 1 + role["nodes"].count("+"))
+    hit, null = (Rate(role[name]["hits"], role[name]["n"]) for name in ("hit", "null"))
+    return stated_confidence(hit, null, 1 + role["nodes"].count("+"))
 
 
 def _loose(node: Record) -> str:
