@@ -176,11 +176,8 @@ def test_a_set_found_for_another_variable_has_a_role_only_where_nothing_else_doe
     stood = [role(pair, "SV[1]", 0), role(pair, "ST[1]", 0), role(pair, "SA[1]", 1), role(triple, "ST[1]", 0)]
     stood.append(role(pair, "D[1]", 0))
 
-    def test(*_sets: object, **_only: object) -> list[Role]:
-        return stood
-
     known = [role("P4L0H2", "SA[1]", 1), role("P4L0H3", "ST[1]", 0, hits=24)]
-    groups, roles = proven_groups([group], known, [Variable.parse("D[1]")], test)
+    groups, roles = proven_groups([group], stood, known, [Variable.parse("D[1]")])
     assert [each.sets for each in groups] == [sets[:1]]
     assert roles == [stood[0], stood[1]], (
         "SA[1] has its carrier, ST[1] one in part, and the triple is more than it takes"

@@ -33,9 +33,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli, hit_steps, rate_steps, screened_hits
+from carrylens.discovery.interchange_outcomes import (
+    Stimuli,
+    draw_stimuli,
+    hit_steps,
+    rate_steps,
+    reaching_sets,
+    screened_hits,
+)
 from carrylens.discovery.node_map import Group, Nodes, Role
-from carrylens.discovery.roles import able_sets
+from carrylens.discovery.roles import SetFamily, able_sets
 from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.errors import CarryLensError
@@ -197,10 +204,11 @@ def _minimal(goals: Mapping[_Goal, float], stimuli: Stimuli, settings: GroupSett
             dropped = {pool[place] for place in orders[pool][at][start:end]}.intersection(kept)
             if dropped and len(dropped) < len(kept):
                 tried[goal, at] = tuple(node for node in kept if node not in dropped)
-        reached = yield from _hits(stimuli, settings, list(dict.fromkeys(tried.values())))
-        for (goal, at), nodes in tried.items():
-            if reached[nodes, goal[1]] >= goals[goal]:
-                left[goal, at] = nodes
+        least: dict[Nodes, float] = {}
+        for (goal, _), nodes in tried.items():
+            least[nodes] = max(goals[goal], least.get(nodes, 0.0))
+        reached = yield from reaching_sets(least, stimuli)
+        left |= {key: nodes for key, nodes in tried.items() if nodes in reached}
     return {goal: list(dict.fromkeys(left[goal, at] for at in range(settings.n_orders))) for goal in goals}
 
 
@@ -212,25 +220,28 @@ def _halvings(count: int) -> Iterator[tuple[int, int]]:
         yield from ((start, min(start + size, count)) for start in range(0, count, size))
 
 
-def proven_groups(
-    groups: Sequence[Group], known: Sequence[Role], given: Collection[Variable], test: Callable[..., list[Role]]
-) -> tuple[list[Group], list[Role]]:
-    """The groups of several nodes of which sets stand the test, with just those sets; and the sets' roles.
+def group_family(groups: Sequence[Group]) -> SetFamily:
+    """The sets of several nodes, each to be tested for every variable that the search found in one of its members."""
+    of_node: dict[Node, set[Variable]] = {}
+    for group in groups:
+        for node in group.nodes:
+            of_node.setdefault(node, set()).add(group.variable)
+    sets = sorted({nodes for group in groups for nodes in group.sets if len(nodes) > 1})
+    return SetFamily(sets, {nodes: set().union(*(of_node[node] for node in nodes)) for nodes in sets})
 
-    A set is tested for every variable that the search found in one of its members, and keeps the one it was found for.
+
+def proven_groups(
+    groups: Sequence[Group], found: Sequence[Role], known: Sequence[Role], given: Collection[Variable]
+) -> tuple[list[Group], list[Role]]:
+    """The groups of several nodes of which sets stood the test, with just those sets; and the sets' roles.
+
+    `found` are the roles of the family of these groups; a set keeps the one it was found for.
     Where a node seemed to do alone no set was searched for; if it then lost to another variable, a token may be left
     without a full carrier among `known` roles and these. It gets the small sets that stood its test all the same, each
     without a part that did. What is `given`, a question's own tokens, needs no carrier.
     """
     wanted = {(nodes, group.variable, group.token) for group in groups for nodes in group.sets if len(nodes) > 1}
-    of_node: dict[Node, set[Variable]] = {}
-    for group in groups:
-        for node in group.nodes:
-            of_node.setdefault(node, set()).add(group.variable)
-    sets = sorted({nodes for nodes, _, _ in wanted})
-    found = test(sets, only={nodes: set().union(*(of_node[node] for node in nodes)) for nodes in sets})
-    roles = {(role.nodes, role.variable, role.token): role for role in found}
-    own = [role for key, role in roles.items() if key in wanted]
+    own = [role for role in found if (role.nodes, role.variable, role.token) in wanted]
     kept = [with_roles(group, own) for group in groups]
     return [group for group in kept if group.sets], own + _left_over(found, [*known, *own], given)
 

@@ -16,9 +16,9 @@ from carrylens.arithmetic.planted.benchmark.circuits import quick_circuits, scor
 from carrylens.arithmetic.planted.benchmark.controls import with_controls
 from carrylens.arithmetic.planted.benchmark.likeness_models import likeness_models
 from carrylens.arithmetic.planted.benchmark.methods import ARITHMETIC_METHODS
-from carrylens.arithmetic.planted.benchmark.suites import suite_models
+from carrylens.arithmetic.planted.benchmark.suites import ALIGNED, HOSTILE, KIND, suite_models
 from carrylens.benchmark.benchmark_run import BenchmarkRun
-from carrylens.benchmark.known_models import DEV, TEST
+from carrylens.benchmark.known_models import DEV, TEST, BenchmarkModel
 from carrylens.benchmark.leaderboard import Leaderboard, leaderboard_of, signature_of
 from carrylens.benchmark.likeness import Likeness, likenesses
 from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
@@ -149,12 +149,19 @@ def controls_run(chosen: BenchmarkChoice, progress: Progress = silent, threads: 
         BenchmarkRun(
             circuits=quick_circuits() if chosen.quick else circuits,
             training=list(training_circuits(quick=chosen.quick)),
+            dev=_fitted_models(quick=chosen.quick),
             quick=chosen.quick or chosen.light,
             small=chosen.quick,
             results=SavedResults(chosen.out),
             progress=progress,
         )
     )
+
+
+def _fitted_models(*, quick: bool) -> list[BenchmarkModel]:
+    # What the confidence rule is fitted on: all of the split, or its additions.
+    every = suite_models((KIND, HOSTILE, ALIGNED), DEV)
+    return [entry for entry in every if not quick or "add_d" in entry.name]
 
 
 def run_controls(run: BenchmarkRun) -> Iterator[dict[str, Any]]:

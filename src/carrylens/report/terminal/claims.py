@@ -176,7 +176,8 @@ def confidence_said(role: Record) -> str:
 
 
 def _confidence(role: Record) -> float:
-    return stated_confidence(*(Rate(role[name]["hits"], role[name]["n"]) for name in ("hit", "null")))
+    rates = (Rate(role[name]["hits"], role[name]["n"]) for name in ("hit", "null"))
+    return stated_confidence(*rates, 1 + role["nodes"].count("+"))
 
 
 def _loose(node: Record) -> str:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import Group, MapRecord, NodeMap, Nodes, Role, Way
-from carrylens.evidence.confidence import say_confidence, stated_confidence
+from carrylens.evidence.confidence import say_confidence
 from carrylens.json_records import to_plain
 from carrylens.nodes import Node, print_nodes
 from carrylens.report.kind_styles import family_of, kinds_of, variable_kind
@@ -86,7 +86,7 @@ def map_record(found: NodeMap) -> dict[str, Any]:
 
 def confidence_of(role: Role) -> float:
     """How probable it is that the role is true, as `docs/benchmark_controls.md` says."""
-    return stated_confidence(role.hit, role.null)
+    return role.confidence
 
 
 def role_lines(found: NodeMap) -> Iterator[Text]:
