@@ -18,7 +18,7 @@ from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.interventions.waves import Waves
 from carrylens.model.transformer import Transformer
-from carrylens.nodes import parse_nodes
+from carrylens.nodes import Node, parse_nodes
 from carrylens.tasks.balance import in_turns
 from carrylens.tasks.variables import Variable
 
@@ -26,7 +26,7 @@ TASK = arithmetic_task(Operation.ADD, 3)
 CAUSAL = TASK.causal
 
 
-def nodes(text: str) -> tuple:
+def nodes(text: str) -> tuple[Node, ...]:
     return tuple(sorted(parse_nodes(text)))
 
 

@@ -122,7 +122,7 @@ def _failing(run: PlacedRun) -> list[int]:
     inner = inner_targets(trial.about)
     still = (slots[:, list(inner)] == OWN).all(1)
     for at in inner:
-        right = run.right[:, [places[each] for each in trial.about.targets[at].outputs]].all(1)
+        right = np.asarray(run.right[:, [places[each] for each in trial.about.targets[at].outputs]].all(1))
         parts = [np.asarray(right[rows]) for rows in (slots[:, at] != OWN, still)]
         rates[at] = min((float(part.mean()) for part in parts if len(part)), default=1.0)
     return sorted((at for at, rate in rates.items() if rate < _WHOLE), key=lambda at: rates[at])[:_MOST_FAILING]
