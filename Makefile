@@ -10,7 +10,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
-.PHONY: demo test fast unit parity parity2 parity4 torture format lint types docs notebooks site package leaderboard clean
+.PHONY: env demo test fast unit parity parity2 parity4 torture format lint types docs notebooks site package leaderboard clean
+
+# The environment alone; then: source .venv/bin/activate
+env: .venv/ready
 
 demo: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448
@@ -79,14 +82,24 @@ notebooks: .venv/ready
 site: .venv/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
-# The wheel and the source archive, and the wheel tried in an environment of its own, from another folder.
+# The wheel and the source archive, each tried in an environment of its own, from another folder. The archive is made
+# into a wheel first, as pip does with it. What they need they take from the first environment.
 package: .venv/ready
-	rm -rf build/dist && $(BIN)/python -m build --outdir build/dist
-	"$(PYTHON)" -m venv --clear build/tried
-	$(BIN)/python -c "$(PACKAGES)" > "$$(build/tried/bin/python -c "$(PACKAGES)")/shared.pth"
-	build/tried/bin/python -m pip install --quiet --no-deps build/dist/*.whl
-	build/tried/bin/python -m pip check
-	cd build/tried && bin/carrylens ask add_d6_l2_h3_w96_t2K_s1 555555+444448
+	rm -rf build/dist build/from-source && $(BIN)/python -m build --outdir build/dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/from-source build/dist/*.tar.gz
+	$(call tried,build/dist,build/tried)
+	$(call tried,build/from-source,build/tried-source)
+
+# Without a pip of its own: that would bring a setuptools that is older than what PyTorch asks for.
+define tried
+	"$(PYTHON)" -m venv --clear --without-pip $(2)
+	$(BIN)/python -c "$(PACKAGES)" > "$$($(2)/bin/python -c "$(PACKAGES)")/shared.pth"
+	$(BIN)/python -m pip --python $(2)/bin/python install --quiet --no-deps $(1)/*.whl
+	$(BIN)/python -m pip --python $(2)/bin/python check
+	cd $(2) && bin/carrylens --version && bin/carrylens ask add_d6_l2_h3_w96_t2K_s1 555555+444448
+	cd $(2) && bin/carrylens judge add_d6_l2_h3_w96_t2K_s1 --out claims.json > /dev/null || test $$? -eq 1
+	cd $(2) && bin/carrylens explore add_d6_l2_h3_w96_t2K_s1 --out explore.html
+endef
 
 # Every method on every suite: hours, and it goes on where it was stopped. `--quick` takes minutes.
 leaderboard: .venv/ready

@@ -114,7 +114,13 @@ def brackets(n: int) -> Task:
     slots = (*(Slot(f"T{k}", input=T[k]) for k in range(n)), Slot("?", token="?", reads=OK.variable))
     layout = Layout(("(", ")", "?"), slots, (T, OK), output_vocabulary=("no", "yes"))
     uniform = Uniform(tuple((T[k], (0, 1)) for k in range(n)))
-    return Task(f"{n} brackets", prefix_checks(n), layout, {"enriched": NearlyBalanced(n), "natural": uniform})
+    samplers = {"enriched": NearlyBalanced(n), "natural": uniform}
+    return Task(f"{n} brackets", prefix_checks(n), layout, samplers, rivals=(running_stack(n),))
+
+
+def task() -> Task:
+    """What `--task examples/brackets.py` declares."""
+    return brackets(12)
 
 
 # 3. Train and test.

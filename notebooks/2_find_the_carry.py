@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Find the carry: by hand with hooks, then with `map`
 #
-# `ST[2]` says whether column 2 makes a carry (1), none (0), or passes one on (U). Which node holds it? We look for it
-# as one does in TransformerLens, and then compare with the map.
+# `ST[2]` states whether column 2 makes a carry (1), makes none (0), or passes one on (U). Which node holds it? We
+# first search as one would in TransformerLens, and then compare with the map.
 
 # %%
 import torch
@@ -17,9 +17,9 @@ cache["pattern", 0].shape, cache["resid_post", 1].shape
 # %% [markdown]
 # ## By hand
 #
-# Take pairs of questions: in each, the source has another `ST[2]` than the base, and `counterfactual_answer` is what
-# the base's answer would be with the source's value. If a node carries `ST[2]`, then taking what it writes from the
-# source gives that answer.
+# Take pairs of questions: in each, `ST[2]` differs between base and source, and `counterfactual_answer` is what
+# the base's answer would be with the source's value. If a node carries `ST[2]`, then replacing its output by its output
+# for the source gives that answer.
 
 # %%
 pairs = cl.questions("add", 6, count=32, variable="ST[2]", seed=1)
@@ -53,8 +53,9 @@ with torch.no_grad():
 rates
 
 # %% [markdown]
-# Two heads at `D'2` do it now and then, those beside it never: at `D'2` the second operand's digit of column 2 is
-# read, so that is the first place where `ST[2]` can be known. Neither head suffices alone. What do both do?
+# Two heads at `D'2` sometimes succeed, the heads at neighbouring positions never. At `D'2` the second operand's digit
+# of column 2 is read, so this is the first position where `ST[2]` can be known. Neither head suffices alone. What about
+# both together?
 
 # %%
 with torch.no_grad():
@@ -62,14 +63,14 @@ with torch.no_grad():
 together
 
 # %% [markdown]
-# They share the work. But one patch is no finding: how often would the token change anyway, and how many pairs of
-# heads would one have to try?
+# They share the work. But a patch alone is not a finding: how often would the token change anyway, and how many pairs
+# of heads would one have to try?
 
 # %% [markdown]
 # ## With `map`
 #
-# The map tests every node for every variable, each beside a null on matched questions, found on one half of the
-# questions and confirmed on the other. This map came with the model; `cl.map` on your own model makes one.
+# The map tests every node for every variable, each with a null on matched questions. Roles are found on one half of
+# the questions and confirmed on the other. This map ships with the model; for your own model, `cl.map` makes one.
 
 # %%
 roles = cl.map(model).to_pandas()
@@ -78,7 +79,7 @@ roles[roles.variable == "ST[2]"].round(2)
 # %% [markdown]
 # ## Change something
 #
-# Look for `SA[3]`, the sum digit of column 3: which place will it be at, and why not at `D'3`?
+# Look for `SA[3]`, the sum digit of column 3: at which position will it be, and why not at `D'3`?
 
 # %%
 roles[roles.variable == "SA[3]"].round(2)

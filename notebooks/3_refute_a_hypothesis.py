@@ -2,7 +2,8 @@
 # # Refute a hypothesis of your own
 #
 # State how you think a model adds, as variables with parents and rules. carrylens derives what must then be true of
-# the model, and judges each claim on the facts of its map. A claim that no question could refute is untested, not true.
+# the model, and judges each claim by the measurements behind its map. A claim that no question could refute counts as
+# untested, not as true.
 
 # %%
 from dataclasses import replace
@@ -21,7 +22,7 @@ found
 # %% [markdown]
 # ## "It looks one column down"
 #
-# Each digit is the sum of its column plus the carry of the column just below, and nothing further down.
+# Each digit depends on its own column and on the carry of the column just below, and on nothing further down.
 
 # %%
 
@@ -53,8 +54,8 @@ mine = Hypothesis("one column down", algorithm, required=("SA", "A"))
 algorithm.answers(found.task.parse(["555555+444448"])).text()
 
 # %% [markdown]
-# It gets the long cascade wrong, and the model does not. So the first claim falls: the model does not answer as this
-# algorithm does.
+# It gets the long cascade wrong, and the model does not. So the first claim is refuted: the model does not answer as
+# this algorithm does. (The line at the top says *not settled*, because no joint test was made for this hypothesis.)
 
 # %%
 cl.judge(found, hypothesis=mine)
@@ -62,8 +63,8 @@ cl.judge(found, hypothesis=mine)
 # %% [markdown]
 # ## "The carries are made at the `=` sign"
 #
-# This one answers right: it is the usual hypothesis, with one more claim about where `ST` stands. The map has
-# nodes that carry `ST` before the `=`, so a claim about place falls.
+# This hypothesis gives the right answers: it is the usual one, with one more claim about where `ST` is carried. The
+# map has nodes that carry `ST` before the `=`, so a claim about position is refuted.
 
 # %%
 late = replace(usual_for(found.task), name="carries at =", places={"ST": lambda k: ["="]})
@@ -77,7 +78,7 @@ claims[claims.verdict == "REFUTED"][["sentence", "why"]].head()
 # %% [markdown]
 # ## Change something
 #
-# Let `ST[k]` stand at `D'k` instead: `places={"ST": lambda k: [f"D'{k}"]}`. Which columns disagree?
+# Say that `ST[k]` is carried at `D'k` instead: `places={"ST": lambda k: [f"D'{k}"]}`. Which columns disagree?
 
 # %%
 cl.judge(found, hypothesis=replace(late, name="carries in place", places={"ST": lambda k: [f"D'{k}"]}))

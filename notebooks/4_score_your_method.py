@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Score your discovery method
 #
-# A method of circuit discovery says which nodes matter, and what they carry. Here the truth is known, because the
-# circuits were planted: their weights were computed. So a method can be scored, yours beside others.
+# A circuit-discovery method says which nodes matter and what they carry. Here the truth is known, because the
+# circuits were planted: their weights were computed to run a given circuit. So a method can be scored, yours too.
 
 # %%
 import torch
@@ -14,8 +14,8 @@ planted = cl.plant("add", 2)
 planted
 
 # %% [markdown]
-# A method is a function: it is given a model, its nodes, a task and questions; it never sees the truth. This one
-# silences each node and measures how much the logits move.
+# A method is a function. It gets a model, its nodes, a task and questions, but never the truth. This one
+# zeroes each node and measures how much the logits move.
 
 
 # %%
@@ -37,8 +37,8 @@ def zero_ablation(given):
 
 
 # %% [markdown]
-# `quick` takes four small circuits, `seeds=0` leaves out how much is found again with other questions. The figure to
-# look at is the node AUROC: how well the scores part the circuit's nodes from all others.
+# `quick` uses four small circuits; `seeds=0` skips the test of how much is found again with other questions. Look at
+# the node AUROC: how well the scores separate the circuit's nodes from all others.
 
 # %%
 board = cl.benchmark(zero_ablation, suites=["kind"], quick=True, seeds=0)
@@ -50,6 +50,6 @@ board.to_pandas()[["method", "suite", "n_circuits", "node_auroc", "rows", "secon
 # %% [markdown]
 # ## Change something
 #
-# Use the mean over the questions in place of zero, or name roles: `Found(roles=(FoundRole.of(node, variable), ...))`
-# is scored by precision and recall. Then try `suites=["hostile"]`, where circuits were made to mislead methods, and
-# `cl.benchmark(zero_ablation, "attribution")` to stand beside a known method.
+# Use the mean over the questions instead of zero, or report roles: `Found(roles=(FoundRole.of(node, variable), ...))`
+# is scored by precision and recall. Then try `suites=["hostile"]`, whose circuits were made to mislead methods, and
+# `cl.benchmark(zero_ablation, "attribution")` to compare with a known method.

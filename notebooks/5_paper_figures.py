@@ -2,7 +2,7 @@
 # # The paper's main figures
 #
 # *Understanding Addition and Subtraction in Transformers* shows an algorithm at work, what nodes carry, and causal
-# experiments. Here are the same figures for models that come with carrylens, each from saved evidence.
+# experiments. Here are the same figures for models that ship with carrylens, each from saved evidence.
 
 # %%
 import carrylens as cl
@@ -23,7 +23,7 @@ cl.trace("325-329")
 cl.map("sub_d6_l2_h3_w96_t5K_s1", quick=True)
 
 # %% [markdown]
-# ## Where its heads look
+# ## Where the heads of an addition model attend
 
 # %%
 cl.attention("add_d5_l2_h3_w96_t2K_s1", "55555+44448")
@@ -31,14 +31,14 @@ cl.attention("add_d5_l2_h3_w96_t2K_s1", "55555+44448")
 # %% [markdown]
 # ## The causal experiments
 #
-# Each stands beside a matched null, and each could have failed. The last column says what was seen.
+# Each has a matched null, and each could have failed. The last column says what was found.
 
 # %%
 outcomes = cl.battery("add_d6_l2_h3_w96_t2K_s1")
 outcomes
 
 # %% [markdown]
-# One of them with its figure: does the carry jump like a step, or grow like a line, as the sum does?
+# One of them with its figure:
 
 # %%
 cl.battery("add_d6_l2_h3_w96_t2K_s1", outcomes[0].card.name)

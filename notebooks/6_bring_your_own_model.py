@@ -2,7 +2,7 @@
 # # Bring your own model
 #
 # A checkpoint from TransformerLens 2 or 4, from GPT-2 code, or a plain state dict becomes a model on which everything
-# works. It needs to be said what the model is for: an operation, a number of digits, and how questions are written.
+# works. You only have to say what the model is for: an operation, a number of digits, and how questions are written.
 
 # %%
 import tempfile
@@ -15,8 +15,8 @@ import carrylens as cl
 folder = Path(tempfile.mkdtemp())
 
 # %% [markdown]
-# So that this notebook needs no download, someone else's checkpoint is made here: a state dict with TransformerLens's
-# names, of a one-digit adder.
+# So that this notebook needs no download, we make a checkpoint here: a state dict with TransformerLens's parameter
+# names, for a one-digit adder.
 
 # %%
 from carrylens.model import to_transformer_lens_state
@@ -26,7 +26,7 @@ torch.save(to_transformer_lens_state(cl.plant("add", 1).model), folder / "my_add
 # %% [markdown]
 # ## Load it
 #
-# With `folder=` it is also saved as a model folder, which the command line takes:
+# With `folder=`, the model is also saved as a model folder that every command accepts.
 # `carrylens import my_adder.pt --digits 1` does the same.
 
 # %%
@@ -44,7 +44,7 @@ logits, cache = mine.run_with_cache("7+8")
 mine.cfg.n_heads, mine.W_Q.shape, cache["pattern", 0].shape, mine.generate("7+8")
 
 # %% [markdown]
-# ## Test, map and judge it
+# ## Test, map, settle and judge it
 
 # %%
 cl.test(mine, questions=200, per_class=50)
@@ -53,13 +53,21 @@ cl.test(mine, questions=200, per_class=50)
 found = cl.map(mine, quick=True, pairs=False, groups=False)
 found
 
+# %% [markdown]
+# `settle` tests all variables of the algorithm jointly and gives a verdict; `judge` repeats it from the saved files,
+# with every claim about the map. With one digit, left-to-right addition and the rival that looks one column down are
+# the same, so this verdict stays open. With two digits or more it can be decided.
+
 # %%
-cl.judge(found)
+cl.settle(mine, quick=True)
+
+# %%
+cl.judge(mine)
 
 # %% [markdown]
 # ## Other layouts
 #
-# Units first, no sign, other tokens: say so, and the weights are checked against it.
+# Units first, no sign, other tokens: describe the layout, and the weights are checked against it.
 
 # %%
 try:
@@ -70,5 +78,5 @@ except cl.CarryLensError as error:
 # %% [markdown]
 # ## Change something
 #
-# Load a checkpoint of your own. Where weights do not show it, say `n_heads=` and `act_fn=`. For a task that is no
+# Load a checkpoint of your own. If the weights do not show them, give `n_heads=` and `act_fn=`. For a task other than
 # arithmetic see `examples/brackets.py`.

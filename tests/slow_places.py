@@ -9,6 +9,7 @@ SLOW_PLACES = (
     "arithmetic/battery",
     "arithmetic/family/test_planted_findings.py",
     "browser",
+    "front/test_verdicts.py",
     "interventions/test_engine_bits.py",
     "interventions/test_slow_and_fast.py",
 )

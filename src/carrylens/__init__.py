@@ -6,12 +6,14 @@ from carrylens.errors import CarryLensError
 
 __version__ = "0.1.0"
 
-import_module("carrylens.benchmark")  # before the function of that name, which would be lost to it otherwise
+import_module("carrylens.benchmark")  # before the functions of these names, which would be lost to them otherwise
+import_module("carrylens.report")
 
 from carrylens.front.insides import battery, judge, map, settle  # noqa: A004, E402
 from carrylens.front.known_truth import benchmark, plant  # noqa: E402
+from carrylens.front.listings import classify, family, frequencies, losses, models, paper, prove  # noqa: E402
 from carrylens.front.models import ask, attention, load, test, train  # noqa: E402
-from carrylens.front.pages import compare, explain, explore, publish  # noqa: E402
+from carrylens.front.pages import compare, explain, explore, publish, report  # noqa: E402
 from carrylens.front.question_sets import questions, trace  # noqa: E402
 
 __all__ = [
@@ -21,15 +23,23 @@ __all__ = [
     "attention",
     "battery",
     "benchmark",
+    "classify",
     "compare",
     "explain",
     "explore",
+    "family",
+    "frequencies",
     "judge",
     "load",
+    "losses",
     "map",
+    "models",
+    "paper",
     "plant",
+    "prove",
     "publish",
     "questions",
+    "report",
     "settle",
     "test",
     "trace",

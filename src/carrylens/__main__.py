@@ -1,6 +1,15 @@
-"""`python -m carrylens` is the command `carrylens`."""
+"""The command `carrylens`, which is `python -m carrylens`, as a process of its own."""
 
-from carrylens.cli import main
+import os
+
+
+def main() -> None:
+    """Run the command line, NumPy's matrices on one thread: they are small, and threads that wait for them spin."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported, by this process and its workers
+    from carrylens.cli import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     main()

@@ -26,8 +26,8 @@ def test_it_times_loading_passes_and_ablations_wherever_it_can() -> None:
     for record in records:
         assert record["agrees"]
         assert record["n_nodes"] == 28
-        assert min(record["load"], record["forward"], record["ablations"]) > 0
-        assert (record["open"] is None) == (record["where"] == "node")
+        assert min(record[name]["cpu"] for name in ("load", "forward", "ablations")) > 0
+        assert (record["opened"] is None) == (record["where"] == "node")
 
 
 def test_without_node_and_browser_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +37,8 @@ def test_without_node_and_browser_it_says_what_to_install(monkeypatch: pytest.Mo
 
 
 def test_a_page_that_answers_otherwise_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = explorer.ExplorerBench(MODEL, "node", 1.0, 1.0, 1.0, 1.0, 28, None, None, agrees=False)
+    taken = explorer.TimeSpent(1.0, 1.0)
+    wrong = explorer.ExplorerBench(MODEL, "node", 1.0, taken, taken, taken, 28, None, None, agrees=False)
     monkeypatch.setattr(explorer, "bench_explorer", lambda *_: iter([wrong]))
     result = CliRunner().invoke(app, ["bench", "explore", MODEL])
     assert result.exit_code == 1

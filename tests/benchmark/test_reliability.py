@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from carrylens.benchmark.benchmark_run import BenchmarkRun
-from carrylens.benchmark.reliability import fit_confidence, reliability_table
+from carrylens.benchmark.reliability import fit_by_kind, fit_confidence, reliability_table
 from carrylens.benchmark.sections import control_records
 from carrylens.benchmark.weak_evidence import RoleCase
 from carrylens.errors import CarryLensError
@@ -59,6 +60,17 @@ def test_it_is_the_shipped_rule_that_is_tested_on_the_circuits() -> None:
     rule = next(each for each in control_records(BenchmarkRun()) if each["part"] == "confidence")
     shipped = shipped_confidence()
     assert (rule["intercept"], rule["slope"], rule["most"]) == (shipped.intercept, shipped.slope, shipped.most)
+
+
+def test_sets_have_a_rule_of_their_own_and_all_that_is_weighed_counts() -> None:
+    """Single nodes are true where they are whole; sets of two are all true, larger ones never."""
+    single = [case(at, 128 if at % 2 else 60, at % 2 == 1) for at in range(200)]
+    sets = [replace(case(at, 128, at % 2 == 0), n_nodes=2 + at % 2) for at in range(200)]
+    rule = fit_by_kind([*single, *sets], {})
+    whole, part, null = Rate(128, 128), Rate(60, 128), Rate(0, 128)
+    assert rule.of(whole, null) > 0.9 > 0.1 > rule.of(part, null)
+    assert rule.of(whole, null, 2) > 0.9 > 0.1 > rule.of(whole, null, 3)
+    assert Confidence.from_json(rule.to_json()) == rule
 
 
 def test_a_rule_stays_finite_where_nothing_is_false() -> None:

@@ -29,6 +29,7 @@ from carrylens.interventions.engine import Engine
 from carrylens.model.weights import hash_of
 from carrylens.workflow.judging import judge_map
 from claims.maps import left_to_right_map, with_roles
+from command_line import run_here
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hypothesis.md"
 WITHOUT_TORCH = """
@@ -44,6 +45,10 @@ main()
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return run_here("judge", *arguments)
+
+
+def run_without_torch(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", WITHOUT_TORCH, "judge", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
@@ -60,7 +65,7 @@ def folder(tmp_path: Path, found: NodeMap) -> Path:
 
 
 def test_a_saved_map_is_judged_without_torch(folder: Path) -> None:
-    result = run(folder)
+    result = run_without_torch(folder)
     assert result.returncode == 1, "no alignment was measured, so it is not settled"
     assert "left-to-right add" in result.stdout.splitlines()[0]
     written = json.loads((folder / CLAIMS).read_text())
@@ -85,7 +90,7 @@ def test_a_model_that_does_not_run_the_algorithm_is_exit_status_1_and_json_says_
 def test_the_documented_hypothesis_runs_and_is_refuted_by_a_model_that_adds_right(folder: Path) -> None:
     (block,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
     (folder / "mine.py").write_text(block)
-    result = run(folder, "--hypothesis", folder / "mine.py", "--json")
+    result = run_without_torch(folder, "--hypothesis", folder / "mine.py", "--json")
     assert result.returncode == 1, result.stderr
     judged = json.loads(result.stdout)
     verdicts = {claim["claim"]: claim["verdict"] for claim in judged["claims"]}

@@ -6,7 +6,13 @@ import msgspec
 import pytest
 
 from carrylens.alignment import AlignedSite, Alignment
-from carrylens.claims.run_verdict import run_judgement, standing_of, verdict_of
+from carrylens.claims.run_verdict import (
+    absent_families,
+    needs_more_questions,
+    run_judgement,
+    standing_of,
+    verdict_of,
+)
 from carrylens.claims.verdicts import RunVerdict
 from carrylens.discovery.alignment.joint_rates import (
     CarrierRate,
@@ -84,6 +90,34 @@ def test_a_rival_that_explains_the_model_as_a_whole_excludes_what_falls_short_un
     assert verdict_of(short) is RunVerdict.DOES_NOT_RUN
     mixture = msgspec.structs.replace(explains, includes=True)
     assert verdict_of(replace(short, rivals=(mixture,))) is RunVerdict.IN_PART
+
+
+def test_a_rival_that_answers_otherwise_is_worse_however_well_its_answers_compare() -> None:
+    errs = RivalRates("one-layer add", HALF, HALF, HALF, HALF)
+    poor = replace(with_rates(interchange=HALF, both=NONE), rivals=(errs,))
+    assert standing_of(errs, poor) == "surely worse"
+    right = msgspec.structs.replace(errs, answers=ALL)
+    assert standing_of(right, poor) == "surely better"
+
+
+def test_a_family_of_which_nothing_is_found_is_absent_only_where_joint_interchange_fails_too() -> None:
+    none = tuple(CarrierRate(f"SV[{k}]", "SV", (), NONE, NONE) for k in range(2))
+    poor = with_rates(interchange=Rate(150, 500), carriers=(CARRIER, *none))
+    assert absent_families(poor) == ("SV",)
+    assert verdict_of(poor) is RunVerdict.DOES_NOT_RUN
+    for other in (
+        with_rates(interchange=Rate(260, 500), carriers=(CARRIER, *none)),
+        with_rates(interchange=Rate(150, 500), carriers=(CARRIER, *none[:1])),
+        with_rates(interchange=Rate(150, 500), carriers=(CARRIER, none[0], CarrierRate("SV[1]", "SV", (), HALF, NONE))),
+    ):
+        assert not absent_families(other)
+        assert verdict_of(other) is RunVerdict.IN_PART
+
+
+def test_more_questions_are_wanted_only_where_they_could_settle_something() -> None:
+    assert needs_more_questions(run_judgement(with_rates(interchange=Rate(91, 100))))
+    assert not needs_more_questions(run_judgement(replace(WHOLE, joined=True)))
+    assert not needs_more_questions(run_judgement(WHOLE))
 
 
 def test_rates_that_were_looked_at_often_must_be_surer() -> None:

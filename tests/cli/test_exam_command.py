@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.zoo.exams import Exam
-from carrylens.cli import app, models
+from carrylens.cli import app
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer, save_model
+from carrylens.workflow import testing
 
 COMMAND = ["test", "--per-class", "0", "--questions", "300", "--threads", "1"]
 
@@ -41,12 +42,12 @@ def test_what_was_asked_is_kept_on_a_timer(folder: Path, monkeypatch: pytest.Mon
             yield count
 
     monkeypatch.setattr(Exam, "sit", looked_at)
-    monkeypatch.setattr(models, "_KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(testing, "KEEP_SECONDS", 0.0)
     assert CliRunner().invoke(app, [*COMMAND, str(folder)]).exit_code == 1
     assert seen == [[], *([100 * n] for n in range(1, 12))], "the process might have been killed at any of these"
     assert kept(folder) == [], "a finished test leaves nothing behind"
     seen.clear()
-    monkeypatch.setattr(models, "_KEEP_SECONDS", 3600.0)
+    monkeypatch.setattr(testing, "KEEP_SECONDS", 3600.0)
     CliRunner().invoke(app, [*COMMAND, str(folder)])
     assert seen == [], "the saved test is shown"
     CliRunner().invoke(app, [*COMMAND, str(folder), "--restart"])
@@ -55,7 +56,7 @@ def test_what_was_asked_is_kept_on_a_timer(folder: Path, monkeypatch: pytest.Mon
 
 def test_a_cache_that_cannot_be_written_does_not_stop_the_test(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder.parent / "cache").write_text("a file where the folder should be")
-    monkeypatch.setattr(models, "_KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(testing, "KEEP_SECONDS", 0.0)
     result = CliRunner().invoke(app, [*COMMAND, str(folder), "--json", "--no-save"])
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)

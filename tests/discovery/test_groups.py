@@ -91,6 +91,16 @@ def test_a_set_grows_from_the_best_pair_as_long_as_it_gains() -> None:
     assert climbed([], 0.0) == ((), 0.0)
 
 
+def test_an_output_that_too_few_pairs_move_grows_no_set() -> None:
+    def hits(tried: list[Nodes]) -> Steps[dict[tuple[Nodes, int], float]]:
+        yield from ()
+        return {(nodes, 0): 1.0 for nodes in tried}  # nothing of output 1: fewer pairs move it than are asked for
+
+    with pytest.raises(StopIteration) as end:
+        next(climbed_set(sorted(parse_nodes("P3L0H0 P3L0MLP P4L0MLP")), 1, hits, 0.0))
+    assert end.value.value == ((), 0.0)
+
+
 def test_a_token_of_the_answer_has_its_writer_among_the_nodes_of_its_place() -> None:
     groups = groups_of(planted(), "A[1]")
     assert groups[-1].sets == (tuple(parse_nodes("P7L1MLP")),)
@@ -166,11 +176,8 @@ def test_a_set_found_for_another_variable_has_a_role_only_where_nothing_else_doe
     stood = [role(pair, "SV[1]", 0), role(pair, "ST[1]", 0), role(pair, "SA[1]", 1), role(triple, "ST[1]", 0)]
     stood.append(role(pair, "D[1]", 0))
 
-    def test(*_sets: object, **_only: object) -> list[Role]:
-        return stood
-
     known = [role("P4L0H2", "SA[1]", 1), role("P4L0H3", "ST[1]", 0, hits=24)]
-    groups, roles = proven_groups([group], known, [Variable.parse("D[1]")], test)
+    groups, roles = proven_groups([group], stood, known, [Variable.parse("D[1]")])
     assert [each.sets for each in groups] == [sets[:1]]
     assert roles == [stood[0], stood[1]], (
         "SA[1] has its carrier, ST[1] one in part, and the triple is more than it takes"

@@ -1,5 +1,7 @@
 """The front door offers what it says, loads nothing early, and gives the same records as the rooms behind it."""
 
+import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import carrylens as cl
 from carrylens.arithmetic import Questions
 from carrylens.arithmetic.task import find_task
 from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.cli import app, family
 from carrylens.cli.groups import GROUPS
 from carrylens.discovery.node_map import NodeMap
 from carrylens.discovery.saved_map import read_map
@@ -45,10 +48,34 @@ def test_tab_offers_the_functions_and_each_says_what_it_gives() -> None:
             assert (getattr(cl, name).__doc__ or "").strip(), name
 
 
-def test_every_call_but_those_of_python_alone_is_a_command() -> None:
+OWN_CALLS = {"load", "attention"}
+"""What Python has and the command line has not, or under another name: `import` is `load` with a folder."""
+OWN_COMMANDS = {"import", "bench"}
+"""`bench` measures carrylens itself."""
+
+
+def test_the_command_line_and_python_offer_the_same() -> None:
     commands = {name for names in GROUPS.values() for name in names}
     calls = {name for name in cl.__all__ if name[0].islower()}
-    assert calls - commands == {"load", "attention"}
+    assert calls - commands == OWN_CALLS
+    assert commands - calls == OWN_COMMANDS
+
+
+def calls_of(source: str) -> set[str]:
+    """The functions of the front door that a module calls."""
+    nodes = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
+    return {node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id == "cl"}
+
+
+def test_every_command_is_a_call_of_the_front_door() -> None:
+    for command in {name for names in GROUPS.values() for name in names} - {"bench", "family"}:
+        found = next(each for each in app.registered_commands if each.name == command)
+        assert found.callback is not None
+        module = inspect.getsource(inspect.getmodule(found.callback))  # type: ignore[arg-type]
+        assert ("load" if command == "import" else command) in calls_of(module), command
+    assert "family" in calls_of(inspect.getsource(family))
+    assert calls_of("import carrylens as cl\nfound = other.map(1)") == set(), "a command that goes round it is seen"
 
 
 def test_a_model_in_memory_is_known_by_the_folder_it_came_from_until_its_weights_change(here: Path) -> None:
@@ -89,7 +116,8 @@ def test_the_saved_map_and_test_of_a_shipped_model_are_taken(here: Path) -> None
 
 def test_judging_a_map_equals_judging_the_model_it_is_of(here: Path) -> None:
     of_map, of_model = cl.judge(cl.map(ADDER)), cl.judge(ADDER, save=False)
-    assert of_map.saved_record() == of_model.saved_record()
+    assert of_map.claims.saved_record() == of_model.claims.saved_record()
+    assert of_map.joint == of_model.joint
     assert cl.judge(ADDER).verdict is of_map.verdict
     assert [path.name for path in here.rglob("claims.json")], "beside the model's analyses"
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,7 +14,10 @@ import carrylens as cl
 from carrylens.arithmetic.battery.battery_folder import saved_outcomes
 from carrylens.arithmetic.zoo.model_facts import history
 from carrylens.arithmetic.zoo.sources import find_source
-from carrylens.front.views import Asked, BatteryOutcomes, Examined, MapView, Trained, view_of
+from carrylens.front.question_views import Asked
+from carrylens.front.tabular import view_of
+from carrylens.front.views import BatteryOutcomes, Examined, MapView, Trained
+from carrylens.report.notebook import html_parts
 from carrylens.report.notebook.html_parts import table
 
 ADDER = "add_d6_l2_h3_w96_t2K_s1"
@@ -47,7 +51,8 @@ def mistakes(html: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, Any]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    os.chdir(tmp_path_factory.mktemp("front"))  # where claims and maps go
     model, folder = cl.load(ADDER), find_source(ADDER).folder
     assert folder is not None
     about = {"model": ADDER, "version": cl.__version__, "sha256": find_source(ADDER).sha256}
@@ -66,19 +71,37 @@ def results() -> dict[str, Any]:
         "questions": cl.questions("mix", 3, count=20),
         "pairs": cl.questions("add", 3, count=4, variable="ST[1]"),
         "trained": Trained(ADDER, folder, model, history(folder)),
+        "models": cl.models(),
+        "aligned": cl.models(aligned=True),
+        "classes": cl.classify("55+45", "100-1"),
+        "frequencies": cl.frequencies(3, count=100),
+        "losses": cl.losses(ADDER),
+        "family": cl.family(ADDER, "add_d6_l2_h3_w96_t2K_s2"),
+        "explorer": cl.explore(model),
+        "comparison": cl.compare(ADDER, "add_d6_l2_h3_w96_t2K_s2"),
+        "graph": cl.plant("add", 1).to_graph(),
     }
 
 
 NAMES = ("model", "answers", "test", "map", "judgement", "outcomes", "trace", "attention", "planted", "questions")
 
 
-@pytest.mark.parametrize("name", [*NAMES, "pairs", "trained"])
+MORE = ("pairs", "trained", "models", "aligned", "classes", "frequencies", "losses", "family", "comparison", "graph")
+
+
+@pytest.mark.parametrize("name", [*NAMES, *MORE])
 def test_it_prints_in_a_line_and_draws_itself_in_whole_html(results: dict[str, Any], name: str) -> None:
     line, html = repr(results[name]), results[name]._repr_html_()
     assert "\n" not in line
     assert 10 < len(line) < 1200
     assert mistakes(html) == []
     assert len(html) < 400_000
+
+
+def test_the_explorer_runs_in_a_frame_of_its_own(results: dict[str, Any]) -> None:
+    assert "\n" not in repr(results["explorer"])
+    assert results["explorer"].page.count("<html") == 1
+    assert mistakes(results["explorer"]._repr_html_()) == []
 
 
 def test_html_that_is_left_open_or_runs_something_is_seen() -> None:
@@ -107,7 +130,7 @@ def test_pictures_are_whole(results: dict[str, Any]) -> None:
         ET.fromstring("<svg" + picture)
 
 
-@pytest.mark.parametrize("name", ["answers", "test", "map", "judgement", "outcomes", "questions", "pairs", "trained"])
+@pytest.mark.parametrize("name", ["answers", "test", "map", "judgement", "outcomes", "questions", "family", *MORE[:6]])
 def test_tables_become_pandas(results: dict[str, Any], name: str) -> None:
     pytest.importorskip("pandas")
     rows = results[name].rows()
@@ -120,7 +143,7 @@ def test_without_pandas_the_error_says_what_to_do(results: dict[str, Any], monke
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("carrylens.report.notebook.html_parts.import_module", missing)
+    monkeypatch.setattr(html_parts, "import_module", missing)
     with pytest.raises(cl.CarryLensError, match="pip install pandas"):
         results["map"].to_pandas()
 

@@ -28,6 +28,19 @@ def missing_paths(text: str, tracked: Collection[str]) -> list[str]:
     return found
 
 
+def missing_hops(text: str, package: Path) -> list[str]:
+    """Functions of a table of hops (hop, function, module, ...) that none of the row's modules defines."""
+    found = []
+    for line in text.splitlines():
+        if row := re.match(r"\| \d+ \| ([^|]+) \| ([^|]+) \|", line):
+            modules = [package / name for name in re.findall(r"`([\w/]+\.py)`", row[2])]
+            defined = "\n".join(path.read_text(encoding="utf-8") for path in modules if path.is_file())
+            for name in re.findall(r"`(?:\w+\.)?(\w+)`", row[1]):
+                if not re.search(rf"^ *(def|class) {name}\b", defined, re.MULTILINE):
+                    found.append(f"{name} in {row[2].strip()}")
+    return found
+
+
 def broken_links(document: Path, root: Path) -> list[str]:
     """Links of a document to files that are not there."""
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from house.documents import broken_links, missing_paths
+from house.documents import broken_links, missing_hops, missing_paths
 from house.test_walls import DOCUMENTS, tracked_files
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +29,16 @@ def test_every_path_of_the_architecture_exists() -> None:
 )
 def test_a_path_that_is_not_there_is_seen(lie: str) -> None:
     assert len(missing_paths(lie, tracked_files())) == 1
+
+
+def test_every_function_of_the_route_is_where_the_architecture_says() -> None:
+    text, package = (ROOT / "ARCHITECTURE.md").read_text(), ROOT / "src" / "carrylens"
+    assert missing_hops(text, package) == []
+    lie = text.replace(
+        "| `explain_source` | `workflow/explaining.py` |", "| `explain_all` | `workflow/explaining.py` |"
+    )
+    assert missing_hops(lie, package) == ["explain_all in `workflow/explaining.py`"]
+    assert missing_hops("| 1 | `find_source` | `cli/gone.py` | x |", package) != []
 
 
 def test_paths_that_are_there_are_let_through() -> None:

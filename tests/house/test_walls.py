@@ -4,6 +4,7 @@ import ast
 import difflib
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -324,6 +325,7 @@ def test_a_stale_loss_figure_is_seen() -> None:
     assert (ROOT / "docs" / "losses.svg").read_text() != all_losses_svg(fewer)
 
 
+@cache
 def cli_reference() -> str:
     """What `make docs` writes."""
     result = CliRunner().invoke(typer_app, ["carrylens.cli", "utils", "docs", "--name", "carrylens"])

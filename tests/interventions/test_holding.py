@@ -54,11 +54,20 @@ def test_the_same_questions_are_passed_once_and_answered_alike(n_passes: list[in
     assert len(n_passes) == 3 + 1
 
 
-def test_equal_questions_in_other_objects_are_another_call(n_passes: list[int]) -> None:
+def test_equal_questions_in_other_objects_share_their_passes(n_passes: list[int]) -> None:
     held = Engine(MODEL, hold=ROOM)
     for _ in range(2):
         held.run([interchange("P3L0H1")], some(12, 1), some(12, 2))
-    assert len(n_passes) == 2
+    assert len(n_passes) == 1
+
+
+def test_a_call_adds_only_the_passes_that_are_not_held(n_passes: list[int]) -> None:
+    asked, source, held = some(12, 1), some(12, 2), Engine(MODEL, hold=ROOM)
+    held.run([interchange("P3L0H1")], asked[:8], source[:8])
+    given = held.run([interchange("P5L0MLP")], asked, source, logits=True)
+    fresh = Engine(MODEL).run([interchange("P5L0MLP")], asked, source, logits=True)
+    assert np.allclose(np.asarray(given.logits), np.asarray(fresh.logits), atol=1e-5)
+    assert len(n_passes) == 2 + 1
 
 
 def test_what_does_not_fit_is_made_again(n_passes: list[int]) -> None:

@@ -97,3 +97,22 @@ def test_steps_go_on_with_what_their_own_calls_answered() -> None:
         (whole,) = waves.run([call])
         assert np.array_equal(np.concatenate([each.tokens for each in found]), whole.tokens[: len(found)])
     assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_call_for_one_output_answers_there_what_one_for_all_does() -> None:
+    _, call, other, _ = calls()
+    waves = Waves(Engine(MODEL, TASK, hold=1 << 22))
+    wholes = waves.run([call, other])
+    for whole, given in zip(wholes, (call, other), strict=True):
+        for output in range(whole.right.shape[1]):
+            (one,) = waves.run([Call(given.edits, given.questions, given.sources, output=output)])
+            assert np.array_equal(one.tokens[..., output], whole.tokens[..., output])
+            assert np.array_equal(one.clean_tokens, whole.clean_tokens)
+
+
+def test_a_call_for_one_output_computes_no_other() -> None:
+    _, call, *_ = calls()
+    (found,) = Waves(Engine(MODEL, TASK)).run([Call(call.edits, call.questions, call.sources, output=0)])
+    assert np.array_equal(
+        found.tokens[..., 1:], np.broadcast_to(found.clean_tokens[:, 1:], found.tokens[..., 1:].shape)
+    )

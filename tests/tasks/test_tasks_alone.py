@@ -28,6 +28,7 @@ def test_importing_the_room_brings_in_nothing_but_numpy_and_errors() -> None:
     assert ours <= {
         "carrylens",
         "carrylens.benchmark",
+        "carrylens.report",
         "carrylens.errors",
         "carrylens.progress",
         "carrylens.text_values",

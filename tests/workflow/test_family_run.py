@@ -121,8 +121,9 @@ def test_family_reads_whatever_is_there(made: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_killed_midway_costs_its_step_alone_and_the_end_is_the_same_bytes(tmp_path: Path) -> None:
-    rows, out = rows_of(600), tmp_path / "out"
-    write_whole(tmp_path / "rows.toml", ROWS.format(steps=600).encode())
+    said_of_rows = ROWS.format(steps=200).replace(', "settle"', "").encode()  # nothing of that is compared below
+    rows, out = parse_rows(said_of_rows, "rows"), tmp_path / "out"
+    write_whole(tmp_path / "rows.toml", said_of_rows)
     command = ["family", "run", "rows.toml", "--out", "out", "--workers", "2", "--json"]
     run = subprocess.Popen([sys.executable, "-m", "carrylens", *command], cwd=tmp_path, stdout=subprocess.PIPE)
     killed = _kill_the_worker_at(out / rows[0].folder, run)

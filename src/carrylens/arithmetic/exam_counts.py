@@ -56,6 +56,25 @@ def parse_counts(texts: Sequence[str]) -> WrittenCounts:
     return given
 
 
+def named_counts(texts: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """What the texts say about populations of another task, which has these.
+
+    >>> named_counts(["uniform=300"], ["uniform", "hard"])
+    {'uniform': 300}
+    """
+    given: dict[str, int] = {}
+    for text in texts:
+        name, _, count = text.rpartition("=")
+        if name not in names or not count.isascii() or not count.isdecimal() or len(count) > 15:
+            raise CarryLensError(
+                f"--of {quote(text)} is no count. Write {' or '.join(names)}, then = and a whole number."
+            )
+        if name in given:
+            raise CarryLensError(f"--of {name} is given twice. Write it once.")
+        given[name] = int(count)
+    return given
+
+
 def population_counts(operation: Operation, usual: int, given: WrittenCounts) -> PopulationCounts:
     """How many are drawn from each population, for each operation of a model that does `operation`."""
     operations = single_operations(operation)

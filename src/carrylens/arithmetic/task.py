@@ -25,6 +25,7 @@ from carrylens.arithmetic.variables import OPR
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.task import Condition, Strata, Task
+from carrylens.tasks.task_file import check_is_named
 
 KIND = "arithmetic"
 CLASS_NAMES = tuple(each.value for each in CLASSES)
@@ -133,6 +134,7 @@ def find_task(spec: Mapping[str, object]) -> ArithmeticTask:
     """The task that a file speaks of; files of the first version have just an operation and a number of digits."""
     if not isinstance(spec, Mapping):
         raise CarryLensError(f"{spec!r} is no arithmetic task. Give a record with an operation and a layout.")
+    check_is_named(spec)
     try:
         operation = Operation(spec["operation"])
         if "layout" not in spec:

@@ -124,14 +124,18 @@ def timed_map(model: Transformer, task: Task, name: str, settings: MapSettings, 
 
 
 def timed_interchanges(model: Transformer, task: Task, n_claims: int = _CLAIMS) -> TimedInterchanges:
-    """The interchanges of single nodes for some claims, in one wave, and each as hooks of a pass of its own."""
+    """The interchanges of single nodes for some claims, in one wave, and each as hooks of a pass of its own.
+
+    Each is asked for the output that its pairs were made for, as a map does, and compared there.
+    """
     spec = MapSettings.chosen(0, quick=True).roles.stimuli(Split.FIND)
     claims = list(searched_claims(task.causal))
     calls = []
     for variable, token in claims[:: max(1, len(claims) // n_claims)]:
         sets = able_sets(task.causal, task.layout, variable, [(node,) for node in nodes_of(model)], token)
-        calls.append((sets, draw_stimuli(task, task.causal, variable, spec, token).effect))
-    asked = [interchanges(sets, pairs) for sets, pairs in calls if sets]
+        if sets:
+            calls.append((sets, draw_stimuli(task, task.causal, variable, spec, token).effect, token))
+    asked = [interchanges(*call) for call in calls]
     n_rows = sum(len(call.edits) * len(call.questions) for call in asked)
     with Engine(model, task) as engine:
         work = process_time()
@@ -141,9 +145,11 @@ def timed_interchanges(model: Transformer, task: Task, n_claims: int = _CLAIMS) 
         return TimedInterchanges(n_rows, ours, None, None)
     run = _lens_loop(model, task)
     work = process_time()
-    theirs = [run(sets, pairs) for sets, pairs in calls if sets]
+    theirs = [run(sets, pairs) for sets, pairs, _ in calls]
     seconds = (process_time() - work) / n_rows
-    different = sum(int((one != other).any(-1).sum()) for one, other in zip(found, theirs, strict=True))
+    outputs = [token for *_, token in calls]
+    answers = zip(found, theirs, outputs, strict=True)
+    different = sum(int((one[..., token] != other[..., token]).sum()) for one, other, token in answers)
     return TimedInterchanges(n_rows, ours, seconds, different)
 
 

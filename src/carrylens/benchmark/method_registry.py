@@ -29,6 +29,7 @@ from carrylens.benchmark.baselines.edge_attribution import find_by_edge_attribut
 from carrylens.benchmark.baselines.exhaustive_interchange import score_interchange
 from carrylens.benchmark.baselines.linear_probes import score_probes
 from carrylens.benchmark.carrylens_map import map_by_interchange
+from carrylens.benchmark.carrylens_verdict import judge_by_alignment
 from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
 from carrylens.errors import CarryLensError, quote
 
@@ -59,6 +60,8 @@ GENERAL_METHODS = (
     DiscoveryMethod("acdc", find_by_acdc, False, "automatic circuit discovery: edges removed one after another"),
 )
 """The methods that work for any task."""
+VERDICT = DiscoveryMethod("verdict", judge_by_alignment, True, "the verdicts of this package alone, without its map")
+"""What `ours` says of hypotheses, at a part of its cost; run only if it is named."""
 
 
 def chosen_methods(
@@ -107,6 +110,7 @@ def own_method(
 
 
 def _chosen(name: str, known: Sequence[DiscoveryMethod]) -> DiscoveryMethod:
+    known = (*known, VERDICT)
     if name.endswith(".py"):
         return method_from_file(Path(name), [method.name for method in known])
     for method in known:

@@ -16,15 +16,18 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+
+import msgspec
 
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.forward_rows import metered_copy
 from carrylens.benchmark.known_models import BenchmarkModel, KnownModel
 from carrylens.benchmark.known_truth import KnownTruth
 from carrylens.benchmark.method_interface import DiscoveryMethod, Found, Given
+from carrylens.benchmark.run_records import FoundAtCost, ScoreRecord, StabilityRecord
 from carrylens.benchmark.saved_results import Plain
 from carrylens.benchmark.scores import node_scores_of, score_found, stated_roles
 from carrylens.benchmark.thresholds import DevScores, Threshold, choose_threshold
@@ -46,15 +49,6 @@ class BuiltModel:
         return digest_of(self.known.model).hex()
 
 
-@dataclass(frozen=True)
-class FoundAtCost:
-    """What a method found, and what that took; the seconds are of CPU time, whatever else the machine does."""
-
-    found: Found
-    rows: int
-    seconds: float
-
-
 def method_records(run: BenchmarkRun) -> Iterator[Plain]:
     """A record for each model and method; then one for each method and model that was run with several seeds."""
     thresholds: dict[tuple[str, str], Threshold] = {}
@@ -65,7 +59,7 @@ def method_records(run: BenchmarkRun) -> Iterator[Plain]:
             run.progress(f"{method.name} on {entry.name}", at * len(run.methods) + order, total)
             done = find_once(run, built, method, entry.seed)
             key = method.name, entry.suite
-            if done.found.role_scores and key not in thresholds:
+            if done.has_role_scores and key not in thresholds:
                 thresholds[key] = threshold_of(run, method, entry.suite)
             yield _record(built, method, done, thresholds.get(key))
     for entry in run.repeated if run.n_seeds > 1 else ():
@@ -89,10 +83,11 @@ def find_once(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, see
         found = _checked(method, given)
         run.drop_store(key)
         seconds = round(time.process_time() - started, 2)
-        return {"found": found.plain(), "rows": meter.rows, "seconds": seconds}
+        plain: Plain = msgspec.to_builtins(FoundAtCost(found.plain(), meter.rows, seconds))
+        return plain
 
     saved = run.results.once(f"found/{method.name}/{key}", about, compute)
-    return FoundAtCost(Found.from_plain(saved["found"]), saved["rows"], saved["seconds"])
+    return msgspec.convert(saved, FoundAtCost)
 
 
 def threshold_of(run: BenchmarkRun, method: DiscoveryMethod, suite: str) -> Threshold:
@@ -103,7 +98,7 @@ def threshold_of(run: BenchmarkRun, method: DiscoveryMethod, suite: str) -> Thre
     dev = []
     for at, each in enumerate(chosen):
         run.progress(f"choosing the threshold of {method.name}", at, len(chosen))
-        found = find_once(run, each, method, each.entry.seed).found
+        found = find_once(run, each, method, each.entry.seed).whole
         dev.append(DevScores(found, each.known.truth, each.known.causal))
     if not dev:
         raise CarryLensError(
@@ -122,30 +117,28 @@ def _checked(method: DiscoveryMethod, given: Given) -> Found:
 
 
 def _record(built: BuiltModel, method: DiscoveryMethod, done: FoundAtCost, threshold: Threshold | None) -> Plain:
-    known, entry, found = built.known, built.entry, _with_roles(done.found, threshold)
+    known, entry, unthresholded = built.known, built.entry, done.whole
+    found = _with_roles(unthresholded, threshold)
     given = Given(known.model, known.task, known.causal)
     deserved = known.truth.deserved
-    return {
-        "part": "scores",
-        "model": entry.name,
-        "suite": entry.suite,
-        "split": entry.split,
-        "circuit": entry.counted_as,
-        "sha256": built.sha256,
-        **entry.labels,
-        "method": method.name,
-        "told": method.told,
-        "seed": entry.seed,
-        "threshold": None if threshold is None else threshold.value,
-        "gives": what_is_given(done.found),
-        "result": score_found(known.truth, given, found).plain(),
-        "verdicts": {
-            name: [deserved[name].value, said.value] for name, said in found.verdicts.items() if name in deserved
-        },
-        "stated": [asdict(each) for each in stated_roles(known.truth, known.causal, found)],
-        "rows": done.rows,
-        "seconds": done.seconds,
-    }
+    record = ScoreRecord(
+        model=entry.name,
+        suite=entry.suite,
+        split=entry.split,
+        circuit=entry.counted_as,
+        sha256=built.sha256,
+        method=method.name,
+        told=method.told,
+        seed=entry.seed,
+        threshold=None if threshold is None else threshold.value,
+        gives=what_is_given(unthresholded),
+        result=score_found(known.truth, given, found),
+        verdicts={name: [deserved[name], said] for name, said in found.verdicts.items() if name in deserved},
+        stated=list(stated_roles(known.truth, known.causal, found)),
+        rows=done.rows,
+        seconds=done.seconds,
+    )
+    return record.plain(entry.labels)
 
 
 def what_is_given(found: Found) -> list[str]:
@@ -162,14 +155,23 @@ def _stability(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, th
     sets = []
     for seed in range(run.n_seeds):
         run.progress(f"{method.name} on {built.entry.name}, questions of seed {seed}", seed, run.n_seeds)
-        found = _with_roles(find_once(run, built, method, seed).found, threshold)
+        found = _with_roles(find_once(run, built, method, seed).whole, threshold)
         sets.append(_names(found, built.known.truth))
     between = [jaccard(one, other) for one, other in combinations(sets, 2)]
     shares = [each for each in between if each is not None]
-    record: Plain = {"part": "stability", "model": built.entry.name, "suite": built.entry.suite, "method": method.name}
-    record |= {"circuit": built.entry.counted_as, "n_seeds": run.n_seeds, "sha256": built.sha256}
     lowest, mean = (min(shares), sum(shares) / len(shares)) if shares else (None, None)
-    return {**record, "jaccard": mean, "lowest": lowest}
+    record = StabilityRecord(
+        model=built.entry.name,
+        suite=built.entry.suite,
+        method=method.name,
+        circuit=built.entry.counted_as,
+        n_seeds=run.n_seeds,
+        sha256=built.sha256,
+        jaccard=mean,
+        lowest=lowest,
+    )
+    plain: Plain = msgspec.to_builtins(record)
+    return plain
 
 
 def jaccard(one: set[str], other: set[str]) -> float | None:

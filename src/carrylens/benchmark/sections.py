@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.empty_models import empty_records, empty_summary
 from carrylens.benchmark.false_roles import false_role_records, false_role_summary
-from carrylens.benchmark.reliability import fit_confidence, map_row, reliability_table
+from carrylens.benchmark.map_cases import map_cases
+from carrylens.benchmark.reliability import fit_by_kind, map_row, reliability_table
 from carrylens.benchmark.saved_results import Plain
 from carrylens.benchmark.weak_evidence import cases_from, cases_of
 from carrylens.evidence.confidence import Confidence, shipped_confidence
@@ -33,6 +34,6 @@ def control_records(run: BenchmarkRun) -> Iterator[Plain]:
 
 
 def confidence_rule(run: BenchmarkRun, command: str) -> Confidence:
-    """The confidence rule, fitted on the training circuits; it says by which command it was made."""
-    made = run.about(command=command, circuits=[circuit.name for circuit in run.training])
-    return fit_confidence(cases_of(run, run.training), made)
+    """The confidence rule, fitted on the maps of the `dev` models; it says by which command it was made."""
+    made = run.about(command=command, models=[f"{entry.suite}/{entry.name}" for entry in run.dev])
+    return fit_by_kind(map_cases(run, run.dev), made)

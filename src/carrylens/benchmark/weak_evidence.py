@@ -26,10 +26,11 @@ from carrylens.benchmark.method_interface import FoundRole, Given
 from carrylens.benchmark.role_counts import role_text
 from carrylens.benchmark.saved_results import Plain
 from carrylens.benchmark.scores import is_single_input, is_true_role
-from carrylens.discovery.node_map import Role
+from carrylens.discovery.node_map import Role, Way
 from carrylens.discovery.node_search import MapSettings
 from carrylens.discovery.roles import find_roles
 from carrylens.discovery.search import SearchContext
+from carrylens.evidence.confidence import Confidence
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.engine import Engine
 from carrylens.nodes import Node
@@ -44,7 +45,7 @@ _NODES, _LARGEST = 12, 15  # of a twin so many nodes, and for each number of pai
 class RoleCase(msgspec.Struct, frozen=True):
     """A role on so many pairs, how often it hit and how often its null did (hits, n), and whether it is true.
 
-    `setting` is the circuit's name; `pairs` is None for the usual number.
+    `setting` is the circuit's name; `pairs` is None for the usual number. `n_nodes` is how large its set is.
     """
 
     setting: str
@@ -53,6 +54,12 @@ class RoleCase(msgspec.Struct, frozen=True):
     hit: tuple[int, int]
     null: tuple[int, int]
     true: bool
+    n_nodes: int = 1
+    is_difference: bool = False
+
+    def stated(self, rule: Confidence) -> float:
+        """How sure a rule is of the role."""
+        return rule.of(*self.rates, self.n_nodes, is_difference=self.is_difference)
 
     @property
     def rates(self) -> tuple[Rate, Rate]:
@@ -111,7 +118,9 @@ def found_role(role: Role) -> FoundRole:
 def case_of(name: str, role: Role, true: bool, n_pairs: int | None = None) -> RoleCase:
     """A role as a case; its null must have been measured."""
     assert role.null.n, f"the null of {role} was never measured"
-    return RoleCase(name, role_text(role), n_pairs, (role.hit.hits, role.hit.n), (role.null.hits, role.null.n), true)
+    hit, null = (role.hit.hits, role.hit.n), (role.null.hits, role.null.n)
+    is_difference = role.way is Way.DIFFERENCE
+    return RoleCase(name, role_text(role), n_pairs, hit, null, true, len(role.nodes), is_difference)
 
 
 def _cases(run: BenchmarkRun, circuit: BenchmarkCircuit) -> Plain:

@@ -17,7 +17,6 @@ from carrylens.claims.thresholds import Thresholds
 from carrylens.claims.verdicts import Finding, ModelVerdict, Verdict
 from carrylens.discovery.node_map import Role
 from carrylens.errors import CarryLensError
-from carrylens.evidence.confidence import stated_confidence
 from carrylens.evidence.rates import Rate
 from carrylens.json_records import Count, Schema, Share, to_plain
 from carrylens.nodes import print_nodes
@@ -69,7 +68,7 @@ class RoleRecord(Struct, frozen=True):
             RateRecord.of(role.hit),
             RateRecord.of(role.null),
             role.p,
-            stated_confidence(role.hit, role.null),
+            role.confidence,
             why,
         )
 

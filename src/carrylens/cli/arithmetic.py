@@ -8,7 +8,6 @@ Never  loads a model.
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +15,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+import carrylens as cl
 from carrylens.cli.options import (
     QUESTION_SETTINGS,
     DigitsOption,
@@ -41,7 +41,6 @@ def trace_command(
     Shows digits, carries or borrows, and how uncertain ones (U) are settled as the tokens arrive from left to right. In
     JSON a resolved carry, borrow or sign that is not settled yet is U, any other value not known yet is null.
     """
-    from carrylens.arithmetic.traces import trace
     from carrylens.report.figures.trace import trace_svg
     from carrylens.report.terminal.trace import trace_record, trace_text
 
@@ -51,7 +50,7 @@ def trace_command(
     failed = False
     for place, (text, where) in enumerate(chain.from_iterable(question_batches(questions, digits))):
         try:
-            found = trace(text, digits)
+            found = cl.trace(text, digits)
         except CarryLensError as error:
             print_error(f"{where}{error}")
             failed = True
@@ -69,16 +68,16 @@ def trace_command(
 def classify_command(
     questions: QuestionsArgument = None, digits: DigitsOption = None, as_json: JsonOption = False
 ) -> None:
-    """Tell a question's class, answer and depths.
+    """Show the class, answer and depths of questions.
 
     Classes are S0-S5 for additions, M0-M4 and N1-N4 for subtractions with a positive and a negative answer.
     """
     from carrylens.report.terminal.tables import class_line
-    from carrylens.workflow.questions import classify_texts
 
     failed = False
     for batch in question_batches(questions, digits):
-        for (_, where), result in zip(batch, classify_texts([text for text, _ in batch], digits), strict=True):
+        found = cl.classify(*(text for text, _ in batch), digits=digits, skip_errors=True)
+        for (_, where), result in zip(batch, found.results, strict=True):
             if isinstance(result, CarryLensError):
                 print_error(f"{where}{result}")
                 failed = True
@@ -99,39 +98,37 @@ def frequencies_command(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell how often each class turns up.
+    """Count how often each class of question occurs.
 
     Counts the classes in the natural, paper and enriched populations, for additions and subtractions apart.
     """
     from carrylens.report.terminal.tables import frequency_table
-    from carrylens.workflow.questions import frequency_records
 
-    records = frequency_records(digits or [5, 10, 15, 20], count, seed)
+    found = cl.frequencies(*(digits or ()), count=count, seed=seed)
     if as_json:
-        for record in records:
+        for record in found:
             print_record(record)
     else:
-        print_line(frequency_table(records, markdown))
+        print_line(frequency_table(found, markdown))
 
 
 def prove_command(as_json: JsonOption = False) -> None:
-    """Prove the algorithms right for every width.
+    """Prove the algorithms correct for any number of digits.
 
     Checks the base, the step and the top of an induction over the columns, on every case there is.
     """
-    from carrylens.arithmetic.proof import prove
     from carrylens.report.terminal.tables import align
 
-    lemmas = prove()
+    lemmas = cl.prove()
     if as_json:
         for lemma in lemmas:
-            print_record({**asdict(lemma), "operation": lemma.operation.value})
+            print_record(lemma)
         return
-    body = [[lemma.operation.value, lemma.name, f"{lemma.cases:,}", lemma.statement] for lemma in lemmas]
+    body = [[lemma["operation"], lemma["name"], f"{lemma['cases']:,}", lemma["statement"]] for lemma in lemmas]
     for line in align(["algorithm", "lemma", "cases", "statement"], body):
         print_line(line)
-    n_wiring = sum(lemma.cases for lemma in lemmas if lemma.name == "uniform")
-    n_cases = sum(lemma.cases for lemma in lemmas) - n_wiring
+    n_wiring = sum(lemma["cases"] for lemma in lemmas if lemma["name"] == "uniform")
+    n_cases = sum(lemma["cases"] for lemma in lemmas) - n_wiring
     print_line(f"All {n_cases:,} cases of the induction and {n_wiring:,} checks of the wiring hold.")
 
 

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
 from carrylens.cli.watch import Watch
 from carrylens.terminal import Stopped, print_line, print_note, print_record
@@ -22,7 +23,7 @@ def battery_command(
     only: Annotated[
         str | None, typer.Option(metavar="NAME", help="One experiment, such as make-carry, instead of all.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less evidence, in minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Collect less evidence, in minutes.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Where to put the outcomes, if not the model's folder, or maps/NAME."),
@@ -30,23 +31,21 @@ def battery_command(
     figures: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also draw each outcome, as an SVG file in this folder.")
     ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Measure anew, whatever is there already.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Measure again, even if there are results.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Run the paper's causal experiments on a model, each beside its matched null, and say what they show.
+    """Run the paper's causal experiments on a model, each with a matched null.
 
-    Writes battery.json, and every measurement to facts.jsonl.gz. Ctrl-C loses no experiment that is finished; those
-    that are there already, made the same way, are only printed.
+    Writes battery.json, and every measurement to facts.jsonl.gz. Finished experiments are kept on Ctrl-C; existing
+    results with the same settings are only printed.
     """
     from carrylens.arithmetic.zoo.sources import find_source
     from carrylens.files import write_whole
     from carrylens.report.figures.battery import outcome_svg
     from carrylens.report.terminal.battery import battery_summary_lines, outcome_lines
-    from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.battery import run_battery
 
     with Watch(1, model) as watch:
 
@@ -56,8 +55,17 @@ def battery_command(
                 rest = "measure the others anew by --only NAME --restart" if restart else "the same command goes on"
                 raise Stopped(f"Stopped during '{what}'. What was finished is kept; {rest}.")
 
-        analysis = Analysis(find_source(model), out, device, threads, say, quick, seed, restart)
-        folder, found = run_battery(analysis, only)
+        found = cl.battery(
+            find_source(model),
+            only,
+            quick=quick,
+            out=out,
+            seed=seed,
+            restart=restart,
+            device=device,
+            threads=threads,
+            progress=say,
+        )
     for outcome in found:
         if figures is not None and outcome.figure is not None:
             figures.mkdir(parents=True, exist_ok=True)
@@ -68,7 +76,7 @@ def battery_command(
         lines = battery_summary_lines(found) if only is None else outcome_lines(found[0])
         for line in lines:
             print_line(line)
-    print_note(f"The outcomes are in {folder}")
+    print_note(f"The outcomes are in {found.folder}")
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -211,7 +211,7 @@ def bench_explore_command(
     models: Annotated[
         list[str] | None, typer.Argument(metavar="MODEL...", help="Models. [default: of 6, 10 and 20 digits]")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How many rounds; the best one counts.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="How many rounds; medians count.")] = 5,
     as_json: JsonOption = False,
 ) -> None:
     """Time the explorer: loading, a forward pass, every single-node ablation of one question.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption, ThreadsOption
 from carrylens.cli.watch import Watch
 from carrylens.errors import CarryLensError
@@ -62,9 +63,9 @@ def benchmark_command(
         bool, typer.Option("--markdown", help="With --controls or --likeness: print Markdown for the documentation.")
     ] = False,
 ) -> None:
-    """Score methods of circuit discovery, your own too, on models whose circuits are known.
+    """Score circuit-discovery methods, including your own, on models whose circuits are known.
 
-    Ctrl-C loses nothing that is finished if --out is given: the same command goes on.
+    With --out, finished results are kept: stop with Ctrl-C, and the same command continues.
     """
     from carrylens.workflow.benchmarking import BenchmarkChoice
 
@@ -82,24 +83,27 @@ def benchmark_command(
 
 def _benchmark(chosen: BenchmarkChoice, threads: int, workers: int, as_json: bool, folder: Path | None) -> None:
     from carrylens.report.terminal.leaderboard import leaderboard_text
-    from carrylens.workflow.benchmarking import benchmark_run, run_leaderboard, run_methods, write_leaderboard
 
     with Watch(1, "benchmark") as watch:
-        if workers > 1:
-            from carrylens.workflow.benchmark_workers import fill_results
-
-            fill_results(chosen, workers, _Say(watch, chosen.out))
-        run = benchmark_run(chosen, _Say(watch, chosen.out), threads)
-        records = []
-        for record in run_methods(run):
-            records.append(record)
-            if as_json:
-                print_record(record)
-    board = run_leaderboard(run, records, _command())
+        board = cl.benchmark(
+            *chosen.methods,
+            suites=chosen.suites,
+            split=chosen.split,
+            quick=chosen.quick,
+            light=chosen.light,
+            seeds=chosen.n_seeds,
+            out=chosen.out,
+            leaderboard=folder,
+            threads=threads,
+            workers=workers,
+            told=print_record if as_json else None,
+            command=_command(),
+            progress=_Say(watch, chosen.out),
+        )
     if not as_json:
         print_line(leaderboard_text(board).rstrip("\n"))
-    for path in write_leaderboard(board, run.methods, folder) if folder is not None else ():
-        print_note(f"Wrote {path}")
+    if folder is not None:
+        print_note(f"The leaderboard is in {folder}")
 
 
 def _controls(chosen: BenchmarkChoice, threads: int, as_json: bool, as_markdown: bool, svg: Path | None) -> None:

@@ -8,14 +8,27 @@ Never  imports PyTorch before the command is run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+import carrylens as cl
+from carrylens.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelArgument,
+    SeedOption,
+    TaskOption,
+    ThreadsOption,
+    source_given,
+)
 from carrylens.cli.watch import Watch
 from carrylens.json_records import to_plain
 from carrylens.terminal import Stopped, print_line, print_note, print_record, print_text
+
+if TYPE_CHECKING:
+    from carrylens.front.verdict_views import Settled
+    from carrylens.front.views import MapView
 
 
 def map_command(
@@ -28,17 +41,18 @@ def map_command(
         Path | None,
         typer.Option(metavar="FILE", help="A Python file that declares variables of your own to look for."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
-    pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Look for roles of pairs of heads.")] = True,
+    task: TaskOption = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Collect about a third of the evidence.")] = False,
+    pairs: Annotated[bool, typer.Option("--pairs/--no-pairs", help="Search for roles of pairs of heads.")] = True,
     groups: Annotated[
-        bool, typer.Option("--groups/--no-groups", help="Look for nodes that carry a variable only together.")
+        bool, typer.Option("--groups/--no-groups", help="Search for nodes that carry a variable only together.")
     ] = True,
     behaviours: Annotated[
         bool, typer.Option("--behaviours", help="Also print what each node does, before any role.")
     ] = False,
     restart: Annotated[
         bool,
-        typer.Option("--restart", help="Measure anew, whatever is there already. To go on after Ctrl-C, leave it out."),
+        typer.Option("--restart", help="Measure again, even if a map exists. Leave this out to continue after Ctrl-C."),
     ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
@@ -47,15 +61,10 @@ def map_command(
 ) -> None:
     """Find what each node of a model does, and which variable of the algorithm it carries.
 
-    Writes map.json, facts.jsonl.gz, behaviors.json and features.json. Ctrl-C loses nothing: the same command goes on. A
-    shipped model stays as it is: its map goes to maps/NAME. What is there already is only printed. With --hypothesis
-    the map is of the variables that the file declares, in a folder of the hypothesis's name.
+    Writes map.json, facts.jsonl.gz, behaviors.json and features.json. Stop with Ctrl-C; the same command continues. The
+    map of a shipped model goes to maps/NAME. An existing map is only printed. With --hypothesis the map is for the
+    variables that the file declares, in a folder with the name of the hypothesis.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
-    from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.known_truths import beside_truth
-    from carrylens.workflow.mapping import best_map
 
     with Watch(1, model) as watch:
 
@@ -65,19 +74,34 @@ def map_command(
                 command = "The same command without --restart" if restart else "The same command"
                 raise Stopped(f"Stopped while {what}. {command} goes on from there.")
 
-        source = find_source(model)
-        analysis = Analysis(source, out, device, threads, say, quick, seed, restart, hypothesis)
-        folder, found = best_map(analysis, pairs=pairs, groups=groups)
+        found = cl.map(
+            source_given(model, task),
+            out=out,
+            hypothesis=hypothesis,
+            quick=quick,
+            pairs=pairs,
+            groups=groups,
+            restart=restart,
+            seed=seed,
+            device=device,
+            threads=threads,
+            progress=say,
+        )
+    _show_map(found, behaviours=behaviours, as_json=as_json)
+
+
+def _show_map(found: MapView, *, behaviours: bool, as_json: bool) -> None:
+    from carrylens.report.terminal.map import behaviour_lines, map_record, map_text
+
     if as_json:
-        print_record({"folder": str(folder), **map_record(found)})
+        print_record({"folder": str(found.folder), **map_record(found)})
         return
     print_text(map_text(found))
-    if behaviours:
-        for line in behaviour_lines(found):
-            print_text(line)
-    if told := beside_truth(source, found):
-        print_line(told)
-    print_note(f"The map is in {folder}")
+    for line in behaviour_lines(found) if behaviours else ():
+        print_text(line)
+    if found.beside_truth:
+        print_line(found.beside_truth)
+    print_note(f"The map is in {found.folder}")
 
 
 def settle_command(
@@ -92,29 +116,24 @@ def settle_command(
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states a hypothesis of your own.")
     ] = None,
+    task: TaskOption = None,
     budget: Annotated[
-        int, typer.Option(min=0, metavar="SECONDS", help="No further look at more questions begins after half of it.")
+        int, typer.Option(min=0, metavar="SECONDS", help="Time limit: after half of it, no more questions are drawn.")
     ] = 600,
-    quick: Annotated[bool, typer.Option("--quick", help="Begin with a quarter of the questions.")] = False,
-    sites: Annotated[bool, typer.Option("--sites", help="List the nodes of every variable, too.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Start with a quarter of the questions.")] = False,
+    sites: Annotated[bool, typer.Option("--sites", help="Also list the nodes of every variable.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide whether a model runs an algorithm: one site for each variable, all tested jointly, rivals fitted as hard.
+    """Decide whether a model runs an algorithm, by testing all of its variables jointly, against rival algorithms.
 
-    A site is a set of nodes; nodes that hold several variables are interchanged in the subspace of each. Sites are
-    chosen on some questions and tested on others. While the verdict is open for want of questions, more are drawn.
-    Writes alignment.json, from which carrylens judge gives the same verdict without the model.
-    Exit status 0 if it runs the algorithm, 1 otherwise.
+    Each variable gets a site, a set of nodes; nodes that hold several variables are interchanged in a subspace for
+    each. Sites are chosen on some questions and tested on others. If there are too few questions to decide, more are
+    drawn. Writes alignment.json, from which carrylens judge repeats the verdict without the model.
+    Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.claims.verdicts import RunVerdict
-    from carrylens.report.terminal.alignment import alignment_lines, alignment_record
-    from carrylens.report.terminal.verdict import verdict_lines
-    from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.settling import settle_source
 
     with Watch(1, model) as watch:
 
@@ -123,15 +142,33 @@ def settle_command(
             if watch.stop_wanted():
                 raise Stopped(f"Stopped while {what}. Nothing was written.")
 
-        analysis = Analysis(find_source(model), out, device, threads, say, quick, seed, hypothesis_file=hypothesis)
-        path, found, judged = settle_source(analysis, budget, algorithm)
+        found = cl.settle(
+            source_given(model, task),
+            out=out,
+            algorithm=algorithm,
+            hypothesis=hypothesis,
+            budget=budget,
+            quick=quick,
+            seed=seed,
+            device=device,
+            threads=threads,
+            progress=say,
+        )
+    _show_settled(found, sites=sites, as_json=as_json)
+
+
+def _show_settled(found: Settled, *, sites: bool, as_json: bool) -> None:
+    from carrylens.claims.verdicts import RunVerdict
+    from carrylens.report.terminal.alignment import alignment_lines, alignment_record
+
     if as_json:
-        print_record({"file": str(path), **to_plain(judged), "alignment": alignment_record(found)})
+        plain = to_plain(found.judgement)
+        print_record({"file": str(found.path), **plain, "alignment": alignment_record(found.alignment)})
     else:
-        for line in (*verdict_lines(judged), *alignment_lines(found, sites=sites)):
+        for line in (*found.lines, *alignment_lines(found.alignment, sites=sites)):
             print_line(line)
-        print_note(f"The alignment is in {path}")
-    if judged.verdict is not RunVerdict.RUNS:
+        print_note(f"The alignment is in {found.path}")
+    if found.verdict is not RunVerdict.RUNS:
         raise typer.Exit(1)
 
 

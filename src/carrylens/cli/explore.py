@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import JsonOption
-from carrylens.errors import CarryLensError
+import carrylens as cl
+from carrylens.cli.options import JsonOption, TaskOption, source_given
 from carrylens.terminal import print_line, print_record
 
 
@@ -29,12 +29,13 @@ def explore_command(
         ),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where its map and claims are, if not there.")
+        Path | None, typer.Option(metavar="FOLDER", help="Where the map and claims are, if not in the usual place.")
     ] = None,
     hypothesis: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Run the algorithm of this file's hypothesis, and show its variables."),
     ] = None,
+    task: TaskOption = None,
     half: Annotated[
         bool, typer.Option("--half", help="Weights in half precision, if every golden answer stays the same.")
     ] = False,
@@ -43,26 +44,15 @@ def explore_command(
     seed: Annotated[int, typer.Option(min=0, help="Which noise and basis the challenge has.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Write one HTML file that runs a model, so that people can ask, watch, ablate and interchange.
+    """Write one HTML file that runs a model in the browser, to ask it questions and intervene on it.
 
-    The file needs no network and no server. It shows the map and the claims that were saved for these weights.
+    The file needs no network and no server. It shows the map and the claims saved for these weights.
     """
-    from carrylens.workflow.exploring import explore_challenge, explore_source
-    from carrylens.workflow.reading import EXPLORER
-
-    if challenge == (model is not None):
-        raise CarryLensError(
-            "Name a model, or write --challenge; not both. Such as carrylens explore add_d6_l2_h3_w96_t2K_s1."
-        )
-    if challenge:
-        made, path = explore_challenge(level, seed), out or Path(f"challenge{level}.html")
-    else:
-        from carrylens.arithmetic.zoo.sources import find_source
-
-        source = find_source(str(model), any_name=True)
-        places = source.analysis_places(folder)
-        made, path = explore_source(source, places, half=half, hypothesis=hypothesis), out or places[0] / EXPLORER
-    made.save(path)
+    source = None if model is None else source_given(model, task, any_name=True)
+    made = cl.explore(
+        source, folder=folder, hypothesis=hypothesis, half=half, challenge=level if challenge else None, seed=seed
+    )
+    path = made.save(out)
     if as_json:
         print_record({"page": str(path), "bytes": len(made.page.encode()), "model": made.name})
     else:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.default_command import USUAL, DefaultGroup
 from carrylens.cli.family_run import family_run_command
 from carrylens.cli.options import JsonOption
@@ -36,36 +37,32 @@ def family_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what holds in every accurate model, and what varies. The word show may be left out.
+    """Show what holds in every accurate model, and what varies. The word "show" may be left out.
 
-    Measures nothing: all comes from the experiments, maps and claims that were saved. What was not run is listed, with
-    the command that runs it.
+    Nothing is measured: everything comes from saved experiments, maps and claims. Missing results are listed with the
+    command that makes them.
     """
-    from carrylens.arithmetic.family.table import family_table
-    from carrylens.arithmetic.zoo.failure_table import accurate_names
     from carrylens.files import write_whole
     from carrylens.report.figures.family import family_svg
-    from carrylens.report.terminal.family import family_lines, family_page
-    from carrylens.workflow.reading import family_folders, read_members
+    from carrylens.report.terminal.family import family_page
 
     if markdown and as_json:
         raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")
-    wanted, left_out = accurate_names() if not models else (list(dict.fromkeys(family_folders(models))), {})
-    table = family_table(read_members(wanted, shipped=shipped))
+    found = cl.family(*(models or ()), shipped=shipped)
     if svg is not None:
-        write_whole(svg, family_svg(table).encode())
+        write_whole(svg, family_svg(found.table).encode())
         print_note(f"Drew {svg}")
     if as_json:
-        print_record({**table.record(), "left_out": left_out})
+        print_record({**found.table.record(), "left_out": dict(found.left_out)})
     elif markdown:
-        print_line(family_page(table, left_out))
+        print_line(family_page(found.table, found.left_out))
     else:
-        for line in family_lines(table, left_out):
+        for line in found.lines:
             print_line(line)
 
 
 def _family() -> None:
-    """Lay models side by side, or take many along the route."""
+    """Compare many models, or train and analyse many with one command."""
 
 
 def family_commands() -> typer.Typer:

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import JsonOption
+import carrylens as cl
+from carrylens.cli.options import JsonOption, TaskOption
 from carrylens.files import place_here
 from carrylens.terminal import print_line, print_note, print_record
 
@@ -21,7 +22,7 @@ def import_command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Weights: .pt, .pth, .bin or .safetensors, or a folder.")
     ],
-    digits: Annotated[int, typer.Option(min=1, help="How many digits an operand has.")],
+    digits: Annotated[int | None, typer.Option(min=1, help="How many digits an operand has.")] = None,
     operation: Annotated[str, typer.Option(help="What the model does: add, sub or mix.")] = "add",
     layout: Annotated[
         list[str] | None,
@@ -32,6 +33,7 @@ def import_command(
             "output_vocabulary='0123456789'; or a JSON file with such fields.",
         ),
     ] = None,
+    task: TaskOption = None,
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/FILE.")] = None,
     heads: Annotated[int | None, typer.Option(help="How many heads a layer has, where weights do not show it.")] = None,
     activation: Annotated[str | None, typer.Option(help="relu, gelu or gelu_new, if not the format's own.")] = None,
@@ -44,23 +46,34 @@ def import_command(
     Reads TransformerLens 1.x to 4.x, GPT-2's format and plain state dicts of either; only tensors are read from a file,
     and a file that holds anything else is refused. The weights are checked against the layout.
     """
-    from carrylens.workflow.importing import Unseen, import_model, n_places, task_of
+    from carrylens.workflow.importing import imported_task, n_places
 
     folder = out or place_here(Path("models", file.stem))
-    task = task_of(operation, digits, layout or ())
-    model = import_model(file, folder, task, Unseen(heads, activation, norm, eps))
-    config, spare = model.config, n_places(file, heads) - model.config.n_ctx
+    model = cl.load(
+        file,
+        task=imported_task(task, operation, digits, layout or ()),
+        n_heads=heads,
+        act_fn=activation,
+        normalization=norm,
+        eps=eps,
+        folder=folder,
+    )
+    made_for, config = model.task, model.config
+    assert made_for is not None
+    spare = n_places(file, heads) - config.n_ctx
     if spare:
         print_note(
             f"The weights have {spare} positions more than the layout, which are left out. Are the digits right?"
         )
+    places = list(made_for.layout.place_names)
     if as_json:
         shape = {"n_layers": config.n_layers, "n_heads": config.n_heads, "d_model": config.d_model}
-        print_record({"folder": str(folder), "task": dict(task.spec), **shape, "places": list(task.layout.place_names)})
+        print_record({"folder": str(folder), "task": dict(made_for.spec), **shape, "places": places})
         return
-    print_line(f"{config.n_layers} layers, {config.n_heads} heads, width {config.d_model}: {task.name}")
-    print_line(f"Places: {' '.join(task.layout.place_names)}")
-    print_line(f"The model is in {folder}. Try: carrylens test {folder}")
+    print_line(f"{config.n_layers} layers, {config.n_heads} heads, width {config.d_model}: {made_for.name}")
+    print_line(f"Places: {' '.join(places)}")
+    more = "" if task is None else f" --task {task}"
+    print_line(f"The model is in {folder}. Try: carrylens test {folder}{more}")
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import JsonOption
+import carrylens as cl
+from carrylens.cli.options import JsonOption, TaskOption
 from carrylens.terminal import print_line, print_note, print_record
 
 
@@ -24,37 +25,33 @@ def judge_command(
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states another hypothesis.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="List supported claims too.")] = False,
+    task: TaskOption = None,
+    every: Annotated[bool, typer.Option("--all", help="Also list supported claims.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where to write the claims, if not beside the map or in maps/NAME."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge from saved files whether a model runs the algorithm, how much of it, and how sure that is.
+    """Judge from saved results whether a model runs the algorithm, how much of it, and how sure that is.
 
-    Needs no model. The verdict rests on the alignment that `carrylens settle` measured; without one it is not settled.
-    Then every claim about the map, one variable at a time. Claims go to claims.json, those of a hypothesis of your own
-    to claims.ITS-NAME.json. Exit status 0 if the model runs the algorithm, 1 otherwise.
+    Runs no model. The verdict rests on the alignment that `carrylens settle` measured; without one it is "not settled".
+    The output then lists the claims about the map, one variable at a time. Claims are written to claims.json, those of
+    your own hypothesis to claims.ITS-NAME.json. Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
     from carrylens.claims.verdicts import RunVerdict
     from carrylens.json_records import to_plain
     from carrylens.report.terminal.claims import claim_lines
-    from carrylens.report.terminal.verdict import verdict_lines
-    from carrylens.workflow.judging import claims_beside, joint_judgement, judge_map, save_claims
 
-    judgement = judge_map(where, hypothesis)
-    judged = joint_judgement(where, judgement, usual=hypothesis is None)
-    path = out or claims_beside(where, None if hypothesis is None else judgement.hypothesis.name)
-    save_claims(judgement, path, seal=out is None)
-    record = judgement.saved_record()
+    found = cl.judge(where, hypothesis=hypothesis, task=task, out=out)
+    record = found.claims.saved_record()
     if as_json:
-        print_record({**to_plain(judged), "claims": record["claims"], "map": record})
+        print_record({**to_plain(found.joint), "claims": record["claims"], "map": record})
     else:
-        for line in (*verdict_lines(judged), *claim_lines(record, every)):
+        for line in (*found.lines, "", *claim_lines(record, every)):
             print_line(line)
-    print_note(f"Wrote {path}")
-    if judged.verdict is not RunVerdict.RUNS:
+    print_note(f"The claims are in {found.path}")
+    if found.verdict is not RunVerdict.RUNS:
         raise typer.Exit(1)
 
 

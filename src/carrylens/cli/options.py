@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from carrylens.arithmetic.questions import check_digits
 from carrylens.errors import CarryLensError, quote
+from carrylens.model.source import ModelSource
 from carrylens.terminal import BAD_INPUT, line_batches
 
 QUESTION_SETTINGS = {"ignore_unknown_options": True}
@@ -33,8 +35,20 @@ SeedOption = Annotated[int, typer.Option(max=LARGEST_SEED, help="Which questions
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="A shipped model's name, a model folder, or hf:owner/repository.")
 ]
+TaskOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="A Python file that declares the model's task, where that is one of your own."),
+]
 DeviceOption = Annotated[str, typer.Option(help="cpu, cuda, mps, or auto for the fastest there is.")]
 ThreadsOption = Annotated[int, typer.Option(min=0, max=1024, help="CPU threads; 0 leaves the choice to PyTorch.")]
+
+
+def source_given(model: str, task: Path | None, *, any_name: bool = False) -> ModelSource:
+    """The model that was named; for the task that the file declares, if one was given."""
+    from carrylens.arithmetic.zoo.sources import find_source
+    from carrylens.workflow.task_files import task_named
+
+    return find_source(model, any_name=any_name, task=task_named(task))
 
 
 def question_batches(questions: list[str] | None, digits: int | None = None) -> Iterator[list[tuple[str, str]]]:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption
 from carrylens.errors import CarryLensError
 from carrylens.terminal import print_line, print_note, print_record
@@ -25,33 +26,27 @@ def paper_command(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer the paper line by line.
+    """Compare our results with the paper, claim by claim.
 
-    Every claim, table, figure and number of it in its order, ours beside it: agrees, differs, open, cannot be compared,
-    or not measured yet and what is missing. Measures nothing: all comes from what was saved about models.
+    Lists every claim, table, figure and number of the paper in order, with ours: agrees, differs, open, cannot be
+    compared, or not measured yet. Nothing is measured: everything comes from saved results.
     """
-    from carrylens.arithmetic.paper.all_claims import answered, model_rows
-    from carrylens.files import write_whole
-    from carrylens.report.terminal.paper import paper_html, paper_lines, paper_page
-    from carrylens.workflow.answering_paper import paper_evidence
+    from carrylens.report.terminal.paper import paper_page
 
     if markdown and as_json:
         raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")
-    evidence = paper_evidence(folders or ())
-    sections, rows = answered(evidence), list(model_rows(evidence))
+    found = cl.paper(folders or ())
     if out is not None:
-        write_whole(out, paper_html(sections, rows).encode())
-        print_note(f"The page is {out}")
+        print_note(f"The page is {found.save(out)}")
     if as_json:
-        for title, claims in sections:
-            for claim, answer in claims:
-                print_record({"section": title, **claim.record(answer)})
-        for row in rows:
-            print_record({"section": "models", **row})
+        for row in found.rows():
+            print_record(row)
+        for model in found.models:
+            print_record({"section": "models", **model})
     elif markdown:
-        print_line(paper_page(sections, rows))
+        print_line(paper_page(found.sections, found.models))
     else:
-        for line in paper_lines(sections):
+        for line in found.lines:
             print_line(line)
 
 

@@ -8,17 +8,18 @@ Never  imports PyTorch before the command is run.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption
 from carrylens.errors import CarryLensError
-from carrylens.files import place_here, read_whole, write_whole
+from carrylens.files import place_here, write_whole
 from carrylens.terminal import print_line, print_note, print_record
 
 if TYPE_CHECKING:  # PyTorch is imported only when the command is run
-    from carrylens.arithmetic.planted.description import CircuitDescription
+    from carrylens.arithmetic.planted.planting import Planted
 
 
 PlantOperation = Annotated[str, typer.Argument(metavar="OPERATION", help="add, sub or mix.")]
@@ -34,7 +35,7 @@ Delay = Annotated[int, typer.Option(help="How many places after D'k its tri-stat
 TimingOption = Annotated[str, typer.Option(help="Carries resolved at the answer (lazy) or at = (tail).")]
 CarryOption = Annotated[str, typer.Option(help="tri-state or binary.")]
 GateOption = Annotated[float, typer.Option(help="Hostile: this share of questions gets its carries elsewhere.")]
-Weighted = Annotated[int, typer.Option(help="Hostile: so many carries come from weighted sums.")]
+Weighted = Annotated[int, typer.Option(help="Hostile: this many carries come from weighted sums.")]
 SplitOption = Annotated[bool, typer.Option("--split", help="Hostile: one head for even sums, one for odd ones.")]
 Backup = Annotated[bool, typer.Option("--backup", help="Hostile: heads that act only when others are gone.")]
 Cancel = Annotated[bool, typer.Option("--cancel", help="Hostile: heads that write the negative of a carry.")]
@@ -47,7 +48,7 @@ Description = Annotated[Path | None, typer.Option(metavar="FILE", help="Plant th
 Describe = Annotated[bool, typer.Option("--describe", help="Print the description; plant nothing.")]
 PlantOut = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the circuit.")]
-Check = Annotated[int, typer.Option(min=0, help="Evaluate it on so many enriched questions, and on all classes.")]
+Check = Annotated[int, typer.Option(min=0, help="Evaluate it on this many enriched questions, and on all classes.")]
 
 
 def plant_command(
@@ -82,34 +83,24 @@ def plant_command(
 ) -> None:
     """Plant a circuit: compute the weights of a model that runs it.
 
-    Writes a model folder with truth.json, which says what every node is for. Exit status 1 if --check finds a failure.
+    Writes a model folder with truth.json, which states what every node does. Exit status 1 if --check finds a failure.
     """
-    from carrylens.arithmetic.planted.description import CircuitDescription
-    from carrylens.workflow.planting import describe_plant
-
-    dials: dict[str, object] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
-    dials |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing}
-    dials |= {"carry": carry, "rotated": rotated, "seed": seed}
-    hostile: dict[str, object] = {"gate": gate, "weighted": weighted, "split": split, "backup": backup}
-    hostile |= {"cancel": cancel, "spread": spread, "superposed": superposed, "memorised": memorised}
-    if description is None:
-        wanted = describe_plant(operation, digits, method, dials, hostile)
-    else:
-        text = read_whole(description, "Give a description's file.")
-        wanted = CircuitDescription.from_json(text, source=str(description))
+    kind: dict[str, Any] = {"redundancy": redundancy, "copies": copies, "sharing": sharing, "polysemy": polysemy}
+    kind |= {"decoys": decoys, "noise": noise, "delay": delay, "timing": timing, "carry": carry, "rotated": rotated}
+    hostile: dict[str, Any] = {"gate": gate, "weighted": weighted, "split": split, "backup": backup, "cancel": cancel}
+    hostile |= {"spread": spread, "superposed": superposed, "memorised": memorised}
+    planted = cl.plant(operation, digits, method=method, **kind, **hostile, seed=seed, description=description)
     if describe:
-        print_line(wanted.to_json().rstrip("\n"))
+        print_line(planted.truth.description.to_json().rstrip("\n"))
     else:
-        _plant(wanted, out, svg, check, as_json)
+        _save(planted, out, svg, check, as_json)
 
 
-def _plant(wanted: CircuitDescription, out: Path | None, svg: Path | None, check: int, as_json: bool) -> None:
-    from carrylens.arithmetic.planted.planting import plant
+def _save(planted: Planted, out: Path | None, svg: Path | None, check: int, as_json: bool) -> None:
     from carrylens.folders import is_unfinished
     from carrylens.report.figures.planted_circuit import circuit_svg
     from carrylens.workflow.planting import plant_exam
 
-    planted = plant(wanted)
     truth, folder = planted.truth, out or place_here(Path("models") / planted.truth.name)
     if folder.exists() and not is_unfinished(folder):
         raise CarryLensError(f"{folder} is already there. Remove it, or give another with --out.")

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import JsonOption, ModelArgument
 from carrylens.cli.watch import Watch
 from carrylens.terminal import print_line, print_record
@@ -29,22 +30,17 @@ def publish_command(
     features.json. All files become one commit, or none does. Log in first: hf auth login.
     """
     from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.workflow.publishing import publication_of, publish
 
-    made = publication_of(find_source(model), target)
-    sizes = {name: len(content) for name, content in made.files.items()}
-    address = None
-    if not dry_run:
-        with Watch(1, made.repository) as watch:
-            address = publish(made, private=private, progress=watch.stage)
+    with Watch(1, target) as watch:
+        found = cl.publish(find_source(model), target, dry_run=dry_run, private=private, progress=watch.stage)
     if as_json:
-        print_record({"repository": made.repository, "files": sizes, "address": address})
+        print_record({"repository": found.repository, "files": dict(found.sizes), "address": found.address})
         return
-    for name, size in sizes.items():
+    for name, size in found.sizes.items():
         print_line(f"{size:>12,}  {name}")
     print_line(
-        f"{len(sizes)} files, {made.size / 1e6:.1f} MB, {'would go' if dry_run else 'went'} to "
-        f"{made.repository if address is None else address}"
+        f"{len(found.sizes)} files, {sum(found.sizes.values()) / 1e6:.1f} MB, {'would go' if dry_run else 'went'} to "
+        f"{found.repository if found.address is None else found.address}"
     )
 
 

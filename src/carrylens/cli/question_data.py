@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import carrylens as cl
 from carrylens.cli.options import SeedOption
 from carrylens.terminal import print_note, print_record
 
@@ -24,7 +25,9 @@ def questions_command(
     question_class: Annotated[
         str | None, typer.Option("--class", metavar="CLASS", help="Only this class, such as S4, M2 or N3.")
     ] = None,
-    depth: Annotated[int | None, typer.Option(help="Only questions whose longest carry or borrow is so deep.")] = None,
+    depth: Annotated[
+        int | None, typer.Option(help="Only questions whose longest chain of carries or borrows has this depth.")
+    ] = None,
     pairs: Annotated[
         str | None,
         typer.Option(metavar="VARIABLE", help="Base and source pairs for a variable, such as 'ST[2]', instead."),
@@ -39,9 +42,16 @@ def questions_command(
 
     Without --out each row is printed as a JSON object. A folder has a data card and loads with datasets.load_dataset.
     """
-    from carrylens.workflow.question_data import QuestionChoice, question_set
-
-    found = question_set(QuestionChoice(operation, digits, count, sampler, question_class, depth, pairs, seed))
+    found = cl.questions(
+        operation,
+        digits,
+        count=count,
+        sampler=sampler,
+        question_class=question_class,
+        depth=depth,
+        variable=pairs,
+        seed=seed,
+    )
     if out is None:
         for row in found:
             print_record(row)

@@ -7,19 +7,23 @@ Never  imports PyTorch before a command is run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from carrylens.cli.options import DeviceOption, JsonOption, ModelArgument, SeedOption, ThreadsOption
+import carrylens as cl
+from carrylens.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ModelArgument,
+    SeedOption,
+    TaskOption,
+    ThreadsOption,
+    source_given,
+)
 from carrylens.cli.watch import Watch
-from carrylens.errors import CarryLensError
 from carrylens.terminal import Stopped, print_line, print_note, print_record
-
-if TYPE_CHECKING:
-    from carrylens.report.page.saved import Saved
 
 FolderOption = Annotated[
     Path | None,
@@ -37,6 +41,7 @@ def report_command(
     model: ModelArgument,
     folder: FolderOption = None,
     hypothesis: HypothesisOption = None,
+    task: TaskOption = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to put the page, if not report.html in that folder.")
     ] = None,
@@ -48,66 +53,26 @@ def report_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the page about a model from what was saved: its test, map, claims and experiments.
+    """Write the page about a model from saved results: its test, map, claims and experiments.
 
-    Measures nothing: map and judge the model first, or let explain do all of it. Only the figure of principal
-    components runs the model again.
+    Nothing is measured: map and judge the model first, or use explain. Only the figure of principal components runs
+    the model again.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.files import write_whole
-    from carrylens.report.page.headline import verdict_lines
-    from carrylens.workflow.known_truths import beside_truth
-    from carrylens.workflow.reading import PAGE, page_of_saved, read_source
-
-    source = find_source(model)
-    where, saved = read_source(source, folder, hypothesis)
-    path = out or where / PAGE
-    page = page_of_saved(saved, path.parent)
-    write_whole(path, page)
-    written = [*_draw(model, saved, figures), *_tabulate([saved], tables)]
-    if as_json:
-        more = {"files": written} if written else {}
-        print_record({"page": str(path), "bytes": len(page), "skeleton": saved.claims["skeleton"], **more})
-        return
-    for line in verdict_lines(saved):
-        print_line(line)
-    if told := beside_truth(source, saved.map):
-        print_line(f"Truth:    {told}")
-    print_line(f"The page is {path}")
-    if written:
-        print_line(f"Wrote {len(written)} files: {', '.join(written)}")
-
-
-def _draw(model: str, saved: Saved, folder: Path | None) -> list[str]:
-    if folder is None:
-        return []
-    from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.workflow.reading import draw_figures
-
-    drawn = draw_figures(find_source(model), saved)
-    for name, why in drawn.missing.items():
+    found = cl.report(
+        source_given(model, task), folder=folder, hypothesis=hypothesis, out=out, figures=figures, tables=tables
+    )
+    for name, why in found.missing.items():
         print_note(f"No figure {name}: {why}.")
-    return _write_files(folder, drawn.files)
-
-
-def _tabulate(saved: Sequence[Saved], folder: Path | None) -> list[str]:
-    if folder is None:
-        return []
-    from carrylens.report.figures.print_tables import files_of, tables_of
-
-    return _write_files(folder, dict(files_of(tables_of(saved))))
-
-
-def _write_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    from carrylens.files import write_whole
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CarryLensError(f"{folder} cannot be made ({error.strerror}). Give another folder.") from error
-    for name, content in files.items():
-        write_whole(folder / name, content)
-    return list(files)
+    if as_json:
+        more = {"files": list(found.files)} if found.files else {}
+        about = {"page": str(found.page), "bytes": found.page.stat().st_size}
+        print_record({**about, "skeleton": found.saved.claims["skeleton"], **more})
+        return
+    for line in found.lines:
+        print_line(line)
+    print_line(f"The page is {found.page}")
+    if found.files:
+        print_line(f"Wrote {len(found.files)} files: {', '.join(found.files)}")
 
 
 def explain_command(
@@ -116,24 +81,18 @@ def explain_command(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where everything goes, if not the model's folder, or maps/NAME."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="About a third of the evidence.")] = False,
+    task: TaskOption = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Collect about a third of the evidence.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Test, map and judge a model, work a question through it, and make its page.
+    """Test, map and judge a model, work one question through it, and write its page.
 
-    What is there already, and was made from the same weights, is not done again. Ctrl-C loses nothing: the same command
-    goes on. Ends with the verdict in five lines, and where the page and the explorer are.
+    Results that already exist for the same weights are used. Stop with Ctrl-C; the same command continues. The output
+    ends with the verdict in five lines and the paths of the page and the explorer.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.report.page.headline import verdict_lines
-    from carrylens.workflow.analysis import Analysis
-    from carrylens.workflow.explaining import explain_source
-    from carrylens.workflow.known_truths import beside_truth
-    from carrylens.workflow.reading import EXPLORER, PAGE
-
     with Watch(1, model) as watch:
 
         def say(what: str, done: int, total: int) -> None:
@@ -141,51 +100,43 @@ def explain_command(
             if watch.stop_wanted():
                 raise Stopped(f"Stopped while {what}. The same command goes on from there.")
 
-        source = find_source(model)
-        folder, saved = explain_source(Analysis(source, out, device, threads, say, quick, seed))
-    page, explorer = folder / PAGE, folder / EXPLORER
+        found = cl.explain(
+            source_given(model, task), out=out, quick=quick, seed=seed, device=device, threads=threads, progress=say
+        )
     if as_json:
-        claims = {name: saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
-        print_record({"page": str(page), "model": saved.map.model, **claims})
+        claims = {name: found.saved.claims[name] for name in ("hypothesis", "skeleton", "required")}
+        print_record({"page": str(found.page), "model": found.saved.map.model, **claims})
         return
-    for line in verdict_lines(saved):
+    for line in found.lines:
         print_line(line)
-    if told := beside_truth(source, saved.map):
-        print_line(f"Truth:    {told}")
-    if explorer.is_file():
-        print_line(f"The page that runs the model is {explorer}")
-    print_line(f"The page is {page}")
+    if found.explorer is not None:
+        print_line(f"The page that runs the model is {found.explorer}")
+    print_line(f"The page is {found.page}")
 
 
 def compare_command(
     models: Annotated[
-        list[str], typer.Argument(metavar="MODEL...", help="Two or more models that were explained, or their folders.")
+        list[str], typer.Argument(metavar="MODEL...", help="Two or more mapped models: names or folders.")
     ],
     hypothesis: HypothesisOption = None,
+    task: TaskOption = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to put the page.")] = Path("comparison.html"),
     tables: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Also write the tables there, as LaTeX and Markdown.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a page that says what is the same in several models, and what differs.
+    """Write a page on what several models have in common and where they differ.
 
-    Measures nothing: map or explain each of them first. One that was mapped and not judged is judged now.
+    Nothing is measured: map or explain each model first. A model that was mapped but not judged is judged now.
     """
-    from carrylens.arithmetic.zoo.sources import find_source
-    from carrylens.files import write_whole
-    from carrylens.report.page.comparison import comparison_lines, comparison_page
-    from carrylens.workflow.judged import read_judged
-
-    saved = [read_judged(find_source(model), hypothesis) for model in models]
-    page = comparison_page(saved).encode()
-    write_whole(out, page)
-    written = _tabulate(saved, tables)
+    found = cl.compare(*(source_given(model, task) for model in models), hypothesis=hypothesis, tables=tables)
+    found.save(out)
     if as_json:
-        skeletons = {each.map.model: each.claims["skeleton"] for each in saved}
-        print_record({"page": str(out), "bytes": len(page), "skeletons": skeletons, "files": written})
+        about = {"page": str(out), "bytes": len(found.page.encode())}
+        print_record({**about, "skeletons": dict(found.claims), "files": list(found.files)})
         return
-    for line in comparison_lines(saved):
+    for line in found.lines:
         print_line(line)
     print_line(f"The page is {out}")
 

@@ -51,6 +51,7 @@ class Watch:
         )
         self._what, self._task = what, self._progress.add_task(what, total=total)
         self._hard, self._stop = "", False
+        self.step, self.n_steps = 0, total
         self._line_seconds, self._printed_at = line_seconds, monotonic()
 
     def __enter__(self) -> Self:
@@ -71,12 +72,13 @@ class Watch:
 
     def note(self, step: int, n_steps: int, line: Mapping[str, Any]) -> None:
         """A training run's note: step, loss, the share of hard questions right when last tried, every digit's loss."""
+        self.step, self.n_steps = step, n_steps
         if "hard" in line:
             self._hard = f", hard questions right {line['hard']:.1%}"
         text = f"step {step} of {n_steps}, loss {line['loss']:.2g}{self._hard}"
         rows = [f"{operation} {short_losses(losses)}" for operation, losses in line["token_losses"].items()]
         self._progress.below = "\n".join([text, *rows])
-        self._progress.update(self._task, completed=step)
+        self._progress.update(self._task, completed=step, total=n_steps)
         self._print_now_and_then(f"{self._what}  {'; '.join([text, *rows])}")
 
     def stage(self, what: str, done: int, total: int) -> None:

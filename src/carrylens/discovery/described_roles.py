@@ -74,7 +74,7 @@ def _deviations(
         pairs = output_pairs(search.causal, variable, output, _TIMES * spec.count, spec.seed + _FRESH)
     except CarryLensError:
         return {}
-    (given,) = yield [interchanges(sets, pairs)]
+    (given,) = yield [interchanges(sets, pairs, token)]
     expected = search.task.output_ids(pairs.base, pairs.expected)[:, token]
     told = (expected != given.right[:, token]) & (expected != given.clean_tokens[:, token])
     found = {}

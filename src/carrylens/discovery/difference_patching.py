@@ -10,14 +10,15 @@ it holds for the base is the variable's part alone.
 1. Find: put that difference into a third question with other inputs at all indices that the variable does not read.
    The output must become the counterfactual one; where base and source agree in the variable it must stay. Triples
    count where the third question's own output is not the base's: else a set that holds the output would follow, too.
-2. Confirm: on fresh triples, with p corrected for all that are confirmed.
+2. Confirm: on fresh triples, with p corrected for all that are confirmed of a family. What surely moves the output
+   where the variable agrees is a difference of something else, such as of digits that are only added up.
 3. Compete: against every other variable of the set and output, on triples on which the two predict different ones
    (`disambiguation.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from carrylens.discovery.node_map import Nodes, Role, Way
 from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.discovery.stimulus_spec import Split
 from carrylens.errors import CarryLensError
-from carrylens.evidence.corrections import benjamini_yekutieli
+from carrylens.evidence.corrections import corrected_within
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
 from carrylens.interventions.edits import patch_difference
@@ -42,6 +43,10 @@ from carrylens.tasks.variables import Variable
 
 Place = tuple[Nodes, int]
 """A set and an output, by its place among all."""
+_STAYS = 0.02  # what the null surely moves in no more than: a difference of inputs means something else elsewhere
+
+FamilyOf = Callable[[Nodes, Variable], int]
+"""Which family of tests a set and a variable are of: those of one family are corrected together."""
 
 
 def differences(sets: Sequence[Nodes], triples: Triples) -> Call:
@@ -68,7 +73,7 @@ def confirming_triples(model: CausalModel, variable: Variable, settings: RoleSet
 
 
 def superposed_roles(
-    search: SearchContext, doubtful: Mapping[Variable, Collection[Place]], granted: Sequence[Role]
+    search: SearchContext, doubtful: Mapping[Variable, Collection[Place]], granted: Sequence[Role], family_of: FamilyOf
 ) -> list[Role]:
     """Of the doubtful variables of sets and outputs those that are carried with others; `granted` are other roles."""
     model, settings = search.causal, search.settings
@@ -80,11 +85,12 @@ def superposed_roles(
         roles += [(variable, each) for each in again]
         for fact in facts:
             search.note(fact)
-    corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in roles])
+    p_values = [p_above(each.hit, each.null) for _, each in roles]
+    corrected = corrected_within(p_values, [family_of(each.nodes, variable) for variable, each in roles])
     confirmed = [
         Role(each.nodes, variable, each.token, each.hit, each.null, p, way=Way.DIFFERENCE)
         for (variable, each), p in zip(roles, corrected, strict=True)
-        if p <= settings.level and each.hit.value >= settings.least_hit
+        if p <= settings.level and each.hit.value >= settings.least_hit and each.null.interval[0] <= _STAYS
     ]
     return _winners(search, confirmed, granted)
 

@@ -33,9 +33,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from carrylens.discovery.interchange_outcomes import Stimuli, draw_stimuli, hit_steps, rate_steps, screened_hits
+from carrylens.discovery.interchange_outcomes import (
+    Stimuli,
+    draw_stimuli,
+    hit_steps,
+    rate_steps,
+    reaching_sets,
+    screened_hits,
+)
 from carrylens.discovery.node_map import Group, Nodes, Role
-from carrylens.discovery.roles import able_sets
+from carrylens.discovery.roles import SetFamily, able_sets
 from carrylens.discovery.search import SearchContext
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.errors import CarryLensError
@@ -134,7 +141,10 @@ def _pruned(
         return []
     alone = [(node,) for pool in dict.fromkeys(pool for pool, _ in goals) for node in pool]
     single = yield from _hits(stimuli, settings, alone, screened=True)
-    enough = {goal: [(node,) for node in goal[0] if single[(node,), goal[1]] >= least] for goal, least in goals.items()}
+    enough = {
+        goal: [(node,) for node in goal[0] if single.get(((node,), goal[1]), 0.0) >= least]
+        for goal, least in goals.items()
+    }
     hidden = {goal: least for goal, least in goals.items() if not enough[goal]}
     sets = enough | (yield from _minimal(hidden, stimuli, settings))
     return [Group(stimuli.variable, token, tuple(sets[pool, token])) for pool, token in goals]
@@ -147,9 +157,10 @@ def _grown(
         return []
     single, found = (yield from _hits(stimuli, settings, [(node,) for node in pool], screened=True)), []
     for token in sorted({token for _, token in single} - set(without)):
-        ranked = sorted((node for node in pool if single[(node,), token] > 0), key=lambda n: -single[(n,), token])
+        hits_of = {node: single.get(((node,), token), 0.0) for node in pool}
+        ranked = sorted((node for node in pool if hits_of[node] > 0), key=lambda node: -hits_of[node])
         few = sorted(ranked[:_GROWING])
-        least = max((single[(node,), token] for node in few), default=0.0)
+        least = max((hits_of[node] for node in few), default=0.0)
         best, value = yield from climbed_set(few, token, partial(_hits, stimuli, settings), least)
         if len(best) > 1 and value >= settings.least_hit:
             found.append(Group(stimuli.variable, token, (best,)))
@@ -164,8 +175,8 @@ def climbed_set(
     tried: list[Nodes] = list(combinations(nodes, 2))
     while tried:
         reached = yield from hits(tried)
-        top = max(tried, key=lambda some: reached[some, token])
-        if reached[top, token] <= value:
+        top = max(tried, key=lambda some: reached.get((some, token), 0.0))  # too few pairs move it: no hit
+        if reached.get((top, token), 0.0) <= value:
             break
         best, value = top, reached[top, token]
         others = [node for node in nodes if node not in best] if len(best) < _LARGEST else []
@@ -193,10 +204,11 @@ def _minimal(goals: Mapping[_Goal, float], stimuli: Stimuli, settings: GroupSett
             dropped = {pool[place] for place in orders[pool][at][start:end]}.intersection(kept)
             if dropped and len(dropped) < len(kept):
                 tried[goal, at] = tuple(node for node in kept if node not in dropped)
-        reached = yield from _hits(stimuli, settings, list(dict.fromkeys(tried.values())))
-        for (goal, at), nodes in tried.items():
-            if reached[nodes, goal[1]] >= goals[goal]:
-                left[goal, at] = nodes
+        least: dict[Nodes, float] = {}
+        for (goal, _), nodes in tried.items():
+            least[nodes] = max(goals[goal], least.get(nodes, 0.0))
+        reached = yield from reaching_sets(least, stimuli)
+        left |= {key: nodes for key, nodes in tried.items() if nodes in reached}
     return {goal: list(dict.fromkeys(left[goal, at] for at in range(settings.n_orders))) for goal in goals}
 
 
@@ -208,25 +220,28 @@ def _halvings(count: int) -> Iterator[tuple[int, int]]:
         yield from ((start, min(start + size, count)) for start in range(0, count, size))
 
 
-def proven_groups(
-    groups: Sequence[Group], known: Sequence[Role], given: Collection[Variable], test: Callable[..., list[Role]]
-) -> tuple[list[Group], list[Role]]:
-    """The groups of several nodes of which sets stand the test, with just those sets; and the sets' roles.
+def group_family(groups: Sequence[Group]) -> SetFamily:
+    """The sets of several nodes, each to be tested for every variable that the search found in one of its members."""
+    of_node: dict[Node, set[Variable]] = {}
+    for group in groups:
+        for node in group.nodes:
+            of_node.setdefault(node, set()).add(group.variable)
+    sets = sorted({nodes for group in groups for nodes in group.sets if len(nodes) > 1})
+    return SetFamily(sets, {nodes: set().union(*(of_node[node] for node in nodes)) for nodes in sets})
 
-    A set is tested for every variable that the search found in one of its members, and keeps the one it was found for.
+
+def proven_groups(
+    groups: Sequence[Group], found: Sequence[Role], known: Sequence[Role], given: Collection[Variable]
+) -> tuple[list[Group], list[Role]]:
+    """The groups of several nodes of which sets stood the test, with just those sets; and the sets' roles.
+
+    `found` are the roles of the family of these groups; a set keeps the one it was found for.
     Where a node seemed to do alone no set was searched for; if it then lost to another variable, a token may be left
     without a full carrier among `known` roles and these. It gets the small sets that stood its test all the same, each
     without a part that did. What is `given`, a question's own tokens, needs no carrier.
     """
     wanted = {(nodes, group.variable, group.token) for group in groups for nodes in group.sets if len(nodes) > 1}
-    of_node: dict[Node, set[Variable]] = {}
-    for group in groups:
-        for node in group.nodes:
-            of_node.setdefault(node, set()).add(group.variable)
-    sets = sorted({nodes for nodes, _, _ in wanted})
-    found = test(sets, only={nodes: set().union(*(of_node[node] for node in nodes)) for nodes in sets})
-    roles = {(role.nodes, role.variable, role.token): role for role in found}
-    own = [role for key, role in roles.items() if key in wanted]
+    own = [role for role in found if (role.nodes, role.variable, role.token) in wanted]
     kept = [with_roles(group, own) for group in groups]
     return [group for group in kept if group.sets], own + _left_over(found, [*known, *own], given)
 

@@ -8,7 +8,7 @@ Never  decides what that means.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -19,7 +19,7 @@ from carrylens.discovery.node_map import Nodes
 from carrylens.discovery.stimulus_spec import StimulusSpec
 from carrylens.evidence.rates import Rate
 from carrylens.interventions.edits import interchange
-from carrylens.interventions.waves import Call, Steps
+from carrylens.interventions.waves import Answered, Call, Steps
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.matched_nulls import matched_null
 from carrylens.tasks.output_pairs import output_pairs
@@ -29,6 +29,7 @@ from carrylens.tasks.variables import Variable
 
 SCREENED = 12
 """Pairs that every set is tested on. Of a set that hits in half of them, all are missed once in 4,000 times."""
+_EARLY = 8  # pairs after which a set is given up that can no longer reach what is asked of it
 _NONE = Rate(0, 0)
 
 
@@ -97,9 +98,9 @@ def draw_stimuli(
     return Stimuli(task, variable, effect, null, spec.count, spec.seed, token)
 
 
-def interchanges(sets: Sequence[Nodes], pairs: Pairs) -> Call:
-    """Each set takes its values from the sources of the pairs."""
-    return Call(tuple(interchange(nodes) for nodes in sets), pairs.base, (pairs.source,))
+def interchanges(sets: Sequence[Nodes], pairs: Pairs, output: int | None = None) -> Call:
+    """Each set takes its values from the sources of the pairs; `output` is the only one wanted, if one is named."""
+    return Call(tuple(interchange(nodes) for nodes in sets), pairs.base, (pairs.source,), output=output)
 
 
 def rate_steps(
@@ -115,7 +116,7 @@ def rate_steps(
     hitting = [nodes for nodes in sets if any(hit.value >= least_hit for hit in hits[nodes].values())]
     changed: dict[Nodes, list[Rate]] = {}
     if hitting:
-        (null,) = yield [interchanges(hitting, stimuli.null)]
+        (null,) = yield [interchanges(hitting, stimuli.null, stimuli.token)]
         counts = ([Rate(int(count), len(stimuli.null)) for count in some] for some in null.changed.sum(1))
         changed = dict(zip(hitting, counts, strict=True))
     return [
@@ -129,11 +130,34 @@ def hit_steps(sets: Sequence[Nodes], stimuli: Stimuli, least: int) -> Steps[list
     """For every set, how often each output follows the variable, as `rate_steps` but without the null."""
     if not sets or not len(stimuli.effect):
         return [{} for _ in sets]
-    (effect,) = yield [interchanges(sets, stimuli.effect)]
-    moves = (stimuli.expected != effect.right) & (stimuli.expected != effect.clean_tokens)  # what stays did not follow
-    if stimuli.token is not None:
-        moves = moves & (np.arange(moves.shape[1]) == stimuli.token)
-    return count_hits(effect.tokens, stimuli.expected, moves, least)
+    (effect,) = yield [interchanges(sets, stimuli.effect, stimuli.token)]
+    return count_hits(effect.tokens, stimuli.expected, _moves(stimuli, effect), least)
+
+
+def _moves(stimuli: Stimuli, effect: Answered) -> NDArray[np.bool_]:
+    # Where an output must become another: what stays did not follow.
+    moves = (stimuli.expected != effect.right) & (stimuli.expected != effect.clean_tokens)
+    if stimuli.token is None:
+        return moves
+    return moves & (np.arange(moves.shape[1]) == stimuli.token)
+
+
+def blurred_sets(sets: Sequence[Nodes], stimuli: Stimuli, effect: Answered, least: int) -> set[Nodes]:
+    """The sets that do not tell two values of the variable apart: none of `least` or more pairs of those two follows.
+
+    Such a set carries something coarser. `effect` is what the pairs made for an output answered, set by set.
+    """
+    assert stimuli.token is not None, "pairs of earlier versions are made for no output"
+    values = (stimuli.effect.model.run(side)[stimuli.variable] for side in (stimuli.effect.base, stimuli.effect.source))
+    both = np.sort(np.stack(list(values)), axis=0)
+    moves = _moves(stimuli, effect)[:, stimuli.token]
+    follows = effect.tokens[:, :, stimuli.token] == stimuli.expected[:, stimuli.token]
+    found: set[Nodes] = set()
+    for one, other in np.unique(both[:, moves], axis=1).T:
+        rows = moves & (both[0] == one) & (both[1] == other)
+        if least <= rows.sum() < moves.sum():
+            found |= {nodes for nodes, each in zip(sets, follows, strict=False) if not each[rows].any()}
+    return found
 
 
 def screened_hits(sets: Sequence[Nodes], stimuli: Stimuli, least: int) -> Steps[list[dict[int, Rate]]]:
@@ -146,6 +170,23 @@ def screened_hits(sets: Sequence[Nodes], stimuli: Stimuli, least: int) -> Steps[
         found[at] = {token: found[at].get(token, _NONE) + hits.get(token, _NONE) for token in {**found[at], **hits}}
     least = min(least, len(first.effect))
     return [{token: hit for token, hit in hits.items() if hit.n >= least} for hits in found]
+
+
+def reaching_sets(sets: Mapping[Nodes, float], stimuli: Stimuli) -> Steps[set[Nodes]]:
+    """The sets whose share of pairs that the output follows in is at least what is asked of each.
+
+    A set that misses so often on the first pairs that the rest cannot make up for it is not tested on those.
+    """
+    first, rest = stimuli.screening(_EARLY)
+    token = stimuli.token
+    assert token is not None, "pairs of earlier versions are made for no output"
+    begun = dict(zip(sets, (yield from hit_steps(list(sets), first, 1)), strict=True))
+    early = {nodes: hits.get(token, _NONE) for nodes, hits in begun.items()}
+    n_left = len(rest.effect)
+    hopeful = [nodes for nodes, hit in early.items() if hit.hits + n_left >= sets[nodes] * (hit.n + n_left)]
+    more = yield from hit_steps(hopeful, rest, 1)
+    whole = {nodes: early[nodes] + hits.get(token, _NONE) for nodes, hits in zip(hopeful, more, strict=True)}
+    return {nodes for nodes, hit in whole.items() if hit.n and hit.value >= sets[nodes]}
 
 
 def count_hits(

@@ -1,17 +1,20 @@
 """Joint roles: what several nodes carry together and none of them carries alone.
 
-Takes  a search context, and sets of nodes, such as pairs of heads.
-Gives  roles of sets whose interchange does clearly more than that of any member.
+Takes  a search context, and the roles that sets of nodes have, such as pairs of heads.
+Gives  those of sets whose interchange does clearly more than that of any member.
 Never  gives a set the role that one of its members has.
 
 1. Candidates among pairs of heads of one layer at one position: both are useful, or both together fail on questions on
    which neither does. `groups.py` finds other sets.
 2. Their roles are found and confirmed as those of single nodes are.
-3. An output is not what a set carries whose members each carry a part of it.
+3. An output is not what a set carries whose members each carry a part of it; nor is a variable, if a member carries
+   something that is made from it.
 4. Every member is interchanged alone on the confirming pairs: a role stays where the set hits clearly more often, or
    where the member was tested alone and did not get the role. It may hit as often and yet have lost to another
    variable, on the pairs that tell them apart.
-5. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often; of
+5. A set of which each part, a member or all of one place, moves the output on questions of its own, and which does no
+   more than they, is several routes, not one carrier.
+6. Of all sets with nodes in common those fall that do in part what another, no larger, does clearly more often; of
    those that have an output, the ones that only bring its parts to another; and all with a node behind the place where
    their output is predicted.
 """
@@ -19,15 +22,15 @@ Never  gives a set the role that one of its members has.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import combinations, groupby
+from itertools import combinations, groupby, permutations
 
 import numpy as np
 
 from carrylens.discovery.ablations import ablate_sets
 from carrylens.discovery.difference_patching import confirming_triples, difference_hits, differences
-from carrylens.discovery.interchange_outcomes import hit_steps
+from carrylens.discovery.interchange_outcomes import hit_steps, interchanges
 from carrylens.discovery.node_map import Nodes, Role, Way
-from carrylens.discovery.roles import confirming_stimuli, find_roles
+from carrylens.discovery.roles import confirming_stimuli, set_parts
 from carrylens.discovery.search import CLEARLY, SearchContext
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate, p_above
@@ -81,22 +84,19 @@ def candidate_pairs(
     return chosen
 
 
-def find_joint_roles(
-    search: SearchContext,
-    sets: Sequence[Nodes],
-    only: Mapping[Nodes, Collection[Variable]] | None = None,
-    *,
-    tested: Collection[Node] = (),
-    single: Collection[Role] = (),
+def joint_roles(
+    search: SearchContext, roles: Sequence[Role], *, tested: Collection[Node] = (), single: Collection[Role] = ()
 ) -> list[Role]:
-    """The roles that sets have and their members have not.
+    """Of the roles of sets those that their members have not.
 
-    `only` is as for `find_roles`. `tested` are nodes whose own roles were looked for, and `single` all that were found.
+    `tested` are nodes whose own roles were looked for, and `single` all that were found.
     """
-    if not sets:
-        return []
     held = {(*role.nodes, role.variable, role.token) for role in single if len(role.nodes) == 1}
-    roles = [role for role in find_roles(search, sets, only) if not has_parts(search.causal, role, single)]
+    roles = [
+        role
+        for role in roles
+        if not has_parts(search.causal, role, single) and not has_product(search.causal, role, single)
+    ]
     by_way: dict[tuple[Variable, int, Way], list[Role]] = {}
     for role in roles:
         by_way.setdefault((role.variable, role.token, role.way), []).append(role)
@@ -109,7 +109,36 @@ def find_joint_roles(
             hits = {node: alone.get((node, role.token), Rate(0, 1)) for node in role.nodes}
             if all(node in lost or p_above(role.hit, hit) <= CLEARLY for node, hit in hits.items()):
                 stay.append(role)
-    return stay
+    routes = _separate(search, stay)
+    return [role for role in stay if role not in routes]
+
+
+def _separate(search: SearchContext, roles: Sequence[Role]) -> set[Role]:
+    # Sets that do no more than their parts do one by one, each on questions of its own: those are several routes.
+    by_claim: dict[tuple[Variable, int], list[Role]] = {}
+    for role in roles:
+        if role.way is Way.INTERCHANGE:
+            by_claim.setdefault((role.variable, role.token), []).append(role)
+    found = search.together([_routes(search, *claim, some) for claim, some in by_claim.items()])
+    return {role for some in found for role in some}
+
+
+def _routes(search: SearchContext, variable: Variable, token: int, roles: Sequence[Role]) -> Steps[list[Role]]:
+    stimuli = confirming_stimuli(search, variable, token)
+    sets = list(dict.fromkeys(each for role in roles for each in (role.nodes, *set_parts(role.nodes))))
+    (given,) = yield [interchanges(sets, stimuli.effect, token)]
+    expected = stimuli.expected[:, token]
+    moves = (expected != given.right[:, token]) & (expected != given.clean_tokens[:, token])
+    follows = dict(zip(sets, (given.tokens[:, :, token] == expected) & moves, strict=True))
+    found = []
+    for role in roles:
+        whole, parts = follows[role.nodes], [follows[part] for part in set_parts(role.nodes)]
+        shares = [(part & whole).sum() / max(1, whole.sum()) for part in parts]
+        some = [part for part, share in zip(parts, shares, strict=True) if share >= 1 - _WHOLE]
+        covered = np.logical_or.reduce(some) if some else np.zeros_like(whole)
+        if len(some) > 1 and max(shares) < _WHOLE and (covered & whole).sum() >= _WHOLE * whole.sum():
+            found.append(role)
+    return found
 
 
 def _alone(
@@ -142,15 +171,23 @@ def without_misfits(roles: Sequence[Role], model: CausalModel, layout: Layout) -
 
 
 def _brings(model: CausalModel, role: Role, roles: Sequence[Role]) -> bool:
-    # Several nodes may each have a part. One node that has parts must have the token clearly less often than its
-    # reader: else it may have made it of them.
+    # Several nodes may each have a part. One node that has parts apart, two of which neither is made from the other, or
+    # one superposed with others, has not yet made the token of them. One that has parts otherwise must have the token
+    # clearly less often than its reader.
     readers = [other for other in roles if _reads(other, role)]
     if len(role.nodes) > 1:
         return bool(readers)
     made_from = model.ancestors(role.variable).difference(model.inputs, role.same_as)
     beside = (each for each in roles if (each.nodes, each.token) == (role.nodes, role.token))
-    has_parts = any(each.variable in made_from for each in beside)
-    return has_parts and any(p_above(other.hit, role.hit) <= CLEARLY for other in readers)
+    parts = [each for each in beside if each.variable in made_from]
+    apart = any(each.way is Way.DIFFERENCE for each in parts) or any(
+        other.variable not in each.same_as and each.variable not in model.ancestors(other.variable)
+        for each, other in permutations(parts, 2)
+        if other.variable not in model.ancestors(each.variable)
+    )
+    if apart:
+        return bool(readers)
+    return bool(parts) and any(p_above(other.hit, role.hit) <= CLEARLY for other in readers)
 
 
 def _reads(other: Role, role: Role) -> bool:
@@ -175,3 +212,12 @@ def has_parts(model: CausalModel, role: Role, single: Collection[Role]) -> bool:
     made_from = model.ancestors(role.variable).difference(model.inputs)
     parts = {each.nodes[0] for each in single if each.token == role.token and each.variable in made_from}
     return parts.issuperset(role.nodes)
+
+
+def has_product(model: CausalModel, role: Role, single: Collection[Role]) -> bool:
+    """Whether a member alone carries, for the same output, something that is made from the variable.
+
+    Then there are two ways to the output: one by the variable, of which the set has a carrier, one by that member.
+    """
+    alone = (each for each in single if each.token == role.token and each.nodes[0] in role.nodes)
+    return any(role.variable in model.ancestors(each.variable) for each in alone)

@@ -21,6 +21,7 @@ from carrylens.discovery.behaviours import Behaviour, PlaceUse
 from carrylens.discovery.deviations import Deviation
 from carrylens.discovery.map_checks import check_map
 from carrylens.errors import CarryLensError
+from carrylens.evidence.confidence import stated_confidence
 from carrylens.evidence.rates import Rate
 from carrylens.evidence.sureness import Extent, extent_of
 from carrylens.json_records import Count, PositiveCount, Schema, Share, to_plain, to_text
@@ -111,6 +112,12 @@ class Role:
     fails: Deviation | UnsetType = UNSET
     populations: tuple[PopulationHit, ...] | UnsetType = UNSET
     read_as: Variable | UnsetType = UNSET
+
+    @property
+    def confidence(self) -> float:
+        """How probable it is that the role is true, by the rule that comes with the package."""
+        is_difference = self.way is Way.DIFFERENCE
+        return stated_confidence(self.hit, self.null, len(self.nodes), is_difference=is_difference)
 
     @property
     def is_whole(self) -> bool:

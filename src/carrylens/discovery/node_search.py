@@ -6,7 +6,7 @@ Never  writes a file of its own: `map_folder.py` does.
 
 1. Ablate every node, and every place.
 2. See where heads look, what writes fall into, and what backups hide.
-3. Find the roles of useful nodes, then those of pairs of heads, then groups of any nodes and their roles.
+3. Search for groups of any nodes; then find the roles of useful nodes, of pairs of heads and of groups, all together.
 4. Say how much of its variable each carries, where it fails, and how often on unselected pairs.
 5. Find roles of variables that no output depends on; withhold parts from what is made of them.
 """
@@ -14,7 +14,7 @@ Never  writes a file of its own: `map_folder.py` does.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -23,13 +23,13 @@ from carrylens.discovery.attention import Pattern, average_pattern, top_places
 from carrylens.discovery.behaviours import BackupUse, Behaviour, Clusters, PlaceUse
 from carrylens.discovery.clusters import clustered_variables, measure_clusters
 from carrylens.discovery.described_roles import describe_roles
-from carrylens.discovery.groups import GroupSettings, find_groups, proven_groups, with_roles
-from carrylens.discovery.joint_roles import candidate_pairs, find_joint_roles, without_misfits
+from carrylens.discovery.groups import GroupSettings, find_groups, group_family, proven_groups, with_roles
+from carrylens.discovery.joint_roles import candidate_pairs, joint_roles, without_misfits
 from carrylens.discovery.near_misses import find_near_misses
 from carrylens.discovery.node_map import Group, NodeMap, Nodes, Role, Usefulness
-from carrylens.discovery.optional_roles import find_optional
+from carrylens.discovery.optional_roles import find_optional, without_explained
 from carrylens.discovery.orders import find_orders
-from carrylens.discovery.roles import find_roles, searched_claims
+from carrylens.discovery.roles import SetFamily, find_families, searched_claims
 from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.discovery.stimulus_spec import (
     MADE_FOR,
@@ -52,7 +52,7 @@ from carrylens.tasks.samplers import population_of
 from carrylens.tasks.task import Task
 from carrylens.tasks.variables import Variable
 
-_HOLD = 384 << 20  # bytes: the group search runs the same pairs over and over
+_HOLD = 768 << 20  # bytes: the group search runs the same pairs over and over
 _POPULATION = "enriched"
 """What files call the population that stimuli come from."""
 
@@ -141,6 +141,8 @@ def map_model(
         roles, groups = find_carried(search, useful, (evaluated.questions, evaluated.reference), settings)
         roles = describe_roles(search, roles)
         optional = find_optional(search, [(node,) for node in useful], roles)
+        roles = without_explained(roles, optional)
+        groups = [group for group in (with_roles(each, roles) for each in groups) if group.sets]
         orders = find_orders(search, roles)
     found = NodeMap(
         name,
@@ -176,37 +178,36 @@ def nodes_of(model: Transformer) -> list[Node]:
 def find_carried(
     search: SearchContext, useful: list[Node], evaluated: tuple[Batch, Batch], settings: MapSettings
 ) -> tuple[list[Role], list[Group]]:
-    """What nodes carry: useful ones alone, then pairs of heads, then groups of any nodes.
+    """What nodes carry: useful ones alone, pairs of heads, groups of any nodes.
 
     `evaluated` are questions and reference questions, to see which pairs of heads back each other up.
     """
-    every, groups = nodes_of(search.engine.model), list[Group]()
-    roles = find_roles(search, [(node,) for node in useful])
-    joint = partial(find_joint_roles, tested=frozenset(useful))
-    if settings.pairs:
-        pairs = candidate_pairs(search, every, useful, *evaluated, drawn=_drawn(settings))
-        roles += joint(search.saying("pairs"), pairs, single=tuple(roles))
-    if settings.groups:
-        found = _groups(search, every, settings)
-        roles += _alone(search, found, useful)
-        single = tuple(role for role in roles if len(role.nodes) == 1)
-        test = partial(joint, search.saying("groups"), single=single)
-        groups, together = proven_groups(found, roles, search.causal.inputs, test)
-        known = {(role.nodes, role.variable, role.token) for role in roles}
-        roles += [role for role in together if (role.nodes, role.variable, role.token) not in known]
+    every = nodes_of(search.engine.model)
+    groups = _groups(search, every, settings) if settings.groups else []
+    pairs = candidate_pairs(search, every, useful, *evaluated, drawn=_drawn(settings)) if settings.pairs else []
+    families = [SetFamily([(node,) for node in useful]), SetFamily(pairs), _alone(groups, useful), group_family(groups)]
+    single, joint, alone, grouped = find_families(search, families)
+    tested = frozenset(useful)
+    roles = [*single, *joint_roles(search, joint, tested=tested, single=single), *alone]
+    groups, together = proven_groups(
+        groups, joint_roles(search, grouped, tested=tested, single=[*single, *alone]), roles, search.causal.inputs
+    )
+    known = {(role.nodes, role.variable, role.token) for role in roles}
+    roles += [role for role in together if (role.nodes, role.variable, role.token) not in known]
     roles = without_misfits(roles, search.causal, search.layout)
+    roles = [role for role in roles if role.hit.value >= search.settings.least_share]
     kept = [with_roles(group, roles) for group in groups]
     return roles, [group for group in kept if group.sets]
 
 
-def _alone(search: SearchContext, found: Sequence[Group], useful: list[Node]) -> list[Role]:
-    # The roles of nodes that seemed to do alone, though answers stand without them: those were not tested yet.
+def _alone(found: Sequence[Group], useful: list[Node]) -> SetFamily:
+    # Nodes that seemed to do alone, though answers stand without them.
     only: dict[Nodes, set[Variable]] = {}
     for group in found:
         for nodes in group.sets:
             if len(nodes) == 1 and nodes[0] not in useful:
                 only.setdefault(nodes, set()).add(group.variable)
-    return find_roles(replace(search, progress=silent), sorted(only), only) if only else []
+    return SetFamily(sorted(only), only)
 
 
 def _groups(search: SearchContext, nodes: list[Node], settings: MapSettings) -> list[Group]:
@@ -216,12 +217,7 @@ def _groups(search: SearchContext, nodes: list[Node], settings: MapSettings) -> 
         for variable, token in reversed(list(searched_claims(search.causal)))
     }
     steps = [find_groups(search, *claim, nodes, settings.group_search) for claim in reversed(claims.values())]
-    found: list[Group] = []
-    at_once = search.waves.fitting(settings.group_search.n_find)  # they go over the same pairs again and again
-    for at in range(0, len(steps), at_once):
-        found += [group for groups in search.together(steps[at : at + at_once]) for group in groups]
-        search.progress("looking for groups", min(at + at_once, len(steps)), len(steps))
-    return found
+    return [group for groups in search.together(steps, "looking for groups") for group in groups]
 
 
 def evaluation_questions(task: Task, settings: MapSettings) -> tuple[Batch, Batch]:

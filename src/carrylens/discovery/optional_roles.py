@@ -2,7 +2,7 @@
 
 Takes  a search context, sets of nodes, and the roles that were found.
 Gives  roles of such variables, each with the variable by which it is read (`tasks/optional_pairs.py`).
-Never  grants one to a set that carries all of the variable by which it is read.
+Never  grants one to a set that carries all of the variable by which it is read, or the output itself.
 
 Sets are found on some pairs and confirmed on others, with p corrected for all that are confirmed. The null are pairs in
 which the optional variable agrees, and the one by which it is read differs and would show.
@@ -25,6 +25,8 @@ from carrylens.interventions.waves import Steps
 from carrylens.nodes import print_nodes
 from carrylens.tasks.optional_pairs import OptionalClaim, optional_claims, optional_pairs
 
+_MOVES = 0.05  # how much more often than the optional role's null one must surely move to be explained by it
+
 
 def find_optional(search: SearchContext, sets: Sequence[Nodes], roles: Sequence[Role]) -> list[Role]:
     """The optional roles of sets, and of those that have a role of a variable by which one is read."""
@@ -32,7 +34,9 @@ def find_optional(search: SearchContext, sets: Sequence[Nodes], roles: Sequence[
     for claim in claims:
         token = search.causal.outputs.index(claim.output)
         held = [role.nodes for role in roles if (role.variable, role.token) == (claim.read_as, token)]
+        made = {role.nodes for role in roles if role.is_whole and (role.variable, role.token) == (claim.output, token)}
         able = able_sets(search.causal, search.layout, claim.variable, list(dict.fromkeys([*sets, *held])), token)
+        able = [nodes for nodes in able if nodes not in made]
         steps.append(_found(search, claim, able))
     measured: list[tuple[OptionalClaim, InterchangeRates]] = []
     for claim, (rates, facts) in zip(claims, search.together(steps, "finding optional roles"), strict=True):
@@ -52,7 +56,7 @@ def find_optional(search: SearchContext, sets: Sequence[Nodes], roles: Sequence[
             read_as=claim.read_as,
         )
         for (claim, each), p in zip(measured, corrected, strict=True)
-        if p <= settings.level and each.hit.value >= settings.least_hit > each.null.value
+        if p <= settings.level and each.hit.value >= settings.least_share and settings.least_hit > each.null.value
     ]
 
 
@@ -76,3 +80,17 @@ def _found(
         high = [each for each in rates if each.hit.value >= settings.least_hit]
         sets = [each.nodes for each in high if p_above(each.hit, each.null) <= settings.find_level]
     return rates, facts
+
+
+def without_explained(roles: Sequence[Role], optional: Sequence[Role]) -> list[Role]:
+    """The roles without those whose null surely moves, where an optional role of the set says when, and hits as often.
+
+    Such a set carries the optional variable instead, as one does that knows only its own column's carry.
+    """
+    return [role for role in roles if not any(_explains(each, role) for each in optional)]
+
+
+def _explains(optional: Role, role: Role) -> bool:
+    same = (optional.nodes, optional.token) == (role.nodes, role.token)
+    moves = role.null.interval[0] > optional.null.value + _MOVES
+    return same and moves and optional.hit.value >= role.hit.value

@@ -70,7 +70,7 @@ def _withheld(search: SearchContext, variable: Variable, token: int, pairs: Sequ
     effect, parts = stimuli.effect, list(dict.fromkeys(part.nodes for part, _ in pairs))
     free = [interchange(nodes) for nodes in parts]
     held = [interchange(part.nodes) + interchange(whole.nodes, 1) for part, whole in pairs]
-    (given,) = yield [Call((*free, *held), effect.base, (effect.source, effect.base))]
+    (given,) = yield [Call((*free, *held), effect.base, (effect.source, effect.base), output=token)]
     moves = (stimuli.expected != given.right) & (stimuli.expected != given.clean_tokens)
     moves = moves & (np.arange(moves.shape[1]) == token)
     hits = [each.get(token, Rate(0, 0)) for each in count_hits(given.tokens, stimuli.expected, moves, 1)]

@@ -7,7 +7,8 @@ Never  grants a role on attention, on one split of questions, or because an outp
 1. Find: for each variable and each output that may be the first to show it, interchange every set that could know it
    on pairs made for the two. It is a candidate where the output becomes the counterfactual one more often than it
    changes on null pairs, which differ in the same inputs and agree in the variable.
-2. Confirm: on fresh pairs, with p corrected for all candidates of the model.
+2. Confirm: on fresh pairs, with p corrected for all candidates of their family. A set that never follows from one value
+   of the variable to another, though it follows others, carries something coarser, not the variable.
 3. Compete: where a set has several variables for one output, look at pairs on which they predict different ones
    (`disambiguation.py`): confirming pairs, and where few of those tell, pairs made to tell. A variable that another
    rules out there is dropped; variables that no question can tell apart are named together.
@@ -20,17 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.discovery.difference_patching import Place, superposed_roles
+from carrylens.discovery.difference_patching import FamilyOf, Place, superposed_roles
 from carrylens.discovery.disambiguation import Disambiguation, disambiguation_facts
 from carrylens.discovery.interchange_outcomes import (
     InterchangeRates,
     Stimuli,
+    blurred_sets,
     draw_stimuli,
     interchanges,
     rate_steps,
@@ -39,7 +41,7 @@ from carrylens.discovery.node_map import Nodes, Role
 from carrylens.discovery.search import CLEARLY, RoleSettings, SearchContext
 from carrylens.discovery.stimulus_spec import MADE_FOR, MADE_FOR_OUTPUT, Split
 from carrylens.errors import CarryLensError
-from carrylens.evidence.corrections import benjamini_yekutieli
+from carrylens.evidence.corrections import corrected_within
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import p_above
 from carrylens.interventions.waves import Answered, Steps
@@ -47,7 +49,7 @@ from carrylens.nodes import print_nodes
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.equivalence import are_equivalent
 from carrylens.tasks.layout import Layout
-from carrylens.tasks.output_pairs import output_pairs, shown_outputs
+from carrylens.tasks.output_pairs import mixed_pairs, output_pairs, shown_outputs
 from carrylens.tasks.pairs import Pairs, counterfactual_outputs
 from carrylens.tasks.task import Task
 from carrylens.tasks.timeline import first_computable
@@ -57,27 +59,53 @@ _MOSTLY = 0.5  # of the pairs, below which a role is held in part
 _UNTOLD = Disambiguation()
 
 
+@dataclass(frozen=True)
+class SetFamily:
+    """Sets whose tests are corrected together; `only` names for each set the variables it is tested for, if not all."""
+
+    sets: Sequence[Nodes]
+    only: Mapping[Nodes, Collection[Variable]] | None = None
+
+    def tests(self, nodes: Nodes, variable: Variable) -> bool:
+        """Whether a set is tested for a variable."""
+        return nodes in self._members and (self.only is None or variable in self.only[nodes])
+
+    @cached_property
+    def _members(self) -> frozenset[Nodes]:
+        return frozenset(self.sets)
+
+
 def find_roles(
     search: SearchContext, sets: Sequence[Nodes], only: Mapping[Nodes, Collection[Variable]] | None = None
 ) -> list[Role]:
     """Every role of every set, or of each set those of the variables that `only` names for it."""
-    model, settings = search.causal, search.settings
-    wanted, steps = list(searched_claims(model)), []
+    return find_families(search, [SetFamily(sets, only)])[0]
+
+
+def find_families(search: SearchContext, families: Sequence[SetFamily]) -> list[list[Role]]:
+    """The roles of the sets of each family. All are measured together; a set in several is corrected with the first."""
+    settings = search.settings
+    every = list(dict.fromkeys(nodes for family in families for nodes in family.sets))
+
+    def family_of(nodes: Nodes, variable: Variable) -> int:
+        return next((at for at, each in enumerate(families) if each.tests(nodes, variable)), -1)
+
+    wanted, steps = list(searched_claims(search.causal)), []
     for variable, token in wanted:
-        able = able_sets(model, search.layout, variable, sets, token)
-        able = [nodes for nodes in able if only is None or variable in only[nodes]]
-        steps.append(_found(search, variable, token, able))
+        able = able_sets(search.causal, search.layout, variable, every, token)
+        steps.append(_found(search, variable, token, [nodes for nodes in able if family_of(nodes, variable) >= 0]))
     hitting: list[tuple[Variable, InterchangeRates]] = []
     for (variable, _), (rates, facts) in zip(wanted, search.together(steps, "finding roles"), strict=True):
         hitting += [(variable, each) for each in rates if each.hit.value >= settings.least_hit]
         for fact in facts:
             search.note(fact)
     candidates = [(variable, each) for variable, each in hitting if p_above(each.hit, each.null) <= settings.find_level]
-    granted = _compete(search, _confirm(search, candidates))
+    granted = _compete(search, _confirm(search, candidates, family_of))
     doubtful = _doubtful(hitting, granted, settings.least_hit)
-    superposed = superposed_roles(search, doubtful, granted)
+    superposed = superposed_roles(search, doubtful, granted, family_of)
     kept = [role for role in granted if not is_explained(role, granted, settings.least_hit)]
-    return _better_way([*kept, *superposed])
+    found = _better_way([*kept, *superposed])
+    return [[role for role in found if family.tests(role.nodes, role.variable)] for family in families]
 
 
 def _better_way(roles: Sequence[Role]) -> list[Role]:
@@ -166,23 +194,49 @@ def _found(
     return rates, [_fact(variable, each, "find", stimuli) for each in rates]
 
 
-def _confirm(search: SearchContext, candidates: list[tuple[Variable, InterchangeRates]]) -> list[Role]:
+def _confirm(
+    search: SearchContext, candidates: list[tuple[Variable, InterchangeRates]], family_of: FamilyOf
+) -> list[Role]:
     settings = search.settings
     by_claim: dict[tuple[Variable, int], list[Nodes]] = {}
     for variable, each in candidates:
         by_claim.setdefault((variable, each.token), []).append(each.nodes)
-    steps = [rate_steps(sets, confirming_stimuli(search, *claim), 1) for claim, sets in by_claim.items()]
+    steps = [_confirmed(confirming_stimuli(search, *claim), sets, settings.least) for claim, sets in by_claim.items()]
     measured: list[tuple[Variable, InterchangeRates]] = []
-    for claim, rates in zip(by_claim, search.together(steps, "confirming roles"), strict=True):
+    blurred: set[tuple[Variable, int, Nodes]] = set()
+    for claim, (rates, coarse) in zip(by_claim, search.together(steps, "confirming roles"), strict=True):
         for each in rates:
             search.note(_fact(claim[0], each, "confirm", confirming_stimuli(search, *claim)))
         measured += [(claim[0], each) for each in rates]
-    corrected = benjamini_yekutieli([p_above(each.hit, each.null) for _, each in measured])
+        blurred |= {(*claim, nodes) for nodes in coarse}
+    p_values = [p_above(each.hit, each.null) for _, each in measured]
+    corrected = corrected_within(p_values, [family_of(each.nodes, variable) for variable, each in measured])
     return [
         Role(each.nodes, variable, each.token, each.hit, each.null, p)
         for (variable, each), p in zip(measured, corrected, strict=True)
-        if p <= settings.level and each.hit.value >= settings.least_hit
+        if p <= settings.level
+        and each.hit.value >= settings.least_hit
+        and (variable, each.token, each.nodes) not in blurred
     ]
+
+
+def _confirmed(stimuli: Stimuli, sets: Sequence[Nodes], least: int) -> Steps[tuple[list[InterchangeRates], set[Nodes]]]:
+    # All that will be asked of these pairs in one go: the sets, their null, and each part alone. Besides the rates,
+    # the sets that blur two values of the variable.
+    alone = list(dict.fromkeys([*sets, *(part for nodes in sets for part in set_parts(nodes))]))
+    effect, *_ = yield [
+        interchanges(alone, stimuli.effect, stimuli.token),
+        *([interchanges(sets, stimuli.null, stimuli.token)] if len(stimuli.null) else []),
+    ]
+    coarse = blurred_sets(sets, stimuli, effect, least)
+    return (yield from rate_steps(sets, stimuli, 1)), coarse
+
+
+def set_parts(nodes: Nodes) -> list[Nodes]:
+    """Each member alone, and all members of each place, where there are several; nothing of a single node."""
+    places = {node.position: tuple(each for each in nodes if each.position == node.position) for node in nodes}
+    found = [*((node,) for node in nodes), *(places.values() if len(places) > 1 else ())]
+    return list(dict.fromkeys(found)) if len(nodes) > 1 else []
 
 
 def _fact(variable: Variable, rates: InterchangeRates, split: str, stimuli: Stimuli) -> Fact:
@@ -242,11 +296,11 @@ def _contest(
     search: SearchContext, variable: Variable, token: int, against: Mapping[Variable, Sequence[Role]]
 ) -> Steps[dict[tuple[Role, Variable], _Contest]]:
     # Of roles, all of one variable and output, the disambiguations from others. Pairs that were run already serve;
-    # where few of them tell the two apart, some that are made to tell are added.
+    # where few of them tell the two apart, pairs that differ in much are added, and last some that are made to tell.
     model, settings = search.causal, search.settings
     pairs = confirming_stimuli(search, variable, token).effect
     sets = sorted({role.nodes for some in against.values() for role in some})
-    (answered,) = yield [interchanges(sets, pairs)]
+    (answered,) = yield [interchanges(sets, pairs, token)]
     seen = _Interchanged(search.task, pairs, sets, answered)
     apart = {
         (role, other): _Contest(seen.disambiguation(role, other), made=False)
@@ -254,21 +308,48 @@ def _contest(
         for role in some
         if not are_equivalent(model, variable, other, role.token)
     }
-    few: dict[Variable, list[Role]] = {}
-    for (role, other), contest in apart.items():
-        if contest.found.n < settings.n_compete // 2:
-            apart[role, other] = replace(contest, made=True)
-            few.setdefault(other, []).append(role)
+    few = _too_few(apart, settings)
+    mixed = mixed_pairs(model, variable, model.outputs[token], *_mixture(settings), few) if few else None
+    if mixed is not None:
+        sets = sorted({role.nodes for some in few.values() for role in some})
+        (answered,) = yield [interchanges(sets, mixed, token)]
+        _add_made(apart, few, _Interchanged(search.task, mixed, sets, answered))
+        few = _too_few(apart, settings)
     made = {other: _made_to_tell(search, variable, other, token) for other in few}
     wanted = {other: some for other, some in made.items() if some is not None}
     there = {other: sorted({role.nodes for role in few[other]}) for other in wanted}
-    run = (yield [interchanges(there[other], some) for other, some in wanted.items()]) if wanted else []
+    run = (yield [interchanges(there[other], some, token) for other, some in wanted.items()]) if wanted else []
     for (other, some), given in zip(wanted.items(), run, strict=True):
-        more = _Interchanged(search.task, some, there[other], given)
-        for role in few[other]:
-            found = apart[role, other].found + more.disambiguation(role, other)
-            apart[role, other] = _Contest(found, made=True, crossed=more.disambiguation(role, other, crossed=True))
+        _add_made(apart, {other: few[other]}, _Interchanged(search.task, some, there[other], given))
     return apart
+
+
+def _too_few(apart: Mapping[tuple[Role, Variable], _Contest], settings: RoleSettings) -> dict[Variable, list[Role]]:
+    # The roles that too few pairs tell from another variable, by that variable. A role held in part takes more.
+    few: dict[Variable, list[Role]] = {}
+    for (role, other), contest in apart.items():
+        if contest.found.n < (settings.n_compete // 2 if role.hit.value >= _MOSTLY else 2 * settings.n_compete):
+            few.setdefault(other, []).append(role)
+    return few
+
+
+def _add_made(
+    apart: dict[tuple[Role, Variable], _Contest], few: Mapping[Variable, Sequence[Role]], more: _Interchanged
+) -> None:
+    for other, roles in few.items():
+        for role in roles:
+            before = apart[role, other]
+            found, crossed = (
+                before.found + more.disambiguation(role, other),
+                more.disambiguation(role, other, crossed=True),
+            )
+            apart[role, other] = _Contest(found, made=True, crossed=before.crossed + crossed)
+
+
+def _mixture(settings: RoleSettings) -> tuple[int, int]:
+    # How many pairs that differ in much tell a variable from all others, and their seed.
+    spec = settings.stimuli(Split.COMPETE)
+    return 4 * spec.count, spec.seed
 
 
 def _note_contest(search: SearchContext, role: Role, other: Variable, contest: _Contest) -> None:

@@ -30,7 +30,10 @@ Note = Callable[[Fact], None]
 
 @dataclass(frozen=True)
 class RoleSettings:
-    """How much evidence roles are made from, and how much is wanted."""
+    """How much evidence roles are made from, and how much is wanted.
+
+    What hits in `least_hit` of the pairs is tested further; a role that is handed out hits in `least_share` of them.
+    """
 
     n_find: int = 48
     n_confirm: int = 128
@@ -39,6 +42,7 @@ class RoleSettings:
     find_level: float = 0.01
     level: float = 0.001
     least_hit: float = 0.25
+    least_share: float = 0.4
     seed: int = 0
 
     def stimuli(self, split: Split) -> StimulusSpec:

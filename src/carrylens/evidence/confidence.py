@@ -1,12 +1,15 @@
 """Confidence: how probable it is that a role is true, from how often its interchange hit and how often its null moved.
 
-Takes  the rates of a role, and coefficients that `carrylens benchmark --fit` found on planted circuits.
+Takes  the rates of a role, its set's size, how it was shown, and coefficients that `carrylens benchmark --fit` found on
+       models of known truth.
 Gives  a probability.
 Never  has a coefficient typed by hand: they are read from `confidence.json`, which says how it was made.
 
 The rule: the margin is the lower end of the interval of the hit rate less the null's, so that few stimuli make a small
-margin. The probability is the logistic function of `intercept + slope * margin`, and never more than `most`: no number
-of planted circuits shows that a rule never errs.
+margin. The probability is the logistic function of `intercept + slope * margin` and of what else is weighed: whether
+the role is whole, on how many pairs it rests, how many nodes it has, whether it was shown by difference patching.
+Single nodes and sets have rules of their own. None states more than `most`: no number of models shows that a rule never
+errs.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from carrylens.evidence.rates import Rate
+from carrylens.evidence.sureness import Extent, extent_of
 from carrylens.files import read_whole
 from carrylens.json_records import Schema, to_text
 
@@ -29,6 +33,8 @@ FILE = Path(__file__).parent / "confidence.json"
 class Confidence:
     """The rule with its coefficients; `made` says from what, `most` is the highest probability it states.
 
+    `weights` are those of `other_features`; `sets` is the rule for sets of several nodes, where they have their own.
+
     >>> rule = Confidence(intercept=0.0, slope=4.0)
     >>> rule.of(Rate(0, 0), Rate(0, 0)) < 0.05 < 0.95 < rule.of(Rate(128, 128), Rate(0, 128))
     True
@@ -38,10 +44,16 @@ class Confidence:
     slope: float
     most: float = 1.0
     made: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    sets: Confidence | None = None
 
-    def of(self, hit: Rate, null: Rate) -> float:
-        """The probability that a role with these rates is true."""
-        return min(self.most, logistic(self.intercept + self.slope * margin(hit, null)))
+    def of(self, hit: Rate, null: Rate, n_nodes: int = 1, *, is_difference: bool = False) -> float:
+        """The probability that a role with these rates, of a set of so many nodes, is true."""
+        if n_nodes > 1 and self.sets is not None:
+            return self.sets.of(hit, null, n_nodes, is_difference=is_difference)
+        other = other_features(hit, null, n_nodes, is_difference=is_difference)
+        weighed = sum(weight * other[name] for name, weight in self.weights.items())
+        return min(self.most, logistic(self.intercept + self.slope * margin(hit, null) + weighed))
 
     def to_json(self) -> str:
         """The text of `confidence.json`."""
@@ -62,9 +74,19 @@ def shipped_confidence() -> Confidence:
     return Confidence.from_json(read_whole(FILE, "Write carrylens benchmark --fit."))
 
 
-def stated_confidence(hit: Rate, null: Rate) -> float:
+def stated_confidence(hit: Rate, null: Rate, n_nodes: int = 1, *, is_difference: bool = False) -> float:
     """How probable it is, by the rule that comes with the package, that a role with these rates is true."""
-    return round(shipped_confidence().of(hit, null), 4)
+    return round(shipped_confidence().of(hit, null, n_nodes, is_difference=is_difference), 4)
+
+
+def other_features(hit: Rate, null: Rate, n_nodes: int = 1, *, is_difference: bool = False) -> dict[str, float]:
+    """What is weighed besides the margin."""
+    return {
+        "whole": float(extent_of(hit) is Extent.WHOLE),
+        "log_pairs": math.log10(1 + min(hit.n, null.n)),
+        "more_nodes": float(max(0, n_nodes - 2)),
+        "difference": float(is_difference),
+    }
 
 
 def say_confidence(stated: float) -> str:

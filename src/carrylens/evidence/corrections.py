@@ -7,7 +7,7 @@ Never  forgets a test.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from scipy.stats import false_discovery_control
@@ -34,3 +34,17 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
     [0.055, 0.0733, 0.0733]
     """
     return [float(value) for value in false_discovery_control(p_values, method="by")] if len(p_values) else []
+
+
+def corrected_within(p_values: Sequence[float], families: Sequence[Hashable]) -> list[float]:
+    """As `benjamini_yekutieli`, for the tests of each family apart; `families` says which family each test is of.
+
+    >>> corrected_within([0.01, 0.01, 0.5], ["a", "b", "b"])
+    [0.01, 0.03, 0.75]
+    """
+    corrected = [1.0] * len(p_values)
+    for family in dict.fromkeys(families):
+        own = [at for at, each in enumerate(families) if each == family]
+        for at, p in zip(own, benjamini_yekutieli([p_values[at] for at in own]), strict=True):
+            corrected[at] = p
+    return corrected

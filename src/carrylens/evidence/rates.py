@@ -8,7 +8,7 @@ Never  counts one stimulus twice: who repeats a question has one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from scipy.special import betaincinv
 from scipy.stats import hypergeom
@@ -65,6 +65,7 @@ class Rate:
         return f"{self.hits}/{self.n} = {self.value:.3f} [{low:.3f}, {high:.3f}]"
 
 
+@lru_cache(maxsize=1 << 16)
 def p_above(effect: Rate, null: Rate) -> float:
     """The chance of at least so many of all hits falling to the effect, if it were like the null (Fisher, one side).
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from carrylens.discovery.node_map import NodeMap, Role, Way
-from carrylens.evidence.confidence import stated_confidence
 from carrylens.evidence.rates import Rate
 from carrylens.tasks.causal import CausalModel
 
@@ -42,7 +41,7 @@ def _role(role: Role, place: Mapping[str, int]) -> list[Any]:
         role.token,
         *_rate(role.hit),
         *_rate(role.null),
-        stated_confidence(role.hit, role.null),
+        role.confidence,
         int(role.way is Way.DIFFERENCE),
     ]
 

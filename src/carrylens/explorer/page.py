@@ -24,7 +24,10 @@ from carrylens.report.kind_styles import kind_rules
 from carrylens.report.page.elements import page_policy
 from carrylens.tasks.variables import VariableKind
 
-ENGINE = ("packed", "linear", "model", "causal", "task", "draws", "statistics", "subject", "experiments", "worker")
+ENGINE = (
+    *("packed", "linear", "attention", "model", "causal", "task", "draws", "statistics", "subject"),
+    *("experiments", "worker"),
+)
 VIEW = (
     *("dom", "state", "jobs", "grid", "attention", "algorithm", "answer", "ask", "evidence", "touch", "hunt"),
     *("picture", "share", "tour", "challenge", "main"),

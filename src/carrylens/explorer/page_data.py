@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from carrylens import __version__
+from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.discovery.node_map import NodeMap
 from carrylens.explorer.causal_record import causal_record
 from carrylens.explorer.golden import check_half, golden_answers
@@ -38,6 +39,7 @@ class Explored:
     name: str
     map: NodeMap | None = None
     claims: dict[str, Any] = field(default_factory=dict)
+    alignment: MeasuredAlignment | None = None
     sha256: str = ""
     has_report: bool = False
     half: bool = False
@@ -77,7 +79,7 @@ def page_data(explored: Explored) -> dict[str, Any]:
         "golden": list(golden_answers(in_double(model), task, pool, reference)),
         "map": None if explored.map is None else map_record(explored.map, explored.causal),
         "start": start_record(task),
-        "verdict": verdict_record(explored.claims),
+        "verdict": verdict_record(explored.claims, explored.alignment),
         "report": explored.has_report,
         "tour": tour_record(model, task, explored.map) if explored.has_story else [],
         "challenge": explored.challenge,

@@ -15,9 +15,12 @@ from carrylens.front.progress_display import progress_display
 if TYPE_CHECKING:
     from carrylens.claims.hypothesis import Hypothesis
     from carrylens.discovery.node_map import NodeMap
-    from carrylens.front.views import BatteryOutcomes, JudgementView, MapView, Settled
+    from carrylens.front.verdict_views import Judged, Settled
+    from carrylens.front.views import BatteryOutcomes, MapView
     from carrylens.model.source import ModelSource
     from carrylens.model.transformer import Transformer
+    from carrylens.progress import Progress
+    from carrylens.tasks.task import Task
 
 
 def map(  # noqa: A001
@@ -32,7 +35,7 @@ def map(  # noqa: A001
     restart: bool = False,
     device: str = "cpu",
     threads: int = 0,
-    progress: bool = True,
+    progress: bool | Progress = True,
 ) -> MapView:
     """Which nodes of the model are useful, and which variable each of them carries for which token of the answer.
 
@@ -40,7 +43,8 @@ def map(  # noqa: A001
     `maps/NAME`, or in `out`. Stopped work goes on when it is called again. `quick` gathers a third of the evidence;
     `hypothesis` is a Python file that declares variables of your own.
     """
-    from carrylens.front.views import MapView, view_of
+    from carrylens.front.tabular import view_of
+    from carrylens.front.views import MapView
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.given_models import source_of
     from carrylens.workflow.known_truths import beside_truth
@@ -51,8 +55,8 @@ def map(  # noqa: A001
         analysis = Analysis(
             source, _path(out), device, threads, say, quick, seed, restart, hypothesis_file=_path(hypothesis)
         )
-        _, found = best_map(analysis, pairs=pairs, groups=groups)
-    return view_of(MapView, found, beside_truth=beside_truth(source, found))
+        folder, found = best_map(analysis, pairs=pairs, groups=groups)
+    return view_of(MapView, found, folder=folder, beside_truth=beside_truth(source, found))
 
 
 def settle(
@@ -66,13 +70,16 @@ def settle(
     seed: int = 0,
     device: str = "cpu",
     threads: int = 1,
-    progress: bool = True,
+    progress: bool | Progress = True,
 ) -> Settled:
-    """One site for each variable of an algorithm, all tested jointly beside every rival, and the verdict from that.
+    """Whether the model runs the algorithm: one site for each variable, all sites tested jointly, and every rival too.
 
-    `budget` is how many seconds may be spent; `algorithm` names another than the usual one.
+    Sites are chosen on some questions and tested on others; the alignment is kept beside the model, in `maps/NAME`, or
+    in `out`. `quick` begins with a quarter of the questions. If the verdict is open for want of questions, more are
+    drawn, unless half of `budget`, in seconds (600 if not given), is spent. `algorithm` names another algorithm than
+    the usual one, such as `weighted-sum add`; `hypothesis` is a Python file that states one of your own.
     """
-    from carrylens.front.views import Settled
+    from carrylens.front.verdict_views import Settled
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.given_models import source_of
     from carrylens.workflow.settling import BUDGET, settle_source
@@ -85,17 +92,27 @@ def settle(
 
 
 def judge(
-    model: str | Path | NodeMap | Transformer, *, hypothesis: str | Path | Hypothesis | None = None, save: bool = True
-) -> JudgementView:
-    """Whether the model runs its algorithm, claim by claim, from its map: a model that was mapped, or the map itself.
+    model: str | Path | NodeMap | ModelSource | Transformer,
+    *,
+    hypothesis: str | Path | Hypothesis | None = None,
+    task: Task | str | Path | None = None,
+    save: bool = True,
+    out: str | Path | None = None,
+) -> Judged:
+    """Whether the model runs the algorithm, judged from saved files: nothing is measured, and no PyTorch is needed.
 
-    `hypothesis` is another one than the usual: a `Hypothesis`, or a Python file that states one. Claims about a saved
-    map are written beside it, unless `save` is False.
+    The verdict rests on the alignment that `settle` measured; without one it is not settled. Beside it stand the claims
+    about the map, one variable at a time. `model` is a model that was mapped, or a map. `hypothesis` is another than
+    the usual one: a `Hypothesis`, or a Python file that states one. `task` is the model's task, or the Python file that
+    declares it, where it is one of your own. Claims about a saved map are written beside it, or to the file `out`,
+    unless `save` is False.
     """
-    from carrylens.front.views import JudgementView, view_of
+    from carrylens.front.verdict_views import Judged
     from carrylens.workflow.judged import judge_given
+    from carrylens.workflow.task_files import task_given_as
 
-    return view_of(JudgementView, judge_given(model, hypothesis, save=save))
+    own = task_given_as(task)
+    return Judged(*judge_given(model, hypothesis, save=save, out=_path(out), task=own))
 
 
 def battery(
@@ -108,7 +125,7 @@ def battery(
     restart: bool = False,
     device: str = "cpu",
     threads: int = 0,
-    progress: bool = True,
+    progress: bool | Progress = True,
 ) -> BatteryOutcomes:
     """The paper's causal experiments on the model, each beside its matched null; or one of them, by its name."""
     from carrylens.front.views import BatteryOutcomes

@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrylens.errors import CarryLensError
-from carrylens.front.progress_display import TrainingDisplay, progress_display
+from carrylens.front.progress_display import progress_display, training_display
 
 if TYPE_CHECKING:
-    from carrylens.front.views import Asked, AttentionPicture, Examined, Trained
+    from carrylens.front.question_views import Asked, AttentionPicture
+    from carrylens.front.views import Examined, Trained
     from carrylens.model.source import ModelSource
     from carrylens.model.transformer import Transformer
+    from carrylens.progress import Progress
     from carrylens.tasks.task import Task
+    from carrylens.training.run import TrainingMonitor
 
 
 def load(
@@ -38,14 +41,14 @@ def load(
     A file that someone else saved (`.pt`, `.pth`, `.bin`, `.safetensors`; TransformerLens, GPT-2 or a plain state
     dict) needs a `task`: one of your own, or `add`, `sub` or `mix` with `digits` and, where questions are not written
     the paper's way, a `layout` such as `{"units_first": True}`. What weights do not show is given by the other names.
-    With `folder` the model is also saved there, as a model folder that every command takes.
+    With `folder` the model is also saved there, as a model folder that every command takes. A model folder needs a
+    `task` where it is one of your own: the `Task`, or the Python file that declares it, which is then run.
     """
-    from carrylens.arithmetic.zoo import shipped
-    from carrylens.workflow.given_models import WEIGHT_FILES, load_file
+    from carrylens.workflow.given_models import is_foreign, load_file, load_folder
     from carrylens.workflow.importing import Unseen, save_imported
 
-    if task is None and digits is None and Path(model).suffix not in WEIGHT_FILES:
-        return shipped.load(str(model))
+    if not is_foreign(model, task, digits):
+        return load_folder(str(model), task)
     loaded = load_file(Path(model), task, digits, layout, Unseen(n_heads, act_fn, normalization, eps))
     if folder is not None:
         save_imported(loaded, Path(folder))
@@ -53,23 +56,26 @@ def load(
     return loaded
 
 
-def ask(model: str | Path | Transformer, *questions: str) -> Asked:
-    """What the model answers, decoded token by token, and whether that is right: `ask(model, "45+7", "99+1")`."""
-    from carrylens.front.views import Asked
-    from carrylens.workflow.given_models import source_of
+def ask(model: str | Path | Transformer, *questions: str, skip_errors: bool = False) -> Asked:
+    """What the model answers, decoded token by token, and whether that is right: `ask(model, "45+7", "99+1")`.
+
+    A question that the model cannot take is an error; with `skip_errors` it is left out, and stands in `.results`.
+    """
+    from carrylens.front.question_views import Asked
+    from carrylens.workflow.given_models import name_of, source_of
     from carrylens.workflow.questions import ask_texts
 
-    source = source_of(model)
-    results = ask_texts(source.load(), questions)
+    loaded = source_of(model).load() if isinstance(model, str | Path) else model
+    results = ask_texts(loaded, questions)
     for result in results:
-        if isinstance(result, CarryLensError):
+        if isinstance(result, CarryLensError) and not skip_errors:
             raise result
-    return Asked(source.name, tuple(each for each in results if not isinstance(each, CarryLensError)))
+    return Asked(name_of(model), tuple(results))
 
 
 def attention(model: str | Path | Transformer, question: str) -> AttentionPicture:
     """Where every head looks while the model reads a question with its answer."""
-    from carrylens.front.views import AttentionPicture
+    from carrylens.front.question_views import AttentionPicture
     from carrylens.workflow.given_models import source_of
     from carrylens.workflow.questions import attention_patterns
 
@@ -85,25 +91,33 @@ def train(
     recipe: str = "compact",
     insert: str | None = None,
     placement: str = "early",
+    layout: str = "paper",
+    aligned: str | Path | None = None,
+    resume: bool | None = None,
     restart: bool = False,
     device: str = "cpu",
     threads: int = 1,
-    progress: bool = True,
+    checkpoint_seconds: float = 30.0,
+    progress: bool | Progress | TrainingMonitor = True,
 ) -> Trained:
     """Train the model that a name describes, such as `add_d3_l2_h3_w48_t1K_s1`, in `models/NAME` or in `out`.
 
-    A finished model is only loaded, a stopped run goes on, unless `restart` is said.
+    A finished model is only loaded, and a stopped run goes on, unless `restart` is True; with `resume` False a folder
+    that holds either is an error. `aligned` is a file that states an alignment to train under. `layout` is how
+    questions are written: paper, unsigned or equals.
     """
     from carrylens.files import place_here
     from carrylens.front.views import Trained
-    from carrylens.workflow.training import train_or_resume, training_plan
+    from carrylens.workflow.training import train_in, training_plan
 
-    plan = training_plan(name, recipe, insert, placement)
-    folder = place_here(Path("models") / name) if out is None else Path(out)
-    with progress_display(name, progress) as say:
-        model, history = train_or_resume(plan, folder, device, threads, TrainingDisplay(say), restart=restart)
-    model.given = str(folder)
-    return Trained(name, folder, model, history)
+    plan = training_plan(name, recipe, insert, placement, None if aligned is None else Path(aligned), layout)
+    usual = Path("models") / (name if layout == "paper" else f"{name}.{layout}")
+    folder = place_here(usual) if out is None else Path(out)
+    with training_display(name, progress) as monitor:
+        done = train_in(plan, folder, device, threads, monitor, checkpoint_seconds, resume=resume, restart=restart)
+    if done.finished:
+        done.model.given = str(folder)
+    return Trained(name, folder, done.model, done.history, done.finished, done.acceptance)
 
 
 def test(
@@ -112,25 +126,30 @@ def test(
     questions: int = 10_000,
     per_class: int = 1_000,
     of: Sequence[str] = (),
+    exhaustive: bool = False,
     keep: bool = True,
+    own_folder: bool = False,
     restart: bool = False,
     device: str = "cpu",
     threads: int = 0,
-    progress: bool = True,
+    progress: bool | Progress = True,
 ) -> Examined:
     """How often the model fails: on `questions` of each population and operation, `per_class` of each class and depth.
 
-    `of` sets the number of one population, such as `enriched=400000`. A saved test of these weights on as many
-    questions is taken; a new one is kept beside the model, or in `maps/NAME`, unless `keep` is False.
+    `of` sets the number of one population, such as `enriched=400000`; `exhaustive` takes every question there is
+    instead. A saved test of these weights on as many questions is taken; a new one is kept beside the model, or in
+    `maps/NAME`, unless `keep` is False, and with `own_folder` always in the model's own folder. Stopped work goes on
+    when it is called again.
     """
     from carrylens.front.views import Examined
     from carrylens.workflow.given_models import source_of
-    from carrylens.workflow.testing import keep_test, known_test, start_exam
+    from carrylens.workflow.testing import start_exam, start_exhaustive, take_test
 
-    exam = start_exam(source_of(model), questions, per_class, device, threads, of)
-    if not restart and (known := known_test(exam)):
-        return Examined(known[1], known[0])
-    with progress_display(exam.source.name, progress) as say:
-        for _ in exam.sit():
-            say("testing", exam.asked, exam.total)
-    return Examined(exam.record(), keep_test(exam) if keep else None)
+    source = source_of(model)
+    if exhaustive:
+        exam = start_exhaustive(source, device, threads)
+    else:
+        exam = start_exam(source, questions, per_class, device, threads, of)
+    with progress_display(source.name, progress) as say:
+        found = take_test(exam, say, keep=keep, own=own_folder, restart=restart)
+    return Examined(found.figures, found.path, found.is_known, found.notes, found.not_saved)

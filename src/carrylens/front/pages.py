@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from carrylens.front.views import Comparison, Explained, Published
     from carrylens.model.source import ModelSource
     from carrylens.model.transformer import Transformer
+    from carrylens.progress import Progress
     from carrylens.workflow.exploring import Explorer
 
 
@@ -27,7 +28,7 @@ def explain(
     seed: int = 0,
     device: str = "cpu",
     threads: int = 0,
-    progress: bool = True,
+    progress: bool | Progress = True,
 ) -> Explained:
     """Test, map and judge the model, run the experiments, and write its page and its explorer.
 
@@ -37,6 +38,7 @@ def explain(
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.explaining import explain_source
     from carrylens.workflow.given_models import source_of
+    from carrylens.workflow.known_truths import beside_truth
     from carrylens.workflow.reading import EXPLORER, PAGE
 
     source = source_of(model)
@@ -44,23 +46,69 @@ def explain(
         where = None if out is None else Path(out)
         folder, saved = explain_source(Analysis(source, where, device, threads, say, quick, seed))
     explorer = folder / EXPLORER
-    return Explained(folder, folder / PAGE, explorer if explorer.is_file() else None, saved)
+    truth = beside_truth(source, saved.map)
+    return Explained(folder, folder / PAGE, explorer if explorer.is_file() else None, saved, truth)
 
 
-def compare(*models: str | Path | Transformer, hypothesis: str | Path | None = None) -> Comparison:
-    """What is the same in two or more mapped models, and what differs."""
+def report(
+    model: str | Path | ModelSource | Transformer,
+    *,
+    folder: str | Path | None = None,
+    hypothesis: str | Path | None = None,
+    out: str | Path | None = None,
+    figures: str | Path | None = None,
+    tables: str | Path | None = None,
+) -> Explained:
+    """Write the page about a model from what was saved about it: nothing is measured.
+
+    `folder` is where its map and claims are, if not the usual place; `hypothesis` is a file whose claims are shown
+    instead. `figures` and `tables` are folders for the figures (SVG and PDF) and the tables (LaTeX and Markdown).
+    """
+    from carrylens.front.views import Explained
+    from carrylens.workflow.given_models import source_of
+    from carrylens.workflow.known_truths import beside_truth
+    from carrylens.workflow.page_files import figure_files, table_files, write_page
+    from carrylens.workflow.reading import EXPLORER, PAGE, read_source
+
+    source = source_of(model)
+    where, saved = read_source(source, _path(folder), _path(hypothesis))
+    page = write_page(saved, Path(out or where / PAGE))
+    drawn, missing = ((), {}) if figures is None else figure_files(source, saved, Path(figures))
+    files = (*drawn, *(() if tables is None else table_files([saved], Path(tables))))
+    explorer = where / EXPLORER
+    return Explained(
+        where, page, explorer if explorer.is_file() else None, saved, beside_truth(source, saved.map), files, missing
+    )
+
+
+def compare(
+    *models: str | Path | ModelSource | Transformer,
+    hypothesis: str | Path | None = None,
+    tables: str | Path | None = None,
+) -> Comparison:
+    """What is the same in two or more mapped models, and what differs; one that was not judged yet is judged now.
+
+    `tables` is a folder for the tables, as LaTeX and Markdown.
+    """
     from carrylens.front.views import Comparison
     from carrylens.report.page.comparison import comparison_lines, comparison_page
     from carrylens.workflow.given_models import source_of
     from carrylens.workflow.judged import read_judged
+    from carrylens.workflow.page_files import table_files
 
-    own = None if hypothesis is None else Path(hypothesis)
-    saved = [read_judged(source_of(model), own) for model in models]
-    return Comparison(tuple(comparison_lines(saved)), comparison_page(saved))
+    saved = [read_judged(source_of(model), _path(hypothesis)) for model in models]
+    lines, page = tuple(comparison_lines(saved)), comparison_page(saved)
+    files = () if tables is None else table_files(saved, Path(tables))
+    return Comparison(lines, page, {each.map.model: each.claims["skeleton"] for each in saved}, files)
 
 
 def publish(
-    model: str | Path | Transformer, target: str, *, dry_run: bool = False, private: bool = False, progress: bool = True
+    model: str | Path | ModelSource | Transformer,
+    target: str,
+    *,
+    dry_run: bool = False,
+    private: bool = False,
+    progress: bool | Progress = True,
 ) -> Published:
     """Upload the model with its card, analyses, page and explorer to `hf:owner/name`; `dry_run` lists the files."""
     from carrylens.front.views import Published
@@ -73,8 +121,26 @@ def publish(
     return Published(made.repository, address, {name: len(content) for name, content in made.files.items()})
 
 
-def explore(model: str | Path | Transformer, *, half: bool = False) -> Explorer:
-    """One page that runs the model: a notebook shows it, `save` writes it to a file that any browser opens."""
-    from carrylens.workflow.exploring import explore as explore_model
+def explore(
+    model: str | Path | ModelSource | Transformer | None = None,
+    *,
+    folder: str | Path | None = None,
+    hypothesis: str | Path | None = None,
+    half: bool = False,
+    challenge: int | None = None,
+    seed: int = 0,
+) -> Explorer:
+    """One page that runs the model: a notebook shows it, `save` writes it to a file that any browser opens.
 
-    return explore_model(model, half=half)
+    It shows the map and the claims that were saved for these weights; `folder` is where they are, if not in the usual
+    place. With `hypothesis`, a Python file, it runs the algorithm of that file. `half` stores weights in half
+    precision, if that changes no answer. `challenge` is 1, 2 or 3 instead of a model: a planted circuit whose truth
+    is hidden.
+    """
+    from carrylens.workflow.exploring import explore_any
+
+    return explore_any(model, _path(folder), _path(hypothesis), half=half, challenge=challenge, seed=seed)
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)

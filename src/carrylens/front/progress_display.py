@@ -13,17 +13,22 @@ from contextlib import contextmanager
 from html import escape
 from importlib import import_module
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from carrylens.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from carrylens.training.run import TrainingMonitor
 
 _SECONDS = 0.3  # between two changes of the line
 
 
 @contextmanager
-def progress_display(what: str, wanted: bool = True) -> Iterator[Progress]:
-    """A progress callback for the work inside the `with`; `what` is the model or the work it is about."""
-    if wanted and in_notebook():
+def progress_display(what: str, wanted: bool | Progress = True) -> Iterator[Progress]:
+    """A progress callback for the work inside the `with`: the caller's own, or a line about `what`, or none."""
+    if callable(wanted):
+        yield wanted
+    elif wanted and in_notebook():
         shown = import_module("IPython.display")
         handle = shown.display(shown.HTML(""), display_id=True)
         try:
@@ -35,6 +40,16 @@ def progress_display(what: str, wanted: bool = True) -> Iterator[Progress]:
             yield bar
     else:
         yield silent
+
+
+@contextmanager
+def training_display(what: str, wanted: bool | Progress | TrainingMonitor = True) -> Iterator[TrainingMonitor]:
+    """Who is told how a training run goes: the caller's own monitor, or a progress callback or line."""
+    if not isinstance(wanted, bool) and not callable(wanted):
+        yield wanted
+        return
+    with progress_display(what, wanted) as say:
+        yield TrainingDisplay(say)
 
 
 class NotebookLine:

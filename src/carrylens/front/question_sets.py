@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from carrylens.front.views import TraceView
+    from carrylens.front.question_views import TraceView
     from carrylens.workflow.question_data import QuestionSet
 
 
@@ -39,6 +39,7 @@ def questions(
 def trace(question: str, digits: int | None = None) -> TraceView:
     """A question followed through its algorithm, column by column and token by token."""
     from carrylens.arithmetic.traces import trace as trace_question
-    from carrylens.front.views import TraceView, view_of
+    from carrylens.front.question_views import TraceView
+    from carrylens.front.tabular import view_of
 
     return view_of(TraceView, trace_question(question, digits))

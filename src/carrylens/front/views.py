@@ -10,58 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.planted.planting import Planted
-from carrylens.arithmetic.traces import Trace
 from carrylens.benchmark.leaderboard import Leaderboard
-from carrylens.claims.judgement import Judgement
-from carrylens.claims.run_verdict import RunJudgement
-from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.discovery.node_map import NodeMap
+from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
+from carrylens.front.tabular import Tabular, view_of
 from carrylens.report.figures.planted_circuit import circuit_svg
-from carrylens.report.figures.trace import trace_svg
-from carrylens.report.notebook import claim_display, map_display, result_displays
-from carrylens.report.notebook.attention_display import attention_html
+from carrylens.report.notebook import map_display, result_displays
 from carrylens.report.notebook.graphs import Graph
-from carrylens.report.notebook.html_parts import drawing, frame_of, framed, heading, paragraph
+from carrylens.report.notebook.html_parts import drawing, frame_of, framed, heading, paragraph, rows_html
 from carrylens.report.page.headline import verdict_lines
 from carrylens.report.page.saved import Saved
-from carrylens.report.terminal.trace_rows import trace_summary
-from carrylens.report.terminal.verdict import verdict_lines as verdict_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from carrylens.model.transformer import Transformer
-
-View = TypeVar("View")
-
-
-def view_of(kind: type[View], record: Any, **more: Any) -> View:
-    """The record as one of `kind`, a class made from the record's own."""
-    if isinstance(record, msgspec.Struct):
-        return kind(**{name: getattr(record, name) for name in record.__struct_fields__})
-    made = object.__new__(kind)
-    vars(made).update(vars(record), **more)
-    return made
-
-
-class Tabular:
-    """What has rows: they become a pandas DataFrame where pandas is installed."""
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows as plain dictionaries."""
-        raise NotImplementedError
-
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame."""
-        return frame_of(self.rows())
+    from carrylens.training.acceptance import Acceptance
 
 
 class MapView(Tabular, NodeMap):
@@ -69,6 +38,8 @@ class MapView(Tabular, NodeMap):
 
     beside_truth: str = ""
     """How the map fits the truth about a planted or aligned model."""
+    folder: Path | None = None
+    """The folder that the map is in."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each role with its evidence."""
@@ -85,50 +56,12 @@ class MapView(Tabular, NodeMap):
         return map_display.map_html(self, self.beside_truth)
 
 
-class JudgementView(Tabular, Judgement):
-    """The verdict about a model, claim by claim."""
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each claim."""
-        return claim_display.claims_rows(self.saved_record())
-
-    def __repr__(self) -> str:
-        return f"<Judgement {claim_display.claims_line(self.saved_record())}>"
-
-    def _repr_html_(self) -> str:
-        return claim_display.claims_html(self.saved_record())
-
-
-@dataclass(frozen=True, repr=False)
-class Settled(Tabular):
-    """The verdict from one joint alignment, the alignment itself, and the file it is in."""
-
-    path: Path
-    alignment: MeasuredAlignment
-    judgement: RunJudgement
-
-    @property
-    def lines(self) -> list[str]:
-        """The verdict in words."""
-        return list(verdict_text(self.judgement))
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each rate."""
-        return result_displays.alignment_rows(self.alignment)
-
-    def __repr__(self) -> str:
-        return f"<Settled {' '.join(self.lines[0].split())}>"
-
-    def _repr_html_(self) -> str:
-        return result_displays.alignment_html(self.lines, self.alignment)
-
-
 class LeaderboardView(Leaderboard, frozen=True):
     """Methods of circuit discovery, scored."""
 
     def to_pandas(self) -> Any:
         """A row for each method on each suite, as a pandas DataFrame."""
-        return frame_of([msgspec.to_builtins(row) for row in self.rows])
+        return frame_of([dict(_flat(msgspec.to_builtins(row))) for row in self.rows])
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -137,14 +70,13 @@ class LeaderboardView(Leaderboard, frozen=True):
         return result_displays.leaderboard_html(self)
 
 
-class TraceView(Trace):
-    """One question followed through its algorithm."""
-
-    def __repr__(self) -> str:
-        return f"<Trace {self.question}{self.answer}: {trace_summary(self)}>"
-
-    def _repr_html_(self) -> str:
-        return framed(drawing(trace_svg(self)))
+def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    # A mean with its interval becomes columns of its own: node_auroc, node_auroc_low, node_auroc_high, ...
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from ((name if part == "value" else f"{name}_{part}", figure) for part, figure in value.items())
+        else:
+            yield name, value
 
 
 class PlantedView(Planted):
@@ -202,6 +134,12 @@ class Examined(Tabular):
 
     figures: Mapping[str, Any]
     path: Path | None
+    is_known: bool = False
+    """Whether a saved test was taken."""
+    notes: tuple[str, ...] = ()
+    """What went wrong on the way, without stopping the test."""
+    not_saved: CarryLensError | None = None
+    """Why the result could not be saved."""
 
     @property
     def meets_bar(self) -> bool | None:
@@ -238,6 +176,10 @@ class Trained(Tabular):
     folder: Path
     model: Transformer
     history: Sequence[Mapping[str, Any]]
+    finished: bool = True
+    """False if the run was stopped; the same call goes on."""
+    acceptance: Acceptance | None = None
+    """Of a model trained under an alignment: whether that came out, on held-out questions."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each note of the run."""
@@ -259,6 +201,17 @@ class Explained:
     page: Path
     explorer: Path | None
     saved: Saved = field(repr=False)
+    beside_truth: str = ""
+    """How the map fits the truth about a planted or aligned model."""
+    files: tuple[str, ...] = ()
+    """Figures and tables that were written, too."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Figures that could not be drawn, and why."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The verdict in a few lines, and how it fits what is known to be true."""
+        return [*verdict_lines(self.saved), *([f"Truth:    {self.beside_truth}"] if self.beside_truth else [])]
 
     @property
     def map(self) -> MapView:
@@ -266,13 +219,13 @@ class Explained:
         return view_of(MapView, self.saved.map)
 
     def __str__(self) -> str:
-        return "\n".join(verdict_lines(self.saved))
+        return "\n".join(self.lines)
 
     def __repr__(self) -> str:
-        return f"<Explained {verdict_lines(self.saved)[0]} {self.page}>"
+        return f"<Explained: {self.lines[0]} The page is {self.page}.>"
 
     def _repr_html_(self) -> str:
-        first, *others = verdict_lines(self.saved)
+        first, *others = self.lines
         where = paragraph(f"The page is {self.page}.", quiet=True)
         return framed(heading(first), *map(paragraph, others), where)
 
@@ -283,6 +236,10 @@ class Comparison:
 
     lines: tuple[str, ...]
     page: str = field(repr=False)
+    claims: Mapping[str, str] = field(default_factory=dict)
+    """What the claims about each model's map come to, in the words of saved files: present, absent or unclear."""
+    files: tuple[str, ...] = ()
+    """Tables that were written, too."""
 
     def save(self, path: str | Path = "comparison.html") -> Path:
         """Write the page to a file."""
@@ -290,7 +247,7 @@ class Comparison:
         return Path(path)
 
     def __repr__(self) -> str:
-        return f"<Comparison {self.lines[0]}>"
+        return f"<Comparison: {self.lines[0]}>"
 
     def _repr_html_(self) -> str:
         first, *others = self.lines
@@ -314,48 +271,4 @@ class Published(Tabular):
         return f"<{len(self.sizes)} files, {sum(self.sizes.values()) / 1e6:.1f} MB, for {self.repository}: {how}>"
 
     def _repr_html_(self) -> str:
-        return result_displays.rows_html(repr(self)[1:-1], self.rows())
-
-
-@dataclass(frozen=True, repr=False)
-class Asked(Tabular, Sequence[Mapping[str, Any]]):
-    """What a model answered."""
-
-    model: str
-    answers: tuple[Mapping[str, Any], ...]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each question."""
-        return [dict(each) for each in self.answers]
-
-    def __getitem__(self, at: Any) -> Any:
-        return self.answers[at]
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return iter(self.answers)
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def __repr__(self) -> str:
-        said = [f"{each['question']}={each['answer']}{'' if each['correct'] else ' (wrong)'}" for each in self.answers]
-        return f"<{self.model}: {', '.join(said[:5])}{', ...' if len(said) > 5 else ''}>"
-
-    def _repr_html_(self) -> str:
-        return result_displays.answers_html(self.model, self.answers)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class AttentionPicture:
-    """Where each head looks for one question: `patterns` has axes [layer, head, query, key]."""
-
-    question: str
-    tokens: tuple[str, ...]
-    patterns: NDArray[np.floating]
-
-    def __repr__(self) -> str:
-        n_layers, n_heads = self.patterns.shape[:2]
-        return f"<Attention for {self.question}: {n_layers} layers of {n_heads} heads>"
-
-    def _repr_html_(self) -> str:
-        return attention_html(f"Attention for {self.question}", self.patterns, self.tokens)
+        return rows_html(repr(self)[1:-1], self.rows())

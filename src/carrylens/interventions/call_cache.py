@@ -4,18 +4,22 @@ Takes  the questions of a call, and how many bytes may be held.
 Gives  their sequences and clean passes, made once as long as they are held; nothing is held if no bytes may be.
 Never  notices that the model changed: who holds must leave it as it is.
 
-Calls are told apart by their questions being the very same objects, so nothing is compared or hashed.
+Calls are told apart by their questions being the very same objects; clean passes by their tokens (`held_passes.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from torch import Tensor
+
 from carrylens.interventions.clean import Book
+from carrylens.interventions.held_passes import HeldPasses
 from carrylens.interventions.keys import digest_of
+from carrylens.interventions.parts import Parts
 from carrylens.interventions.sequences import Index, Sequences
 from carrylens.interventions.store import Store
 from carrylens.model.transformer import Transformer
@@ -44,18 +48,17 @@ class CallInputs:
         return (self.questions, *self.slots, self.reference, self.read)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Call:
     given: CallInputs
     sequences: Sequences
-    books: dict[bytes, tuple[Book, int]] = field(default_factory=dict)
 
 
 class CallCache:
-    """The latest calls, latest last, whose clean passes take up to `memory` bytes together."""
+    """The latest calls, latest last, and up to `memory` bytes of clean passes, whichever call they were made for."""
 
     def __init__(self, memory: int) -> None:
-        self._memory, self._calls = memory, list[_Call]()
+        self._memory, self._calls, self._passes = memory, list[_Call](), HeldPasses(memory)
         self._digest: bytes | None = None
         self._store: Store | None = None
 
@@ -95,20 +98,6 @@ class CallCache:
             self._calls = [*self._calls[1 - _CALLS :], _Call(given, made)]
         return made
 
-    def book(self, sequences: Sequences, wanted: Index, n_bytes: int, make: Callable[[], Book]) -> Book:
-        """The clean passes of some of the sequences, which take `n_bytes`."""
-        call = next((call for call in self._calls if call.sequences is sequences), None)
-        if call is None or n_bytes > self._memory:
-            return make()
-        key = wanted.tobytes()
-        if key not in call.books:
-            self._make_room(n_bytes, call)
-            call.books[key] = (make(), n_bytes)
-        return call.books[key][0]
-
-    def _make_room(self, n_bytes: int, needed: _Call) -> None:
-        while self._calls and n_bytes + sum(n for call in self._calls for _, n in call.books.values()) > self._memory:
-            oldest = self._calls[0]
-            oldest.books.clear()
-            if oldest is not needed:
-                self._calls.remove(oldest)
+    def book(self, parts: Parts, tokens: Index, make: Callable[[Tensor], Book]) -> tuple[Book, Index]:
+        """Clean passes that have those of all these distinct sequences, and where each of them stands."""
+        return self._passes.find(parts, tokens, make)

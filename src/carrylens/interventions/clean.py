@@ -82,10 +82,10 @@ def clean_book(parts: Parts, tokens: Tensor) -> Book:
     if not others:
         return page
     # Room for all is made at once: to keep the pages and put them together would take the memory twice.
-    book = _blank(page, len(tokens))
+    book = blank_book(page, len(tokens))
     for at, chunk in enumerate([first, *others]):
         page = _page(parts, chunk) if at else page
-        for whole, part in zip(_tensors(book), _tensors(page), strict=True):
+        for whole, part in zip(book_tensors(book), book_tensors(page), strict=True):
             whole[at * _ROWS : at * _ROWS + len(chunk)] = part
     return book
 
@@ -125,7 +125,9 @@ def _page(parts: Parts, tokens: Tensor) -> Book:
     return Book(tuple(layers), computed_positions(config, config.n_layers).start, stream, parts.logits(stream))
 
 
-def _blank(page: Book, count: int) -> Book:
+def blank_book(page: Book, count: int) -> Book:
+    """Room for the clean passes of so many sequences, in the shape of those in `page`."""
+
     def room(tensor: Tensor) -> Tensor:
         return tensor.new_empty(count, *tensor.shape[1:])
 
@@ -133,7 +135,8 @@ def _blank(page: Book, count: int) -> Book:
     return Book(layers, page.first_answer, room(page.last), room(page.logits))
 
 
-def _tensors(book: Book) -> list[Tensor]:
+def book_tensors(book: Book) -> list[Tensor]:
+    """All that a book holds, always in the same order."""
     return [tensor for layer in book.layers for tensor in _layer_tensors(layer)] + [book.last, book.logits]
 
 

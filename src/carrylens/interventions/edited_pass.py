@@ -160,11 +160,12 @@ class EditedPass:
             return Held(way.heads, self._spread(book.z, (), way.heads, book.z, book.first))
         asking = tuple(position for position in dirty.positions if position in way.attending)
         read = Held(dirty.positions, layer.norm_in(dirty.values))
-        k, v = (clean.index_select(0, self._rows.questions) for clean in (book.k, book.v))
+        end = max(way.attending) + 1  # no position in hand sees one after those
+        k, v = (clean[:, :, :end].index_select(0, self._rows.questions) for clean in (book.k, book.v))
         k[:, :, list(dirty.positions)] = layer.keys(read.values).transpose(1, 2)
         v[:, :, list(dirty.positions)] = layer.values(read.values).transpose(1, 2)
         q = self._spread(layer.queries(read.at(asking)), asking, way.attending, book.q, book.first)
-        mask = self._parts.mask[list(way.attending)]
+        mask = self._parts.mask[list(way.attending), :end]
         looked = layer.attend(q, k, v, mask)
         z = Held(way.heads, self._spread(looked, way.attending, way.heads, book.z, book.first).contiguous())
         for place, segment in enumerate(self._segments):

@@ -91,7 +91,7 @@ class Engine:
         self._task = _task_of(model, task)
         on_cpu = model.unembed.W_U.device.type == "cpu"
         self._places = places or (_PLACES if on_cpu else _DEVICE_PLACES)
-        self._cache = CallCache(hold)
+        self.hold, self._cache = hold, CallCache(hold)
 
     def __enter__(self) -> Self:
         return self
@@ -182,11 +182,16 @@ class Engine:
         sources: Sequence[Batch] = (),
         *,
         reference: Batch | None = None,
+        outputs: Sequence[int | None] = (),
         watch: RowProgress | None = None,
     ) -> Outcomes:
-        """For each row, by its edit and its question among those given, the answer: axes row, answer."""
-        given = CallInputs(questions, tuple(sources), reference, None)
-        records = self._run(edits, rows, given, Request(), None, watch)
+        """For each row, by its edit and its question among those given, the answer: axes row, answer.
+
+        `outputs` names for an edit the one output that is wanted; others may be given as if nothing was replaced.
+        """
+        given, places = CallInputs(questions, tuple(sources), reference, None), self._task.layout.read_positions
+        until = [None if output is None else places[output] for output in outputs]
+        records = self._run(edits, rows, given, Request(), None, watch, until)
         return self._named(records.outcomes(("row", "answer"), (len(rows[0]),)))
 
     def _named(self, outcomes: Outcomes) -> Outcomes:
@@ -202,6 +207,7 @@ class Engine:
         request: Request,
         path: Path | None,
         watch: RowProgress | None,
+        until: Sequence[int | None] = (),
     ) -> Records:
         parts = Parts(self._model)
         classes = _check(given, edits, parts, self._task)
@@ -219,7 +225,8 @@ class Engine:
             done = n_rows - len(todo)
             if watch is not None and done:
                 watch(done, n_rows)
-            plans = [plan_edit(edit, parts.config) for edit in edits]
+            last = until or [None] * len(edits)
+            plans = [plan_edit(edit, parts.config, stop) for edit, stop in zip(edits, last, strict=True)]
             records.idle[:] = _idle(plans, rows, sequences.questions, origins, parts)
             means = self._means(edits, given.reference, sequences, parts) if len(todo) else None
             job = _Job(plans, *rows, sequences, origins, means, classes, records)
@@ -247,10 +254,8 @@ class Engine:
             wanted = np.unique(
                 np.concatenate([each[block] for each in (job.sequences.questions, *job.origins.values())])
             )
-            make = partial(_book_of, job.sequences, wanted, parts)
-            book = self._cache.book(job.sequences, wanted, len(wanted) * sequence_bytes(parts), make)
             where = np.full(len(job.sequences.distinct), -1)
-            where[wanted] = np.arange(len(wanted))
+            book, where[wanted] = self._cache.book(parts, job.sequences.distinct[wanted], partial(_book_of, parts))
             asked = np.intersect1d(block, unasked)
             job.records.note_clean(asked, book.logits[torch.from_numpy(where[job.sequences.questions[asked]])])
             yield asked[:0], asked
@@ -360,8 +365,8 @@ def _idle(
     return np.asarray(idle[rows])
 
 
-def _book_of(sequences: Sequences, wanted: Index, parts: Parts) -> Book:
-    return clean_book(parts, sequences.tokens(wanted))
+def _book_of(parts: Parts, tokens: Tensor) -> Book:
+    return clean_book(parts, tokens)
 
 
 def _slots(sources: Batch | Sequence[Batch]) -> tuple[Batch, ...]:

@@ -10,6 +10,7 @@ What an edit cannot change is not computed:
 3. After a change, a position is computed anew if its own stream changed or if it can attend to one that did.
 4. In the last layer only the positions whose logits are read are computed; a node of the last layer anywhere else is
    read by no component, and to change it changes nothing.
+5. Where one output is wanted, no position after it is computed, and in the last layer no other.
 """
 
 from __future__ import annotations
@@ -78,9 +79,13 @@ class LayerFootprint:
 
 @dataclass(frozen=True)
 class Footprint:
-    """The positions an edit itself acts at, layer by layer; the last entry is the stream that the logits read."""
+    """The positions an edit itself acts at, layer by layer; the last entry is the stream that the logits read.
+
+    Where only the logits at position `until` are wanted, nothing is computed that they cannot depend on.
+    """
 
     layers: tuple[LayerFootprint, ...]
+    until: int | None = None
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,11 @@ def computed_positions(config: ModelConfig, layer: int) -> range:
     return config.reads if layer >= config.n_layers - 1 else range(config.reads.stop)
 
 
-def plan_edit(edit: Edit, config: ModelConfig) -> EditPlan:
-    """The edit laid out by layer, without sites that no later component reads."""
+def plan_edit(edit: Edit, config: ModelConfig, until: int | None = None) -> EditPlan:
+    """The edit laid out by layer, without sites that no later component reads.
+
+    Only the logits at position `until` need be right, if one is given.
+    """
     layers = tuple(LayerPlan() for _ in range(config.n_layers + 1))
     for number, change in enumerate(edit.changes):
         if isinstance(change, Edge):
@@ -120,7 +128,9 @@ def plan_edit(edit: Edit, config: ModelConfig) -> EditPlan:
         else:
             _lay_out_sites(change, config, layers)
     _lay_out_receivers(edit, config, layers)
-    return EditPlan(edit, layers, Footprint(tuple(map(_footprint, layers))))
+    parts = tuple(map(_footprint, layers))
+    by_nodes = not any(part.residual or part.reading for part in parts)
+    return EditPlan(edit, layers, Footprint(parts, until if by_nodes else None))
 
 
 def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], Positions]:
@@ -128,6 +138,10 @@ def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], 
     routes, dirty = [], set[int]()
     for layer, own in enumerate(footprint.layers[:-1]):
         computed = computed_positions(config, layer)
+        if footprint.until is not None:
+            dirty = {position for position in dirty if position <= footprint.until}
+            is_last = layer == config.n_layers - 1
+            computed = range(footprint.until if is_last else computed.start, footprint.until + 1)
         dirty |= set(own.residual)
         first = min(dirty, default=computed.stop)
         attending = {position for position in computed if position >= first} | set(own.reading)
@@ -136,7 +150,8 @@ def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], 
         routes.append(LayerRoute(*(tuple(sorted(part)) for part in (dirty, attending, heads, out))))
         dirty = out
     last = footprint.layers[-1]
-    return routes, tuple(sorted(dirty | set(last.residual) | set(last.mlp)))
+    read = dirty | set(last.residual) | set(last.mlp)
+    return routes, tuple(sorted(read if footprint.until is None else read & {footprint.until}))
 
 
 def batch_rows(footprint: Footprint, config: ModelConfig, places: int) -> int:
@@ -153,7 +168,7 @@ def footprint_groups(
     One that fills a batch is run by itself. Others go together if they begin at one layer and position: after that
     layer the same places are computed for all of them.
     """
-    small: dict[tuple[int, int], list[Footprint]] = {}
+    small: dict[tuple[int, int, int | None], list[Footprint]] = {}
     for footprint, count in n_rows.items():
         start = _start(footprint)
         if not count:
@@ -161,9 +176,10 @@ def footprint_groups(
         if start is None or count >= batch_rows(footprint, config, places):
             yield [footprint], footprint
         else:
-            small.setdefault(start, []).append(footprint)
-    for some in small.values():
-        yield some, Footprint(tuple(_joined(parts) for parts in zip(*(each.layers for each in some), strict=True)))
+            small.setdefault((*start, footprint.until), []).append(footprint)
+    for (*_, until), some in small.items():
+        layers = zip(*(each.layers for each in some), strict=True)
+        yield some, Footprint(tuple(_joined(parts) for parts in layers), until)
 
 
 def _start(footprint: Footprint) -> tuple[int, int] | None:

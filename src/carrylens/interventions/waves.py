@@ -5,9 +5,10 @@ Gives  what each call's rows answer; what was computed once is not computed agai
 Never  lets the order or the number of calls change an outcome but in rounding.
 
 1. A line is one edit on all questions of a call. Lines that are known are looked up.
-2. Calls are taken together as long as their clean passes fit into memory, and then stay together; their missing lines
-   are one run.
+2. Calls are taken together as long as their clean passes fit into memory; their missing lines are one run.
 3. The lines of each run are put into the store in one transaction.
+4. Steps are begun as long as the questions of those under way fit into memory, so that a step that goes over the same
+   questions again finds their clean passes there.
 """
 
 from __future__ import annotations
@@ -29,8 +30,7 @@ from carrylens.interventions.parts import Parts
 from carrylens.interventions.sequences import Index
 from carrylens.tasks.batches import Batch, joined
 
-_HELD = 128 << 20  # bytes of clean passes of one run
-_KEPT = 8  # runs whose questions are remembered
+_HELD = 128 << 20  # bytes of clean passes of one run, where the engine holds none
 _MEANING = "wave 1"  # to be changed when the same line comes to mean something else
 
 Reached = TypeVar("Reached")
@@ -38,12 +38,16 @@ Reached = TypeVar("Reached")
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """Every edit on every question; `sources` has for each slot as many questions, `reference` is what fills need."""
+    """Every edit on every question; `sources` has for each slot as many questions, `reference` is what fills need.
+
+    Where `output` names one, by its place among all, the answer at others is not to be used.
+    """
 
     edits: tuple[Edit, ...]
     questions: Batch
     sources: tuple[Batch, ...] = ()
     reference: Batch | None = None
+    output: int | None = None
 
     @property
     def inputs(self) -> tuple[Batch, ...]:
@@ -91,14 +95,13 @@ class _Asked:
 class Waves:
     """Runs calls on one engine, whose model must not change meanwhile. `store` keeps what was computed."""
 
-    def __init__(self, engine: Engine, store: Path | None = None, memory: int = _HELD) -> None:
-        self._engine, self._path, self._memory = engine, store, memory
+    def __init__(self, engine: Engine, store: Path | None = None, memory: int | None = None) -> None:
+        self._engine, self._path = engine, store
+        self._memory = memory or engine.hold // 2 or _HELD
+        self._sequence_bytes = sequence_bytes(Parts(engine.model))
         self._known: dict[bytes, bytes] = {}
         self._texts: dict[Edit, bytes] = {}
         self._asked: dict[_Key, tuple[Call, Tokens, bytes]] = {}
-        self._bins: list[list[Call]] = []
-        self._bin_of: dict[_Key, int] = {}
-        self._together: dict[int, tuple[Batch, tuple[Batch, ...]]] = {}
         self._digest = engine.digest() if store is not None else b""
 
     def run(self, calls: Sequence[Call], watch: RowProgress | None = None) -> list[Answered]:
@@ -109,16 +112,13 @@ class Waves:
             self._compute(some, watch)
         return [self._answered(each) for each in asked]
 
-    def fitting(self, n_questions: int) -> int:
-        """How many calls of so many questions, each with its source, have clean passes that fit into memory."""
-        return max(1, self._memory // max(1, 2 * n_questions * sequence_bytes(Parts(self._engine.model))))
-
     def together(
         self, steps: Sequence[Steps[Reached]], watch: Callable[[int, int], None] | None = None
     ) -> list[Reached]:
         """What each of the steps comes to; all that wait for calls have them run together."""
         done: dict[int, Reached] = {}
         waiting: dict[int, Sequence[Call]] = {}
+        n_begun = 0
 
         def go_on(at: int, answered: Sequence[Answered] | None) -> None:
             try:
@@ -128,14 +128,20 @@ class Waves:
                 if watch is not None:
                     watch(len(done), len(steps))
 
-        for at in range(len(steps)):
-            go_on(at, None)
-        while waiting:
+        while waiting or n_begun < len(steps):
+            n_bytes = sum(self._size(call) for calls in waiting.values() for call in calls)
+            while n_begun < len(steps) and n_bytes <= self._memory:
+                go_on(n_begun, None)
+                n_bytes += sum(self._size(call) for call in waiting.get(n_begun, ()))
+                n_begun += 1
             asked, waiting = waiting, {}
             answered = iter(self.run([call for calls in asked.values() for call in calls]))
             for at, calls in asked.items():
                 go_on(at, [next(answered) for _ in calls])
         return [done[at] for at in range(len(steps))]
+
+    def _size(self, call: Call) -> int:
+        return self._sequence_bytes * sum(map(len, call.inputs))
 
     def _prepared(self, call: Call) -> _Asked:
         key = _key(call)
@@ -148,7 +154,8 @@ class Waves:
                 digest.update(f"{tokens.dtype.str} {tokens.shape} ".encode() + np.ascontiguousarray(tokens).tobytes())
             self._asked[key] = (call, right, digest.digest())
         _, right, start = self._asked[key]
-        lines = [hashlib.blake2b(start + self._text(edit), digest_size=16).digest() for edit in call.edits]
+        end = b"" if call.output is None else f" output {call.output}".encode()
+        lines = [hashlib.blake2b(start + self._text(edit) + end, digest_size=16).digest() for edit in call.edits]
         return _Asked(call, key, right, start, lines)
 
     def _text(self, edit: Edit) -> bytes:
@@ -157,29 +164,19 @@ class Waves:
         return self._texts[edit]
 
     def _chunks(self, asked: Sequence[_Asked]) -> Iterator[list[_Asked]]:
-        # Calls whose inputs were run together before are again, so that their clean passes are still there. New ones
-        # are taken with others of their kind, as many as fit into memory.
-        size = sequence_bytes(Parts(self._engine.model))
+        # Calls of one kind, as many as fit into memory; those on the same questions side by side.
+        order = {key: at for at, key in enumerate(dict.fromkeys(each.key for each in asked))}
         for kind in dict.fromkeys(map(_kind, asked)):
-            new = {each.key: each for each in asked if _kind(each) == kind and each.key not in self._bin_of}
             n_bytes, some = 0, list[_Asked]()
-            for each in new.values():
-                mine = size * sum(map(len, each.call.inputs))
+            for each in sorted((one for one in asked if _kind(one) == kind), key=lambda one: order[one.key]):
+                mine = 0 if some and some[-1].key == each.key else self._size(each.call)
                 if some and n_bytes + mine > self._memory:
-                    self._fill_bin(some)
+                    yield some
                     n_bytes, some = 0, []
                 some.append(each)
                 n_bytes += mine
             if some:
-                self._fill_bin(some)
-        chunks: dict[int, list[_Asked]] = {}
-        for each in asked:
-            chunks.setdefault(self._bin_of[each.key], []).append(each)
-        yield from chunks.values()
-
-    def _fill_bin(self, asked: Sequence[_Asked]) -> None:
-        self._bins.append([each.call for each in asked])
-        self._bin_of |= {each.key: len(self._bins) - 1 for each in asked}
+                yield some
 
     def _recall(self, asked: Sequence[_Asked]) -> None:
         keys = {key for each in asked for key in (each.clean, *each.lines)} - self._known.keys()
@@ -188,46 +185,43 @@ class Waves:
                 self._known |= store.known(sorted(keys))
 
     def _compute(self, asked: Sequence[_Asked], watch: RowProgress | None) -> None:
-        together, questions, sources = self._joined(asked)
-        starts, end = {}, 0
-        for call in together:
-            starts[_key(call)] = end
-            end += len(call.questions)
-        lines: dict[bytes, tuple[Edit, Index]] = {}
-        for each in asked:
-            rows = np.arange(starts[each.key], starts[each.key] + len(each.right))
-            missing = (pair for pair in zip(each.call.edits, each.lines, strict=True) if pair[1] not in self._known)
-            lines |= {line: (edit, rows) for edit, line in missing}
-        if not lines:
+        new = [each for each in asked if not self._known.keys() >= {each.clean, *each.lines}]
+        if not new:
             if watch is not None:
                 n_rows = sum(len(each.lines) * len(each.right) for each in asked)
                 watch(n_rows, n_rows)
             return
+        distinct = {each.key: each.call for each in new}
+        questions, sources = _sides(list(distinct.values()))
+        ends = np.cumsum([len(call.questions) for call in distinct.values()])
+        rows_of = {
+            key: np.arange(end - len(call.questions), end)
+            for (key, call), end in zip(distinct.items(), ends, strict=True)
+        }
+        lines: dict[bytes, tuple[tuple[Edit, int | None], Index]] = {}
+        for each in new:
+            for edit, line in zip(each.call.edits, each.lines, strict=True):
+                if line not in self._known or each.clean not in self._known:
+                    lines[line] = ((edit, each.call.output), rows_of[each.key])
         edits = {edit: at for at, edit in enumerate(dict.fromkeys(edit for edit, _ in lines.values()))}
         edit_of = np.concatenate([np.full(len(rows), edits[edit]) for edit, rows in lines.values()])
         question_of = np.concatenate([rows for _, rows in lines.values()])
-        given = {"reference": asked[0].call.reference, "watch": watch}
-        found = self._engine.run_rows(list(edits), (edit_of, question_of), questions, sources, **given)  # type: ignore[arg-type]
+        found = self._engine.run_rows(
+            [edit for edit, _ in edits],
+            (edit_of, question_of),
+            questions,
+            sources,
+            reference=new[0].call.reference,
+            outputs=[output for _, output in edits],
+            watch=watch,
+        )
         tokens = np.split(found.tokens, np.cumsum([len(rows) for _, rows in lines.values()])[:-1])
-        new = {line: some.tobytes() for line, some in zip(lines, tokens, strict=True)}
-        for each in asked:
-            start = starts[each.key]
-            new[each.clean] = found.clean_tokens[start : start + len(each.right)].tobytes()
-        self._known |= new
+        made = {line: some.tobytes() for line, some in zip(lines, tokens, strict=True)}
+        made |= {each.clean: found.clean_tokens[rows_of[each.key]].tobytes() for each in new}
+        self._known |= made
         if self._path is not None:
             with self._engine.stored(self._path) as store:
-                store.add(new.items())
-
-    def _joined(self, asked: Sequence[_Asked]) -> tuple[Sequence[Call], Batch, tuple[Batch, ...]]:
-        # All calls of the bin, if most of it is needed: the very same objects as before, whose clean passes the engine
-        # may still have. Else just those that are.
-        number = self._bin_of[asked[0].key]
-        needed = {each.key: each.call for each in asked}
-        if 2 * len(needed) < len(self._bins[number]):
-            return list(needed.values()), *_sides(list(needed.values()))
-        if number not in self._together:
-            self._together = dict(list(self._together.items())[1 - _KEPT :]) | {number: _sides(self._bins[number])}
-        return self._bins[number], *self._together[number]
+                store.add(made.items())
 
     def _answered(self, each: _Asked) -> Answered:
         shape, kind = each.right.shape, self._engine.token_type

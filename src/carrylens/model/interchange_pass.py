@@ -98,30 +98,33 @@ def _pass(model: Transformer, tokens: Tensor, sources: Replacing | None) -> tupl
         stream = stream[:, first:] + written
         mlps.append(None)
         if block.mlp is not None and block.ln2 is not None:
-            write = _neurons(block.mlp, block.ln2.fused(stream))
+            write = neurons(block.mlp, block.ln2.fused(stream))
             mlps[-1] = write if sources is None else sources.replaced(write, layer, first, is_mlp=True)
             stream = stream + mlps[-1]
     return model.unembed(model.ln_final.fused(stream)), PassWrites(tuple(heads), tuple(mlps))
 
 
-def _neurons(mlp: MLP, x: Tensor) -> Tensor:
+def neurons(mlp: MLP, x: Tensor) -> Tensor:
+    """What an MLP writes for normalised vectors, of any leading axes."""
     return F.linear(mlp.act(F.linear(x, mlp.W_in.T, mlp.b_in)), mlp.W_out.T, mlp.b_out)
 
 
 def _mixed(attention: Attention, x: Tensor, mask: Tensor, first: int) -> Tensor:
     # What each head mixes from the values, at positions from `first` on: [batch, pos, head, d_head].
     n_heads, d_head = attention.b_Q.shape
-    q = _heads(x[:, first:], attention.W_Q, attention.b_Q)
-    k, v = _heads(x, attention.W_K, attention.b_K), _heads(x, attention.W_V, attention.b_V)
+    q = split_heads(x[:, first:], attention.W_Q, attention.b_Q).flatten(0, 1)
+    k = split_heads(x, attention.W_K, attention.b_K).flatten(0, 1)
+    v = split_heads(x, attention.W_V, attention.b_V).flatten(0, 1)
     wide = mask.expand(len(x) * n_heads, *mask.shape)
     scores = torch.baddbmm(wide, q, k.transpose(1, 2), alpha=d_head**-0.5)
     z = torch.bmm(scores.softmax(-1), v)
     return z.view(len(x), n_heads, -1, d_head).transpose(1, 2)
 
 
-def _heads(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+def split_heads(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Vectors projected for every head: [batch, head, pos, d_head]."""
     projected = F.linear(x, weight.transpose(1, 2).flatten(0, 1), bias.flatten())
-    return projected.view(*x.shape[:2], *bias.shape).transpose(1, 2).flatten(0, 1)
+    return projected.view(*x.shape[:2], *bias.shape).transpose(1, 2)
 
 
 def _taken(own: Tensor, kept: Tensor, slots: Tensor, offsets: Sequence[int]) -> Tensor:

@@ -30,6 +30,19 @@ def taking_turns(shown: NDArray[np.bool_]) -> NDArray[np.intp]:
     return np.array([*order, *np.flatnonzero(~taken)], dtype=np.intp)
 
 
+def in_turns(kinds: NDArray[np.integer]) -> NDArray[np.intp]:
+    """All rows, so ordered that each kind in turn has its next row.
+
+    >>> in_turns(np.array([7, 7, 7, 2, 2])).tolist()
+    [0, 3, 1, 4, 2]
+    """
+    order = np.argsort(kinds, kind="stable")
+    starts = np.r_[True, np.diff(kinds[order]) != 0] if len(kinds) else np.empty(0, dtype=np.bool_)
+    turns = np.empty(len(kinds), dtype=np.intp)
+    turns[order] = np.arange(len(kinds)) - np.maximum.accumulate(np.where(starts, np.arange(len(kinds)), 0))
+    return np.argsort(turns, kind="stable")
+
+
 N_CAUSES = 4
 
 

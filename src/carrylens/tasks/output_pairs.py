@@ -15,6 +15,7 @@ Pairs are sought, not waited for: with twenty columns few drawn questions let th
    Where it gets through to an earlier output, take one of the other parents of what it went through.
 4. Of a few such tries keep the best: the variable still differs, the change gets further, fewer earlier outputs differ.
    Go on with 2.
+Of all that are found, those are handed out in which the variable goes from each of its values to each other in turn.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.errors import CarryLensError
-from carrylens.tasks.balance import first_times
+from carrylens.tasks.balance import first_times, in_turns
 from carrylens.tasks.batches import Batch, joined
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.grid import InputGrid, grid_of
@@ -143,6 +144,26 @@ def output_pairs(
     return found
 
 
+def mixed_pairs(
+    model: CausalModel, variable: Variable, output: Variable, count: int, seed: int, beside: Collection[Variable]
+) -> Pairs | None:
+    """Pairs as `output_pairs` gives, whose sources may also differ in all that the variables `beside` depend on.
+
+    One draw of them tells a variable from most others; None if there is no such pair.
+    """
+    return _mixed(_Wanted(model, variable, output, changing=tuple(sorted(beside))), count, seed)
+
+
+@lru_cache(maxsize=1 << 12)
+def _mixed(wanted: _Wanted, count: int, seed: int) -> Pairs | None:
+    for alike in (True, False):
+        search = _Search(replace(wanted, alike=alike), grid_of(wanted.model), np.random.default_rng([seed, 9]))
+        found = search.pairs(count, seed)
+        if found is not None:
+            return found
+    return None
+
+
 @lru_cache(maxsize=1 << 12)
 def shown_outputs(model: CausalModel, variable: Variable) -> tuple[Variable, ...]:
     """The outputs that may be the first to show a variable."""
@@ -216,7 +237,8 @@ class _Search:
             n_before = n_found
             if kept:
                 bases, sources = (joined(side) for side in zip(*kept, strict=True))
-                first = first_times(bases, sources)[:count]
+                first = first_times(bases, sources)
+                first = first[in_turns(self._changes(bases[first], sources[first]))][:count]
                 kept, n_found = [(bases[first], sources[first])], len(first)
             fruitless = 0 if n_found > n_before else fruitless + 1
             if n_found == count or fruitless >= (_FRUITLESS if n_found else 1):
@@ -224,6 +246,12 @@ class _Search:
         if not n_found:
             return None
         return _pairs(model, self.wanted.variable, *kept[0])
+
+    def _changes(self, base: Batch, source: Batch) -> NDArray[np.int64]:
+        # From which value of the variable to which, as one number.
+        model, variable = self.wanted.model, self.wanted.variable
+        before, after = (model.run(side, read=[variable])[variable].astype(np.int64) for side in (base, source))
+        return before * (1 + max(model.values_of(variable))) + after
 
     def _begun(self, base: Batch) -> tuple[Batch, Batch]:
         # Step 1: each base with one source that differs in the variable, if one of a few proposals does.

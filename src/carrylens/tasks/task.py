@@ -48,8 +48,8 @@ class Condition:
 class Task:
     """What a model is for. `samplers` are populations with names; stimuli come from the causal model's own.
 
-    `conditions` are sorts of questions that attention is averaged over apart. `spec` is what a file says of the task,
-    so that it can be found again: see `TaskFinder`.
+    `conditions` are sorts of questions that attention is averaged over apart. `rivals` are other algorithms that a
+    model may run instead. `spec` is what a file says of the task, so that it can be found again: see `TaskFinder`.
     """
 
     name: str
@@ -58,14 +58,18 @@ class Task:
     samplers: Mapping[str, Sampler] = field(default_factory=dict, hash=False)
     strata: Callable[[Batch], Strata] | None = None
     conditions: tuple[Condition, ...] = ()
+    rivals: tuple[CausalModel, ...] = ()
     spec: Mapping[str, object] = field(default_factory=dict, hash=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.causal.outputs != self.layout.outputs:
-            raise CarryLensError(
-                f"{self.causal.name!r} puts out {_listed(self.causal.outputs)}, but the layout has "
-                f"{_listed(self.layout.outputs)}. Name the same outputs, in the order in which they are predicted."
-            )
+        for model in (self.causal, *self.rivals):
+            if model.outputs != self.layout.outputs:
+                raise CarryLensError(
+                    f"{model.name!r} puts out {_listed(model.outputs)}, but the layout has "
+                    f"{_listed(self.layout.outputs)}. Name the same outputs, in the order in which they are predicted."
+                )
+        if len({model.name for model in (self.causal, *self.rivals)}) <= len(self.rivals):
+            raise CarryLensError(f"Two algorithms of the task {self.name!r} have one name. Give each its own.")
         standing = {slot.input for slot in self.layout.slots if slot.input is not None}
         fixed = dict(self.causal.fixed)
         for variable in self.causal.inputs:

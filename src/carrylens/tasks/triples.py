@@ -4,6 +4,8 @@ Takes  a causal model, one of its variables, a number of triples and a seed.
 Gives  effect triples, where the asked question must answer as if the variable had gone from the base's value to the
        source's, and null triples, where base and source agree in the variable and the outputs must stay.
 Never  hands out a triple whose asked question shares an indexed input with the base outside the variable's own indices.
+       Inside them its inputs are drawn anew, too, so that it shares the variable's value and not what that is made of:
+       a difference between inputs, such as digits that are only added up, means something else there.
 
 An interchange puts all that a node holds into another question. A node that carries a variable superposed with another,
 such as a column's difference and the borrow into it, then moves both. What such a node holds for the source less what
@@ -33,7 +35,7 @@ _SPARE = 4  # pairs drawn for each triple wanted: some have no third question
 
 @dataclass(frozen=True, eq=False)
 class Triples:
-    """Asked, base and source questions: asked and base agree in all that the variable is computed from."""
+    """Asked, base and source questions: asked and base agree in the variable."""
 
     model: CausalModel
     variable: Variable
@@ -106,10 +108,10 @@ def _with_asked(
     random = np.random.default_rng([seed, 4])
     rows = np.repeat(np.arange(len(base)), _PROPOSALS)
     repeated = base[rows]
-    steps = np.where(own, np.int8(0), grid.draw_steps(random, len(repeated)))
-    proposed = grid.with_cells(repeated, grid.stepped(grid.cells(repeated), steps))
-    good = model.admits(proposed)
+    changed = grid.stepped(grid.cells(repeated), grid.draw_steps(random, len(repeated)))
+    proposed = grid.with_cells(repeated, np.where(own, grid.draw_together(random, len(repeated)), changed))
     before, after = model.run(repeated), model.run(proposed)
+    good = model.admits(proposed) & (before[variable] == after[variable])
     there = model.run(source[rows])
     moved = model.run(proposed, do=there.pick(variable))
     for steering in model.steering:

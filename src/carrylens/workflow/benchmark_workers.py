@@ -74,7 +74,7 @@ def _work(chosen: BenchmarkChoice, claims: str) -> None:
         if entry.name not in built:
             built.clear()
             built[entry.name] = BuiltModel(entry, entry.build())
-        return bool(find_once(run, built[entry.name], method, seed).found.role_scores)
+        return find_once(run, built[entry.name], method, seed).has_role_scores
 
     for job in _jobs(run):
         if not _claim(Path(claims) / job.key):

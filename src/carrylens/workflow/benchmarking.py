@@ -7,7 +7,7 @@ Never  scores anything itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from carrylens.arithmetic.planted.benchmark.circuits import quick_circuits, scor
 from carrylens.arithmetic.planted.benchmark.controls import with_controls
 from carrylens.arithmetic.planted.benchmark.likeness_models import likeness_models
 from carrylens.arithmetic.planted.benchmark.methods import ARITHMETIC_METHODS
-from carrylens.arithmetic.planted.benchmark.suites import suite_models
+from carrylens.arithmetic.planted.benchmark.suites import ALIGNED, HOSTILE, KIND, suite_models
 from carrylens.benchmark.benchmark_run import BenchmarkRun
-from carrylens.benchmark.known_models import DEV, TEST
+from carrylens.benchmark.known_models import DEV, TEST, BenchmarkModel
 from carrylens.benchmark.leaderboard import Leaderboard, leaderboard_of, signature_of
 from carrylens.benchmark.likeness import Likeness, likenesses
 from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
@@ -96,10 +96,30 @@ def run_leaderboard(run: BenchmarkRun, records: Sequence[dict[str, Any]], comman
     return leaderboard_of(records, run.methods, signature_of(command, run.quick, seeds, dev, run.methods))
 
 
-def benchmark(chosen: BenchmarkChoice, progress: Progress = silent) -> Leaderboard:
-    """Everything in one call: the run and its leaderboard."""
-    run = benchmark_run(chosen, progress)
-    return run_leaderboard(run, list(run_methods(run)), "carrylens.benchmark")
+def benchmark(
+    chosen: BenchmarkChoice,
+    progress: Progress = silent,
+    threads: int = 0,
+    workers: int = 1,
+    *,
+    command: str = "carrylens.benchmark",
+    told: Callable[[dict[str, Any]], object] | None = None,
+    leaderboard: Path | None = None,
+) -> Leaderboard:
+    """The leaderboard of a run; `told` hears each record as it comes, and `leaderboard` is a folder for its files."""
+    if workers > 1:
+        from carrylens.workflow.benchmark_workers import fill_results
+
+        fill_results(chosen, workers, progress)
+    run, records = benchmark_run(chosen, progress, threads), []
+    for record in run_methods(run):
+        records.append(record)
+        if told is not None:
+            told(record)
+    board = run_leaderboard(run, records, command)
+    if leaderboard is not None:
+        write_leaderboard(board, run.methods, leaderboard)
+    return board
 
 
 def write_leaderboard(board: Leaderboard, methods: Sequence[DiscoveryMethod], folder: Path) -> list[Path]:
@@ -129,12 +149,19 @@ def controls_run(chosen: BenchmarkChoice, progress: Progress = silent, threads: 
         BenchmarkRun(
             circuits=quick_circuits() if chosen.quick else circuits,
             training=list(training_circuits(quick=chosen.quick)),
+            dev=_fitted_models(quick=chosen.quick),
             quick=chosen.quick or chosen.light,
             small=chosen.quick,
             results=SavedResults(chosen.out),
             progress=progress,
         )
     )
+
+
+def _fitted_models(*, quick: bool) -> list[BenchmarkModel]:
+    # What the confidence rule is fitted on: all of the split, or its additions.
+    every = suite_models((KIND, HOSTILE, ALIGNED), DEV)
+    return [entry for entry in every if not quick or "add_d" in entry.name]
 
 
 def run_controls(run: BenchmarkRun) -> Iterator[dict[str, Any]]:

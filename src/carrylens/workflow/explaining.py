@@ -87,8 +87,6 @@ def settle_if_unsettled(analysis: Analysis) -> None:
     """Settle what the model runs, unless that was done with these weights."""
     # A verdict rests on an alignment; one that came with the model, or was measured before, is not measured again.
     source = analysis.source
-    if not isinstance(source.task, ArithmeticTask):
-        return
     own = [] if source.folder is None else [source.folder]
     for place in (analysis.folder, *own):
         content = read_made(place, ALIGNMENT, f"carrylens settle {source.given}")
@@ -127,8 +125,6 @@ def _worked(analysis: Analysis, found: NodeMap) -> bytes:
 
 def _test_if_untested(analysis: Analysis) -> None:
     source = analysis.source
-    if not isinstance(source.task, ArithmeticTask):
-        return
     own = [] if source.folder is None else [source.folder]
     if any(_is_tested(place, source.sha256) for place in (*analysis.places, *own)):
         return

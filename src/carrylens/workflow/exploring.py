@@ -2,7 +2,7 @@
 
 Takes  a model as people name it, or one that is loaded; or the level of a challenge.
 Gives  the text of the page and where it belongs.
-Never  measures: a map and claims are shown where they were saved for these very weights.
+Never  measures: a map, claims and an alignment are shown where they were saved for these very weights.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrylens.arithmetic.task import find_task
-from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import claims_file, slug
 from carrylens.claims.records import read_claims
+from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError
@@ -29,7 +28,9 @@ from carrylens.model.source import ModelSource
 from carrylens.steps import read_made
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.fingerprint import fingerprint
-from carrylens.workflow.reading import PAGE
+from carrylens.workflow.given_models import source_of
+from carrylens.workflow.reading import EXPLORER, PAGE
+from carrylens.workflow.task_files import task_finder
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
@@ -43,10 +44,12 @@ class Explorer:
 
     name: str
     page: str
+    place: Path = Path(EXPLORER)
+    """Where it is written, if no other file is named."""
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path | None = None) -> Path:
         """Write the page to a file that any browser opens; folders that are not there are made."""
-        path = Path(path)
+        path = self.place if path is None else Path(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -67,20 +70,27 @@ class Explorer:
         )
 
 
-def explore(model: str | Path | Transformer, *, half: bool = False, hypothesis: str | Path | None = None) -> Explorer:
-    """The page of a model: a name, a folder, `hf:owner/repository`, or a loaded model that knows its task.
+def explore_any(
+    model: str | Path | ModelSource | Transformer | None,
+    folder: Path | None = None,
+    hypothesis: Path | None = None,
+    *,
+    half: bool = False,
+    challenge: int | None = None,
+    seed: int = 0,
+) -> Explorer:
+    """The page of a model: a name, a folder, `hf:owner/repository`, a loaded model that knows its task; or a challenge.
 
     `hypothesis` is a file that declares variables of your own: the page then runs that algorithm beside the model.
     """
-    if isinstance(model, str | Path):
-        source = find_source(str(model), any_name=True)
-        own = None if hypothesis is None else Path(hypothesis)
-        return explore_source(source, source.analysis_places(None), half=half, hypothesis=own)
-    if model.task is None:
-        raise CarryLensError("It is not known what this model is for. Set model.task, or load it with carrylens.load.")
-    algorithm = None if hypothesis is None else own_hypothesis(Path(hypothesis), model.task).model
-    explored = Explored(model, model.task, model.task.name, half=half, algorithm=algorithm)
-    return Explorer(explored.name, explorer_page(explored))
+    if (challenge is None) == (model is None):
+        raise CarryLensError(
+            "Name a model, or ask for a challenge; not both. Such as carrylens explore add_d6_l2_h3_w96_t2K_s1."
+        )
+    if model is None:
+        return explore_challenge(challenge or 1, seed)
+    source = source_of(model)
+    return explore_source(source, source.analysis_places(folder), half=half, hypothesis=hypothesis)
 
 
 def explore_source(
@@ -91,10 +101,11 @@ def explore_source(
     has_report: bool = False,
     hypothesis: Path | None = None,
 ) -> Explorer:
-    """The page of a model that was found, with the map and claims of these weights that are in one of the places.
+    """The page of a model that was found, with the map, claims and alignment of these weights from one of the places.
 
     With a hypothesis of the user's own the page runs its algorithm, and shows the map of its variables.
     """
+    home = places[0]
     stated = None if hypothesis is None else own_hypothesis(hypothesis, source.task)
     algorithm = None if stated is None else stated.model
     if stated is not None:
@@ -107,27 +118,40 @@ def explore_source(
         source.name,
         map=found,
         claims=_saved_claims(found, places, claims) if found else {},
+        alignment=_saved_alignment(source, places, None if stated is None else stated.name),
         sha256=source.sha256,
         has_report=has_report or (places[0] / PAGE).is_file(),
         half=half,
         algorithm=algorithm,
     )
-    return Explorer(source.name, explorer_page(explored))
+    return Explorer(source.name, explorer_page(explored), home / EXPLORER)
 
 
 def explore_challenge(level: int, seed: int) -> Explorer:
     """The page of a planted circuit whose truth is hidden."""
     explored = challenge(level, seed)
-    return Explorer(explored.name, explorer_page(explored))
+    return Explorer(explored.name, explorer_page(explored), Path(f"challenge{level}.html"))
 
 
 def _saved_map(source: ModelSource, places: Sequence[Path], causal: CausalModel | None) -> NodeMap | None:
     for place in places:
         if (place / MAP).is_file():
-            found = read_map(place / MAP, find_task, causal)
+            found = read_map(place / MAP, task_finder(source.task), causal)
             is_of_it = causal is None or fingerprint(found.causal) == fingerprint(causal)
             if is_of_it and found.stimuli.get("sha256") == source.sha256:
                 return found
+    return None
+
+
+def _saved_alignment(source: ModelSource, places: Sequence[Path], own: str | None) -> MeasuredAlignment | None:
+    # What was measured jointly of these weights, for the usual hypothesis or for one of the user's own.
+    name = ALIGNMENT if own is None else f"alignment.{slug(own)}.json"
+    for place in places:
+        content = read_made(place, name, f"carrylens settle {source.given}")
+        if content is not None:
+            measured = MeasuredAlignment.from_json(content, str(place / name))
+            if measured.sha256 == source.sha256:
+                return measured
     return None
 
 

@@ -18,9 +18,12 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
+from carrylens.folders import MANIFEST
 from carrylens.model.source import ModelSource
 from carrylens.tasks.task import Task
+from carrylens.tasks.task_file import declared_task
 from carrylens.workflow.choices import choice
+from carrylens.workflow.task_files import own_task
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
@@ -45,12 +48,21 @@ def source_of(model: str | Path | ModelSource | Transformer) -> ModelSource:
     return _in_memory(model, model.task)
 
 
+def name_of(model: str | Path | ModelSource | Transformer) -> str:
+    """What the model is called, without reading its weights again."""
+    if isinstance(model, str | Path | ModelSource):
+        return source_of(model).name
+    if model.given is not None:
+        return find_source(model.given, any_name=True, task=own_task(model.task)).name
+    return source_of(model).name
+
+
 def _in_memory(model: Transformer, task: Task) -> ModelSource:
     from carrylens.model.weights import hash_of
 
     sha256 = hash_of(model)
     if model.given is not None:
-        known = find_source(model.given, any_name=True)
+        known = find_source(model.given, any_name=True, task=own_task(task))
         if known.sha256 == sha256:
             return replace(known, reader=lambda: model)
     name = f"{re.sub(r'[^a-z0-9]+', '-', task.name.lower()).strip('-')}-{sha256[:8]}"
@@ -67,14 +79,36 @@ def load_file(
     return model.eval()
 
 
+def is_foreign(model: str | Path, task: Task | str | None, digits: int | None) -> bool:
+    """Whether weights are meant that somebody else saved: a file, or a folder that carrylens did not seal."""
+    path = Path(model)
+    unsealed = task is not None and path.is_dir() and not (path / MANIFEST).exists()
+    return path.suffix in WEIGHT_FILES or path.is_file() or digits is not None or unsealed
+
+
+def load_folder(model: str, task: Task | str | None) -> Transformer:
+    """The model of a name, a folder or a repository; `task` is one of the user's own, or the file that declares it."""
+    own = declared_by(task)
+    if own is None and task is not None:
+        raise CarryLensError(f"{model!r} says by itself what it is for. Leave out task, or give a Task or its file.")
+    return find_source(model, any_name=True, task=own_task(own)).load()
+
+
+def declared_by(task: Task | str | None) -> Task | None:
+    """The task where it is one of the user's own: given itself, or as the Python file that declares it."""
+    if isinstance(task, Task) or task is None:
+        return task
+    return declared_task(Path(task)) if Path(task).suffix == ".py" else None
+
+
 def task_given(task: Task | str | None, digits: int | None, layout: Mapping[str, Any] | Sequence[str]) -> Task:
     """The task that a person describes: one of their own, or an operation with a number of digits and a layout."""
     from carrylens.workflow.importing import task_of
 
-    if isinstance(task, Task):
+    if (own := declared_by(task)) is not None:
         if digits is not None or layout:
             raise CarryLensError("A task has its own layout. Leave out digits and layout, or name an operation.")
-        return task
+        return own
     if digits is None:
         raise CarryLensError(
             "Weights alone do not say what the model is for. Write load(FILE, task='add', digits=6), or give a Task."

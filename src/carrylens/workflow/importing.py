@@ -25,6 +25,7 @@ from carrylens.model.weights import infer_config, model_from_weights
 from carrylens.tasks.layout import Layout
 from carrylens.tasks.task import Task
 from carrylens.workflow.choices import choice
+from carrylens.workflow.task_files import task_named
 
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}
 
@@ -94,6 +95,16 @@ def _misfit(path: Path, what: str, real: int, layout: Layout) -> CarryLensError:
         f"{path} is of a model with {real} {what}, but the layout has {wanted}: {' '.join(layout.place_names)}. "
         "Give the layout that the model was trained with."
     )
+
+
+def imported_task(file: Path | None, operation: str, digits: int | None, layout: Sequence[str]) -> Task:
+    """The task of a model that is imported: one that a file declares, or an operation with a number of digits."""
+    own = task_named(file)
+    if own is None and digits is None:
+        raise CarryLensError("Weights do not say what the model is for. Write --digits, or --task for one of your own.")
+    if own is not None and (digits is not None or layout):
+        raise CarryLensError("--task says how questions are written. Leave --digits and --layout out.")
+    return own or task_of(operation, digits or 0, layout)
 
 
 def task_of(operation: str, digits: int, given: Sequence[str]) -> Task:

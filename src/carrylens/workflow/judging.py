@@ -1,6 +1,6 @@
 """Judging: a saved map, judged by the usual hypothesis or by the user's own, with every rival beside it.
 
-Takes  a map, the folder it is in, or a model's name; a file that states a hypothesis.
+Takes  a map, the folder it is in, or a model's name; a file that states a hypothesis; a task of the user's own.
 Gives  the judgement, and where its claims go.
 Never  imports PyTorch.
 """
@@ -10,8 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from carrylens.arithmetic import hypotheses
-from carrylens.arithmetic.task import ArithmeticTask, find_task
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.judgement import Judgement, claims_file, judge, slug
@@ -24,26 +25,28 @@ from carrylens.files import inner_folder, write_whole
 from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, add_sealed
 from carrylens.steps import read_made
 from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.task import Task
+from carrylens.workflow.task_files import task_finder
 
 
-def judge_map(where: Path, own: Path | None) -> Judgement:
+def judge_map(where: Path, own: Path | None, task: Task | None = None) -> Judgement:
     """The judgement of the map that is there."""
-    path = map_path(where)
+    path = map_path(where, task)
     if own is None:
-        return judge_usual(_map_of(where, path))
-    stated = own_hypothesis(own, task_of_map(path, find_task))
-    mapped = _map_of(where, _own_map(where, slug(stated.name)) or path, stated.model)
+        return judge_usual(_map_of(where, path, task))
+    stated = own_hypothesis(own, task_of_map(path, task_finder(task)))
+    mapped = _map_of(where, _own_map(where, slug(stated.name), task) or path, task, stated.model)
     usual, *rivals = hypotheses_for(mapped)
     if stated.name == usual.name:
         raise CarryLensError(f"{own} calls its hypothesis {usual.name!r}, as the usual one is. Give it another name.")
     return judge(mapped, stated, [usual, *rivals])
 
 
-def _map_of(where: Path, path: Path, causal: CausalModel | None = None) -> NodeMap:
+def _map_of(where: Path, path: Path, task: Task | None, causal: CausalModel | None = None) -> NodeMap:
     # The map, if it is of the model that was named.
-    found = read_map(path, find_task, causal)
+    found = read_map(path, task_finder(task), causal)
     try:
-        source = None if where.is_file() else find_source(str(where))
+        source = None if where.is_file() else find_source(str(where), task=task)
     except CarryLensError:
         if any((where / name).exists() for name in (CONFIG, WEIGHTS)):  # a model that is not what it is called
             raise
@@ -53,10 +56,10 @@ def _map_of(where: Path, path: Path, causal: CausalModel | None = None) -> NodeM
     return found
 
 
-def joint_judgement(where: Path, judged: Judgement, *, usual: bool) -> RunJudgement:
+def joint_judgement(where: Path, judged: Judgement, *, usual: bool, task: Task | None = None) -> RunJudgement:
     """The verdict that a saved alignment of this model comes to; not settled, if there is none."""
     name = ALIGNMENT if usual else f"alignment.{slug(judged.hypothesis.name)}.json"
-    places = [where.parent] if where.is_file() else _folders(where)
+    places = [where.parent] if where.is_file() else _folders(where, task)
     sha256 = judged.weights
     for place in places:
         content = read_made(place, name, f"carrylens settle {judged.model}")
@@ -78,16 +81,16 @@ def hypotheses_for(found: NodeMap) -> list[Hypothesis]:
     """The usual hypothesis of the map's task, then its known rivals."""
     task = found.task
     if not isinstance(task, ArithmeticTask):
-        raise CarryLensError(f"No hypothesis about {task.name!r} comes with carrylens. Give one with --hypothesis.")
+        return hypotheses_of(task)
     return [hypotheses.usual_for(task), *hypotheses.rivals_for(task)]
 
 
-def claims_beside(where: Path, own: str | None) -> Path:
+def claims_beside(where: Path, own: str | None, task: Task | None = None) -> Path:
     """Where claims about a map go: beside it, or in `maps/NAME` if it came with carrylens; `own` names a user's own."""
-    found = None if own is None else _own_map(where, slug(own))
-    path = found or map_path(where)
+    found = None if own is None else _own_map(where, slug(own), task)
+    path = found or map_path(where, task)
     try:
-        source = find_source(str(where))
+        source = find_source(str(where), task=task)
     except CarryLensError:
         return path.parent / claims_file(own)
     is_in_model = source.folder is not None and path.parent.resolve() == source.folder.resolve()
@@ -109,9 +112,9 @@ def save_claims(judgement: Judgement, path: Path, *, seal: bool) -> None:
         raise CarryLensError(f"{path} cannot be written ({reason}). Give another file with --out.") from error
 
 
-def map_path(where: Path) -> Path:
+def map_path(where: Path, task: Task | None = None) -> Path:
     """The map at `where`: the file itself, in that folder, or of the model called so."""
-    for folder in _folders(where):
+    for folder in _folders(where, task):
         if (folder / MAP).is_file():
             return folder / MAP
         own = sorted(folder.glob(f"*/{MAP}")) if folder.is_dir() else []  # of hypotheses of the user's own alone
@@ -122,16 +125,16 @@ def map_path(where: Path) -> Path:
     return where
 
 
-def _own_map(where: Path, name: str) -> Path | None:
+def _own_map(where: Path, name: str, task: Task | None) -> Path | None:
     # A map that was made with the user's own variables lies in a folder of the hypothesis's name.
-    inner = (inner_folder(folder, name) for folder in _folders(where))
+    inner = (inner_folder(folder, name) for folder in _folders(where, task))
     return next((folder / MAP for folder in inner if (folder / MAP).is_file()), None)
 
 
-def _folders(where: Path) -> list[Path]:
+def _folders(where: Path, task: Task | None) -> list[Path]:
     places = [where] if where.is_dir() else []
     try:
-        source = find_source(str(where))
+        source = find_source(str(where), task=task)
     except CarryLensError:
         return places
     return [*places, *source.analysis_places(None)]

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrylens.arithmetic.published_map import published_files
-from carrylens.arithmetic.task import ArithmeticTask, find_task
+from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.discovery import map_folder
 from carrylens.discovery.node_search import MapSettings, map_model
 from carrylens.files import working
 from carrylens.workflow.analysis import Analysis
+from carrylens.workflow.task_files import task_finder
 
 if TYPE_CHECKING:
     from carrylens.discovery.node_map import NodeMap
@@ -73,6 +74,7 @@ def sufficient_map(analysis: Analysis) -> tuple[Path, NodeMap] | None:
 
 def _map_there(analysis: Analysis, settings: MapSettings, also: Path | None = None) -> tuple[Path, NodeMap] | None:
     causal = None if analysis.hypothesis is None else analysis.hypothesis.model
+    find_task = task_finder(analysis.source.task)
     for place in [*analysis.places, *([] if also is None else [also])]:
         if found := map_folder.saved_map(place, settings, analysis.about, find_task, causal):
             return place, found

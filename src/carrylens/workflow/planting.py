@@ -8,6 +8,7 @@ Never  plants: `arithmetic/planted/` does.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from carrylens.arithmetic.exam_parts import exam_parts
@@ -18,6 +19,7 @@ from carrylens.arithmetic.planted.planting import Planted
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
+from carrylens.files import read_whole
 from carrylens.training.exam import blank_results, sit
 from carrylens.training.exam_results import PartResult
 from carrylens.workflow.choices import choice
@@ -41,6 +43,12 @@ def describe_plant(
     if wanted is not Operation.ADD:
         raise CarryLensError(f"A {how.value} plant can only add, not {wanted.value}. Write carrylens plant add.")
     return (dial.one_layer if how is description.Method.ONE_LAYER else dial.place_value)(digits, settings)
+
+
+def read_description(path: Path) -> description.CircuitDescription:
+    """The circuit description in a file."""
+    text = read_whole(path, "Give a description's file.")
+    return description.CircuitDescription.from_json(text, source=str(path))
 
 
 def plant_exam(planted: Planted, n_questions: int) -> list[PartResult]:

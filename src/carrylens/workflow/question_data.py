@@ -25,8 +25,7 @@ from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.targets import Chain, Target, TargetPopulation
 from carrylens.errors import CarryLensError
 from carrylens.files import inner_folder, write_whole
-from carrylens.report.notebook.html_parts import frame_of
-from carrylens.report.notebook.result_displays import rows_html
+from carrylens.report.notebook.html_parts import frame_of, rows_html
 from carrylens.tasks.pairs import interchange_pairs
 from carrylens.tasks.variables import Variable
 from carrylens.workflow.choices import choice

@@ -23,6 +23,7 @@ from carrylens.errors import CarryLensError
 if TYPE_CHECKING:  # PyTorch is imported only by the commands that need it
     from carrylens.arithmetic.task import ArithmeticTask
     from carrylens.model.transformer import Transformer
+    from carrylens.tasks.task import Task
 
 QuestionRecord = dict[str, Any]
 
@@ -89,8 +90,10 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord |
     from carrylens.arithmetic.task import ArithmeticTask
 
     task = model.task
+    if task is None:
+        raise CarryLensError("It is not known what this model is for. Set model.task, or load it with carrylens.load.")
     if not isinstance(task, ArithmeticTask):
-        raise CarryLensError("This model is not for arithmetic, so it does not take such questions.")
+        return [_answered(model, task, text) for text in texts]
     results = classify_texts(texts, task.digits, of_model=True)
     for row, result in enumerate(results):
         if not isinstance(result, CarryLensError) and (beyond := _beyond(task, texts[row])):
@@ -111,6 +114,24 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord |
             "true_answer": true_answer,
         }
     return results
+
+
+def _answered(model: Transformer, task: Task, text: str) -> QuestionRecord | CarryLensError:
+    # For a task of which only its layout tells what a question is.
+    try:
+        question = task.parse([text])
+    except CarryLensError as error:
+        return error
+    true_answer = task.layout.output_text(task.output_ids(question))[0]
+    strata = None if task.strata is None else task.classes(question)
+    answer = model.answer(text)
+    return {
+        "question": text.strip(),
+        "answer": answer,
+        "correct": answer == true_answer,
+        "class": None if strata is None else strata.names[int(strata.code[0])],
+        "true_answer": true_answer,
+    }
 
 
 def attention_patterns(model: Transformer, question: str) -> tuple[tuple[str, ...], NDArray[np.floating]]:

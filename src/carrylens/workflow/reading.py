@@ -34,6 +34,7 @@ from carrylens.report.figures.seeds import SeedRun
 from carrylens.report.page.render import page_of
 from carrylens.report.page.saved import Saved, read_saved
 from carrylens.tasks.variables import Variable
+from carrylens.workflow.task_files import task_finder
 
 PAGE, EXPLORER = "report.html", "explore.html"
 _MOST_CLOUDS = 6
@@ -50,7 +51,8 @@ def read_source(source: ModelSource, folder: Path | None, hypothesis_file: Path 
     if folder is None:
         mapped = own is not None and (own / MAP).exists() and not source.is_shipped
         folder = own if own is not None and mapped else source.analysis_folder(None)
-    saved = read_saved(source.given, folder, own)
+    find_task = task_finder(source.task)
+    saved = read_saved(source.given, folder, own, find_task=find_task)
     shipped = SHIPPED / saved.map.model
     if saved.test is None and shipped.is_dir() and hash_of_weights(shipped / WEIGHTS) == saved.weights:
         saved = read_saved(source.given, folder, shipped)  # a folder with a map alone
@@ -62,7 +64,14 @@ def _read_own(source: ModelSource, folder: Path | None, stated: Hypothesis) -> t
     places = [folder] if folder is not None else source.analysis_places(None)
     candidates = [*(place / slug(stated.name) for place in places), *places]
     where = next((place for place in candidates if (place / MAP).is_file()), candidates[0])
-    saved = read_saved(source.given, where, source.folder, causal=stated.model, hypothesis=stated.name)
+    saved = read_saved(
+        source.given,
+        where,
+        source.folder,
+        find_task=task_finder(source.task),
+        causal=stated.model,
+        hypothesis=stated.name,
+    )
     check_is_of(saved.map, source)
     return where, saved
 

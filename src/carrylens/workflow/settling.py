@@ -18,24 +18,21 @@ from pathlib import Path
 from carrylens.arithmetic.hypotheses import aligned_rivals, hypothesis_called, mixture_where, usual_for
 from carrylens.arithmetic.hypotheses import weighted_sum as weighted_sum_of
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.judgement import slug
-from carrylens.claims.run_verdict import RunJudgement, run_judgement
-from carrylens.claims.verdicts import RunVerdict
-from carrylens.discovery.alignment.aligner import Aligner, AlignSettings
-from carrylens.discovery.alignment.contest import Contest, ContestModel
+from carrylens.claims.run_verdict import RunJudgement, needs_more_questions, run_judgement
+from carrylens.discovery.alignment.aligner import AlignSettings
+from carrylens.discovery.alignment.contest import Contest, ContestModel, contest_for, population_name
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 from carrylens.files import working
 from carrylens.folders import add_sealed
-from carrylens.tasks.samplers import population_of
+from carrylens.tasks.task import Task
 from carrylens.workflow.analysis import Analysis
 
 BUDGET = 600
 """Seconds after which no further look begins."""
-MOST_LOOKS = 4
-_ENRICHED = "enriched"
-_ANSWERED_ON = ("natural", "enriched", "structured")
 _LEFT_OUT = ("with binary carries", "weighted-sum on")  # a recoding of the same, and mixtures that a deviation brings
 
 
@@ -50,14 +47,13 @@ def settle_source(
 def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> tuple[Path, MeasuredAlignment, RunJudgement]:
     began = time.monotonic()
     stated, rivals = hypothesis_of(analysis, algorithm), _rivals(analysis, algorithm)
-    contest = _contest(analysis)
-    mine, found = contest.measure(stated, rivals, lambda where: _mixtures(analysis, stated, where))
+
+    def wants_more(so_far: MeasuredAlignment) -> bool:
+        in_time = time.monotonic() - began <= budget / 2  # the next look takes twice as long as the last
+        return in_time and needs_more_questions(run_judgement(so_far))
+
+    found = _contest(analysis).settled(stated, rivals, wants_more, lambda where: _mixtures(analysis, stated, where))
     judged = run_judgement(found)
-    while _is_open_for_want_of_questions(judged) and found.looks < MOST_LOOKS:
-        if time.monotonic() - began > budget / 2:  # the next look takes twice as long as the last
-            break
-        mine, found = contest.more(mine, found)
-        judged = run_judgement(found)
     path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
     add_sealed(path.parent, {path.name: found.to_json()})
     return path, found, judged
@@ -75,7 +71,18 @@ def hypothesis_of(analysis: Analysis, algorithm: str | None) -> Hypothesis:
             raise CarryLensError("--algorithm and --hypothesis both name an algorithm. Write one of them.")
         return analysis.hypothesis
     task = analysis.source.task
+    if not isinstance(task, ArithmeticTask):
+        return _declared(task, algorithm)
     return usual_for(task) if algorithm is None else hypothesis_called(algorithm, task)
+
+
+def _declared(task: Task, algorithm: str | None) -> Hypothesis:
+    usual, *others = hypotheses_of(task)
+    found = next((each for each in (usual, *others) if each.name == algorithm), usual if algorithm is None else None)
+    if found is None:
+        names = " or ".join(quote(each.name) for each in (usual, *others))
+        raise CarryLensError(f"{quote(str(algorithm))} is no algorithm of {task.name!r}. Write {names}.")
+    return found
 
 
 def _is_usual(analysis: Analysis, algorithm: str | None) -> bool:
@@ -84,9 +91,9 @@ def _is_usual(analysis: Analysis, algorithm: str | None) -> bool:
 
 def _rivals(analysis: Analysis, algorithm: str | None) -> Sequence[Hypothesis]:
     task = analysis.source.task
-    if not isinstance(task, ArithmeticTask):
-        return ()
     stated = hypothesis_of(analysis, algorithm)
+    if not isinstance(task, ArithmeticTask):
+        return [each for each in hypotheses_of(task) if each.name != stated.name]
     some = [usual_for(task), *aligned_rivals(task)]
     return [
         each
@@ -111,15 +118,6 @@ def _mixtures(analysis: Analysis, stated: Hypothesis, where: str) -> Sequence[Hy
 
 
 def _contest(analysis: Analysis) -> Contest:
-    task, source = analysis.source.task, analysis.source
-    named = _ENRICHED in task.samplers
-    population = task.samplers[_ENRICHED] if named else population_of(task.causal)
-    settings = AlignSettings.chosen(analysis.seed, quick=analysis.quick)
-    aligner = Aligner(analysis.model, task, population, settings, analysis.progress)
-    answered = {name: task.samplers[name] for name in _ANSWERED_ON if name in task.samplers}
-    about = ContestModel(source.name, source.sha256, _ENRICHED if named else "own")
-    return Contest(about, aligner, answered, 2_000 if analysis.quick else 20_000)
-
-
-def _is_open_for_want_of_questions(judged: RunJudgement) -> bool:
-    return judged.verdict is RunVerdict.NOT_SETTLED and any(each.more_questions for each in judged.open)
+    source, settings = analysis.source, AlignSettings.chosen(analysis.seed, quick=analysis.quick)
+    about = ContestModel(source.name, source.sha256, population_name(source.task))
+    return contest_for(analysis.model, source.task, about, settings, analysis.progress)

@@ -1,14 +1,17 @@
 """Testing: how often a model is wrong, from where a test was stopped if it was.
 
 Takes  a model, how many questions of each population and class.
-Gives  the exam under way; the saved test that answers the same; the place where a result is kept.
-Never  runs a model itself, and never lets a small test take the place of a larger one.
+Gives  the exam under way; what it found, or the saved test that answers the same; the place where that is kept.
+Never  loses counts when it is stopped, and never lets a small test take the place of a larger one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from carrylens.arithmetic.zoo.exam_record import TEST, meets_bar
@@ -18,6 +21,7 @@ from carrylens.errors import CarryLensError
 from carrylens.folders import add_sealed
 from carrylens.json_records import to_text
 from carrylens.model.source import ModelSource
+from carrylens.progress import Progress
 from carrylens.training.devices import device_called
 from carrylens.training.exam_results import PartResult
 
@@ -32,7 +36,7 @@ def start_exam(
     return Exam.start(source, per_population, per_class, device_called(device, threads).type, of)
 
 
-def start_exhaustive(source: str, device: str, threads: int) -> Exam:
+def start_exhaustive(source: str | ModelSource, device: str, threads: int) -> Exam:
     """The test of a model on every question there is."""
     return Exam.start(source, 0, 0, device_called(device, threads).type, is_exhaustive=True)
 
@@ -44,6 +48,70 @@ def known_test(exam: Exam) -> tuple[Path, ExamFigures] | None:
         if all(asked.get((part.name, part.label), 0) >= part.count for part in exam.parts):
             return place / TEST, known
     return None
+
+
+KEEP_SECONDS = 30.0
+"""How often the counts of a test under way are kept."""
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """The figures of a test, the file they are in, and what a person is to be told.
+
+    `is_known` says that a saved test answered it; `not_saved` is why the file could not be written.
+    """
+
+    __test__ = False  # no test of pytest's
+
+    figures: ExamFigures
+    path: Path | None = None
+    is_known: bool = False
+    notes: tuple[str, ...] = ()
+    not_saved: CarryLensError | None = None
+
+
+def take_test(exam: Exam, progress: Progress, *, keep: bool, own: bool, restart: bool) -> TestResult:
+    """Evaluate the model, or take a saved test on as many questions; `own` is whether to save beside the model."""
+    noted: tuple[str, ...] = () if exam.note is None else (exam.note,)
+    if not (own or restart or exam.is_exhaustive) and (known := known_test(exam)):
+        return TestResult(known[1], known[0], True, noted)
+    if own:
+        exam.folder_to_save()  # before hours of questions, not after
+    noted += _sit_kept(exam, progress)
+    path, not_saved = _saved(exam, own=own) if own or (keep and not exam.is_exhaustive) else (None, None)
+    if not_saved is None:
+        exam.forget()
+    return TestResult(exam.record(), path, False, noted, not_saved)
+
+
+def _sit_kept(exam: Exam, progress: Progress) -> tuple[str, ...]:
+    # Counts are kept on a timer, and when whoever watches the progress stops the work.
+    kept_at, notes = monotonic(), tuple[str, ...]()
+    for _ in exam.sit():
+        try:
+            progress("testing", exam.asked, exam.total)
+        except BaseException:
+            exam.keep()
+            raise
+        if not notes and monotonic() - kept_at >= KEEP_SECONDS:
+            try:
+                exam.keep()
+            except CarryLensError as error:  # no reason to stop
+                notes = (f"The counts so far cannot be kept. {error}",)
+            kept_at = monotonic()
+    return notes
+
+
+def _saved(exam: Exam, *, own: bool) -> tuple[Path | None, CarryLensError | None]:
+    # What went wrong is given back, so that the results can be shown first.
+    again = ""
+    with suppress(CarryLensError):
+        exam.keep()
+        again = " The results are kept: the same command tries to save them again, without a new test."
+    try:
+        return exam.save() if own else keep_test(exam), None
+    except CarryLensError as error:
+        return None, CarryLensError(f"{error}{again}")
 
 
 def keep_test(exam: Exam) -> Path:

@@ -7,6 +7,8 @@ Never  chooses a rate: `arithmetic/recipes.py` does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from carrylens.arithmetic.aligned.plans import aligned_plan
@@ -23,12 +25,14 @@ from carrylens.files import working
 from carrylens.folders import MANIFEST
 from carrylens.model.transformer import Transformer
 from carrylens.training import run
+from carrylens.training.acceptance import Acceptance
 from carrylens.training.checkpoint import CHECKPOINT
 from carrylens.training.devices import device_called
 from carrylens.training.history import HistoryNote
 from carrylens.training.insertion import Placement
 from carrylens.training.plan import TrainingPlan
 from carrylens.training.run import TrainingMonitor, TrainingRun
+from carrylens.workflow.acceptance import accept_model, is_unaccepted
 from carrylens.workflow.choices import choice
 
 CHECKPOINT_SECONDS = 30.0
@@ -79,14 +83,42 @@ def train_model(
     return under_way
 
 
-def train_or_resume(
-    plan: TrainingPlan, folder: Path, device: str, threads: int, monitor: TrainingMonitor, *, restart: bool
-) -> tuple[Transformer, list[HistoryNote]]:
-    """The model and its losses: loaded if it is finished there, gone on with if it was stopped, else trained now."""
-    if restart or not (folder / MANIFEST).exists():
-        resume = not restart and (folder / CHECKPOINT).exists()
-        train_model(plan, folder, device, threads, monitor, CHECKPOINT_SECONDS, resume=resume, restart=restart)
-    source = find_source(str(folder))
-    if source.name != plan.name:
+@dataclass(frozen=True)
+class TrainedIn:
+    """What training in a folder came to: not `finished` if it was stopped; whether an alignment came out, if one was
+    trained for."""
+
+    model: Transformer
+    history: Sequence[HistoryNote]
+    finished: bool
+    acceptance: Acceptance | None = None
+
+
+def train_in(
+    plan: TrainingPlan,
+    folder: Path,
+    device: str,
+    threads: int,
+    monitor: TrainingMonitor,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    *,
+    resume: bool | None,
+    restart: bool,
+) -> TrainedIn:
+    """The model and its losses. With `resume` None: loaded if finished, gone on with if stopped, else trained now."""
+    there = (folder / MANIFEST).exists() and not restart
+    if not (there and (resume is None or _is_only_unaccepted(plan, folder, resume))):
+        goes_on = not restart and (folder / CHECKPOINT).exists() if resume is None else resume
+        done = train_model(plan, folder, device, threads, monitor, checkpoint_seconds, resume=goes_on, restart=restart)
+        if not done.done:
+            return TrainedIn(done.model, done.history, False)
+    source = find_source(str(folder), any_name=True)
+    if resume is None and source.name not in (plan.name, folder.name):
         raise CarryLensError(f"{folder} holds {source.name}, not {plan.name}. Give another folder with out.")
-    return source.load(), history(folder)
+    if plan.interchange is not None and is_unaccepted(folder):
+        return TrainedIn(source.load(), history(folder), True, accept_model(plan, folder))
+    return TrainedIn(source.load(), history(folder), True)
+
+
+def _is_only_unaccepted(plan: TrainingPlan, folder: Path, resume: bool) -> bool:
+    return plan.interchange is not None and resume and is_unaccepted(folder)

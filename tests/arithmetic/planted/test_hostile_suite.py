@@ -42,7 +42,7 @@ def verdicts(description: CircuitDescription) -> dict[str, RunVerdict]:
         (Hostile(weighted=3), DOES_NOT, RUNS),
         (Hostile(split=True, backup=True, cancel=True, spread=True, superposed=True), RUNS, None),
         (Hostile(memorised=Memorised.TABLE), RUNS, None),
-        (Hostile(memorised=Memorised.BACKDOOR), RUNS, None),
+        (Hostile(memorised=Memorised.BACKDOOR), IN_PART, None),
     ],
 )
 def test_each_hypothesis_gets_what_it_deserves(

@@ -1,8 +1,6 @@
 """Models by name, their cards, and their exams."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +22,7 @@ from carrylens.model import Transformer, save_model
 from carrylens.model.weights import hash_of
 from carrylens.training.exam_results import PartResult
 from carrylens.training.run import start, train
+from command_line import run_here
 
 NAME = "mix_d2_l1_h3_w24_t40_s1"
 
@@ -142,23 +141,16 @@ def test_a_shipped_model_is_whole_and_answers(name: str) -> None:
 
 @pytest.mark.slow
 def test_the_models_command_lists_what_is_shipped() -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "carrylens", "models", "--json"], capture_output=True, text=True, check=True, timeout=60
-    )
+    result = run_here("models", "--json")
     assert [json.loads(line)["model"] for line in result.stdout.splitlines()] == shipped_names()
 
 
 @pytest.mark.slow
 def test_test_and_ask_tell_by_their_status_whether_the_model_is_right(folder: Path) -> None:
-    command = [sys.executable, "-m", "carrylens"]
-    test = subprocess.run(
-        [*command, "test", str(folder), "--questions", "100", "--per-class", "0", "--json"],
-        capture_output=True,
-        check=False,
-    )
+    test = run_here("test", folder, "--questions", "100", "--per-class", "0", "--json")
     assert test.returncode == 1
     assert json.loads(test.stdout)["meets_bar"] is False
-    ask = subprocess.run([*command, "ask", str(folder), "12+34", "--json"], capture_output=True, check=False)
+    ask = run_here("ask", folder, "12+34", "--json")
     record = json.loads(ask.stdout)
     assert record["answer"] == cl.load(str(folder)).answer("12+34")
     assert ask.returncode == (0 if record["correct"] else 1)
@@ -166,8 +158,7 @@ def test_test_and_ask_tell_by_their_status_whether_the_model_is_right(folder: Pa
 
 
 def test_a_question_too_long_for_a_model_is_told_what_the_model_takes(folder: Path) -> None:
-    command = [sys.executable, "-m", "carrylens", "ask", str(folder), "123+4"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    result = run_here("ask", folder, "123+4")
     assert result.returncode == 2
     message = "'123+4' has an operand of 3 digits, but this model takes 2. Write shorter numbers."
     assert result.stderr == f"carrylens: {message}\n"

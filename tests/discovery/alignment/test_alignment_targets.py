@@ -1,7 +1,13 @@
 """What of an algorithm needs a site."""
 
 from carrylens.arithmetic import Operation, algorithm
-from carrylens.discovery.alignment.targets import targets_of, together
+from carrylens.arithmetic.hypotheses import left_to_right
+from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.task import arithmetic_task
+from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.targets import targets_of
+from carrylens.model.transformer import Transformer
+from carrylens.tasks.samplers import population_of
 from carrylens.tasks.variables import Variable
 from tasks.small_tasks import PARITY, O, R, S
 
@@ -29,13 +35,6 @@ def test_outputs_that_depend_on_nothing_need_no_site() -> None:
     assert not any(Variable("SGN") in each.variables for each in targets_of(ADDITION, ("SGN", "A")))
 
 
-def test_only_what_is_made_from_the_same_inputs_may_be_put_together() -> None:
-    apart = targets_of(ADDITION, ("SA", "ST", "A"))
-    joint = {each.variables for each in together(ADDITION, apart)}
-    assert (Variable("SA", 1), Variable("ST", 1)) in joint
-    assert (Variable("A", 3),) in joint, "outputs read every digit, but are outputs"
-
-
 def test_a_resolved_carry_that_is_just_its_output_is_no_target_beside_it() -> None:
     names = [str(each) for each in targets_of(ADDITION, ("SA", "ST", "SV", "A"), ("SV",))]
     assert "SV[1] for A[2]" in names
@@ -48,3 +47,24 @@ def test_the_operator_and_the_sign_may_have_sites_for_each_output_that_reads_the
     optional = {str(each) for each in mixed if each.optional}
     assert {"OPR for SGN", "OPR for A[1]", "SGN for A[1]", "SGN for A[0]"} <= optional
     assert not any(each.optional for each in targets_of(ADDITION, ("A",)))
+
+
+def test_resolved_carries_of_one_kind_that_one_output_reads_are_one_target() -> None:
+    stated = left_to_right(Operation.MIX, 3)
+    found = [str(each) for each in targets_of(stated.model, stated.required, stated.folded)]
+    assert "SV[0] MV[0] NV[0] for A[1]" in found
+    assert not any(each.startswith(("MV[0]", "NV[0]")) for each in found)
+
+
+def test_an_output_stands_for_a_variable_that_is_the_same_and_is_held_like_it() -> None:
+    (selected,) = left_to_right(Operation.SUB, 3).forms
+    targets = targets_of(selected.model, selected.required, selected.folded)
+    (units,) = [at for at, each in enumerate(targets) if each.stands_for]
+    assert str(targets[units].stands_for[0]) == "XD[0]"
+    task = arithmetic_task(Operation.SUB, 3)
+    model = Transformer(config_of_width(3, 2, 3, 12))
+    about = AlignmentTask(model, task, selected.model, targets, population_of(task.causal))
+    borrows = [at for at, each in enumerate(targets) if each.family.startswith("MB") and each.variables[0].index == 0]
+    assert set(borrows) <= set(about.siblings[units]), "made from the same column"
+    others = [at for at, each in enumerate(targets) if each.variables == each.outputs and at != units]
+    assert not set(others) & about.siblings.keys(), "other outputs have none"

@@ -6,7 +6,8 @@ Never  looks at a model: what runs is known from how it was made.
 
 A hypothesis runs on a question for an output if the variables that it names, each from its parents, make that output
 there, whatever values the others are given. `runs`: for every output, on more than nine questions in ten. `runs in
-part`: on fewer, or for some outputs only. `does not run`: for no output at which hypotheses differ. They agree where a
+part`: on fewer, or for some outputs only, or with wrong answers to questions of a kind that people ask, however few:
+structured ones. `does not run`: for no output at which hypotheses differ. They agree where a
 carry comes out of one column, whichever way it is made.
 
 The weighted sum states less than the left-to-right algorithm, not something else: its carries are the resolved ones,
@@ -16,7 +17,7 @@ verdict on it is deserved there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from carrylens.arithmetic.algorithm_model import Algorithm
@@ -24,6 +25,7 @@ from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.mixtures import gated, top_digit_below
 from carrylens.arithmetic.planted.description import CircuitDescription, Method
+from carrylens.arithmetic.planted.hostile import Memorised
 from carrylens.arithmetic.rivals import one_layer, weighted_sum
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.tasks.variables import Variable
@@ -69,7 +71,12 @@ def deserved_verdicts(description: CircuitDescription) -> tuple[DeservedVerdict,
     if mixture is not None:
         outputs = _outputs(mixture) if not hostile.weighted else _resolving(description)
         found.append(_verdict(mixture, 1.0 - hostile.key_share(digits), outputs))
-    return tuple(found)
+    return tuple(map(_with_backdoor, found) if hostile.memorised is Memorised.BACKDOOR else found)
+
+
+def _with_backdoor(deserved: DeservedVerdict) -> DeservedVerdict:
+    runs = deserved.verdict is RunVerdict.RUNS
+    return replace(deserved, verdict=RunVerdict.IN_PART) if runs else deserved
 
 
 def _resolves_columns(description: CircuitDescription) -> bool:

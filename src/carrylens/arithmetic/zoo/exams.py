@@ -11,13 +11,13 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from carrylens.arithmetic.exam_counts import parse_counts
+from carrylens.arithmetic.exam_counts import named_counts, parse_counts
 from carrylens.arithmetic.exam_parts import every_parts, exam_parts
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import card_of
@@ -30,7 +30,8 @@ from carrylens.folders import MANIFEST, add_sealed, check_sealed
 from carrylens.json_records import Schema, to_plain, to_text
 from carrylens.model.source import ModelSource
 from carrylens.model.transformer import Transformer
-from carrylens.training.exam import EXAM_SEED, ExamPart, blank_results, sit
+from carrylens.tasks.task import Task
+from carrylens.training.exam import EXAM_SEED, ExamPart, blank_results, population_parts, sit
 from carrylens.training.exam_results import MOST_KEPT, PartResult
 
 
@@ -67,12 +68,17 @@ def _hash(results: Sequence[PartResult]) -> str:
     return hashlib.sha256(to_text(results).encode()).hexdigest()
 
 
-def _task_of(found: ModelSource) -> ArithmeticTask:
-    if not isinstance(found.task, ArithmeticTask):
-        raise CarryLensError(
-            f"{found.given!r} is for {found.task.name!r}, which has no test here. Give a model that adds."
-        )
-    return found.task
+def _parts_of(
+    task: Task, per_population: int, per_class: int, of: Sequence[str], is_exhaustive: bool
+) -> list[ExamPart]:
+    # Classes, depths and structures are those of arithmetic; another task has its populations.
+    if isinstance(task, ArithmeticTask):
+        given = parse_counts(of)
+        return every_parts(task) if is_exhaustive else exam_parts(task, per_population, per_class, of=given)
+    if is_exhaustive:
+        raise CarryLensError(f"All questions of {task.name!r} are not listed anywhere. Leave --exhaustive out.")
+    counts = dict.fromkeys(task.samplers, per_population) | named_counts(of, tuple(task.samplers))
+    return [replace(part, count=counts[part.name]) for part in population_parts(task, 1) if counts[part.name]]
 
 
 @dataclass
@@ -80,7 +86,7 @@ class Exam:
     """One model's test under way."""
 
     source: ModelSource
-    task: ArithmeticTask
+    task: Task
     model: Transformer
     model_hash: str
     parts: list[ExamPart]
@@ -105,9 +111,9 @@ class Exam:
 
         One that `is_exhaustive` is on every question there is, whatever the counts.
         """
-        given, found = parse_counts(of), find_source(source) if isinstance(source, str) else source
-        task = _task_of(found)
-        parts = every_parts(task) if is_exhaustive else exam_parts(task, per_population, per_class, of=given)
+        found = find_source(source) if isinstance(source, str) else source
+        task = found.task
+        parts = _parts_of(task, per_population, per_class, of, is_exhaustive)
         if not parts:
             raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
         exam = cls(found, task, found.load(device), found.sha256, parts, blank_results(parts))

@@ -21,11 +21,12 @@ from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task, find_task
 from carrylens.arithmetic.zoo.model_facts import NamelessModelError, model_name
 from carrylens.errors import CarryLensError, quote
 from carrylens.folders import CONFIG, WEIGHTS, settle
-from carrylens.model.config import read_config
+from carrylens.model.config import ModelConfig, read_config
 from carrylens.model.hub import HUB
 from carrylens.model.source import ModelSource
 from carrylens.steps import read_made
 from carrylens.tasks.task import Task
+from carrylens.tasks.task_file import check_is_named, finder_of
 
 if TYPE_CHECKING:
     from carrylens.model.transformer import Transformer
@@ -44,19 +45,57 @@ def shipped_names() -> list[str]:
     return sorted(names, key=_order)
 
 
-def find_source(given: str, *, any_name: bool = False) -> ModelSource:
+def find_source(given: str, *, any_name: bool = False, task: Task | None = None) -> ModelSource:
     """The model that `given` names: a path, a shipped model, one trained here, or a repository on the Hub.
 
-    With `any_name` a folder need not say what its model does: it is then taken to add and subtract.
+    With `any_name` a folder need not say what its model does: it is then taken to add and subtract. `task` is the
+    user's own task that the model is for.
     """
+    if task is not None:
+        return _own_source(given, task)
     if given.startswith(HUB):
         name = model_name(given)
         return ModelSource(given, str(name), _task_of_name(name), None, False, lambda: _read_published(given))
     folder = find_folder(given)
     said = _read_config(folder)
     name_text, task = _identity(given, folder, said, any_name=any_name)
-    is_shipped = any(place.resolve() in folder.resolve().parents for place in (SHIPPED, ALIGNED))
-    return ModelSource(given, name_text, task, folder, is_shipped, lambda: _read(folder))
+    return ModelSource(given, name_text, task, folder, _is_shipped(folder), lambda: _read(folder))
+
+
+def _own_source(given: str, task: Task) -> ModelSource:
+    # A model for a task of the user's own: what its folder says of its task and shape must agree.
+    if given.startswith(HUB):
+        raise CarryLensError(f"{given!r} is not here. Download it, then name its folder beside the task.")
+    folder = find_folder(given)
+    said = _read_config(folder)
+    if "task" in said:
+        try:
+            finder_of(task)(said["task"])
+        except CarryLensError as error:
+            raise CarryLensError(f"{folder / CONFIG} says that {error}.") from error
+    if "config" in said:
+        _check_shape(given, said["config"], task)
+    return ModelSource(given, folder.resolve().name, task, folder, _is_shipped(folder), lambda: _read(folder))
+
+
+def _check_shape(given: str, config: ModelConfig, task: Task) -> None:
+    layout = task.layout
+    wanted = {
+        "n_ctx": layout.n_positions,
+        "d_vocab": len(layout.vocabulary),
+        "d_vocab_out": len(layout.output_vocabulary or layout.vocabulary),
+        "reads": layout.reads,
+    }
+    for what, value in wanted.items():
+        if getattr(config, what) != value:
+            raise CarryLensError(
+                f"{given!r} has {what} {getattr(config, what)}, but {quote(task.name)} needs {value}. "
+                "Name the file that declares the model's own task."
+            )
+
+
+def _is_shipped(folder: Path) -> bool:
+    return any(place.resolve() in folder.resolve().parents for place in (SHIPPED, ALIGNED))
 
 
 def find_folder(given: str) -> Path:
@@ -85,7 +124,7 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
         name = model_name(folder)
     except NamelessModelError:  # a damaged file or two names are errors all the same
         if "task" in said:
-            return folder.resolve().name, find_task(said["task"])
+            return folder.resolve().name, _known_task(folder, said["task"])
         if any_name and "digits" in said:
             return folder.resolve().name, arithmetic_task(Operation.MIX, said["digits"])
         raise
@@ -96,7 +135,7 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
                 f"{given!r} is called {name}, which says {field} {stated}, but its {CONFIG} has {real}. "
                 "Call the folder as its model is called."
             )
-    task: Task = find_task(said["task"]) if "task" in said else _task_of_name(name)
+    task: Task = _known_task(folder, said["task"]) if "task" in said else _task_of_name(name)
     if isinstance(task, ArithmeticTask) and task.operation is not name.operation:
         raise CarryLensError(
             f"{given!r} is called {name}, but its {CONFIG} says that it is for {task.name}. "
@@ -109,6 +148,14 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
             "positions. Call the folder as its model is called."
         )
     return str(name), task
+
+
+def _known_task(folder: Path, spec: Mapping[str, Any]) -> Task:
+    try:
+        check_is_named(spec)
+    except CarryLensError as error:
+        raise CarryLensError(f"{folder / CONFIG} says that {error}.") from error
+    return find_task(spec)
 
 
 def _digits_of(task: Task) -> int | None:
@@ -128,6 +175,7 @@ def _read_config(folder: Path) -> Mapping[str, Any]:
         return {}
     config, record = read_config(content, str(folder / CONFIG))
     said: dict[str, Any] = {name: getattr(config, name) for name in ("n_layers", "n_heads", "d_model", "n_ctx")}
+    said["config"] = config
     for name in ("digits", "task"):
         if (value := getattr(record, name, UNSET)) is not UNSET:
             said[name] = value

@@ -4,8 +4,7 @@ Takes  a model, its task, and forms of an algorithm.
 Gives  `Aligned`: the form, what is aligned, the placement, and the rates on questions that nothing was chosen with.
 Never  chooses anything by the rates that it reports.
 
-1. Fit every form in short: variables apart, and those of the same inputs together where nodes cannot tell them apart.
-   Together is the weaker claim, so it must do clearly better.
+1. Fit every form in short, and compare them by joint interchange on other questions.
 2. Fit the best one in full.
 3. Measure it on held-out questions.
 """
@@ -18,12 +17,13 @@ from typing import Protocol
 
 import torch
 
-from carrylens.discovery.alignment.alignment_task import AlignmentTask
-from carrylens.discovery.alignment.fit import FitSettings, fit_alignment
+from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_targets
+from carrylens.discovery.alignment.fit import FitSettings, Fitted, fit_alignment
 from carrylens.discovery.alignment.joint_rates import JointRates
-from carrylens.discovery.alignment.joint_test import JointSettings, measure_jointly
+from carrylens.discovery.alignment.joint_test import SEVERAL, JointSettings, measure_jointly
 from carrylens.discovery.alignment.placement import NodePlacement
-from carrylens.discovery.alignment.targets import AlignmentTarget, targets_of, together
+from carrylens.discovery.alignment.targets import targets_of
+from carrylens.discovery.alignment.trial import JointDraw, Trial
 from carrylens.evidence.rates import Rate
 from carrylens.model.interchange_pass import clean_pass
 from carrylens.model.transformer import Transformer
@@ -32,7 +32,7 @@ from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.samplers import Sampler
 from carrylens.tasks.task import Task
 
-_CLEARLY = 0.05  # of the fit's score
+_SHORT = 2  # sweeps, by which forms are compared
 _PIECE = 1024
 
 
@@ -72,22 +72,23 @@ class AlignSettings:
 
     fit: FitSettings = field(default_factory=FitSettings)
     test: JointSettings = field(default_factory=JointSettings)
+    is_quick: bool = False
 
     @classmethod
     def chosen(cls, seed: int = 0, *, quick: bool = False) -> AlignSettings:
         """The usual amounts, or the quick ones."""
         fit = FitSettings(n_rows=128 if quick else 256, n_sweeps=3 if quick else 4, seed=seed)
-        return cls(fit, JointSettings(n_rows=512 if quick else 2048, n_each=96 if quick else 256, seed=seed))
+        test = JointSettings(n_rows=512 if quick else 2048, n_each=96 if quick else 256, seed=seed)
+        return cls(fit, test, quick)
 
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """What was aligned, how, and what came out. `joined`: variables of the same inputs were moved together."""
+    """What was aligned, how, and what came out."""
 
     form: StatedAlgorithm
     about: AlignmentTask
     placement: NodePlacement
-    joined: bool
     rates: JointRates
 
 
@@ -103,10 +104,9 @@ class Aligner:
 
     def align(self, stated: StatedAlgorithm, *, carriers: bool = True) -> Aligned:
         """The form of it that fits best, with its sites and rates; without `carriers` the joint rates alone."""
-        form, about, joined = self._chosen(stated)
-        placement = fit_alignment(about, self.settings.fit, self.watch).placement
+        form, about, placement = self._fitted(stated)
         rates = measure_jointly(about, placement, self.settings.test, self.watch, carriers=carriers)
-        return Aligned(form, about, placement, joined, rates)
+        return Aligned(form, about, placement, rates)
 
     def measure_again(self, found: Aligned, settings: JointSettings) -> Aligned:
         """The same sites on other held-out questions, or on more."""
@@ -126,19 +126,23 @@ class Aligner:
             hits += int((said == self.task.output_ids(questions, outputs)).all(1).sum())
         return Rate(hits, n_questions)
 
-    def _chosen(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, bool]:
-        options = list[tuple[StatedAlgorithm, AlignmentTask, bool]]()
-        for form in (stated, *stated.forms):
-            apart = targets_of(form.model, form.required, form.folded)
-            joint = together(form.model, apart)
-            options.append((form, self._about(form, apart), False))
-            if joint != apart:
-                options.append((form, self._about(form, joint), True))
+    def _fitted(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, NodePlacement]:
+        options = [(form, self._about(form)) for form in (stated, *stated.forms)]
         if len(options) == 1:
-            return options[0]
-        short = replace(self.settings.fit, n_sweeps=1)
-        scores = [fit_alignment(about, short, self.watch).score - _CLEARLY * joined for _, about, joined in options]
-        return options[scores.index(max(scores))]
+            return *options[0], fit_alignment(options[0][1], self.settings.fit, self.watch).placement
+        short = replace(self.settings.fit, n_sweeps=_SHORT)
+        begun = [fit_alignment(about, short, self.watch) for _, about in options]
+        scores = [self._score(about, fit) for (_, about), fit in zip(options, begun, strict=True)]
+        best = scores.index(max(scores))
+        return *options[best], fit_alignment(options[best][1], self.settings.fit, self.watch, begun[best]).placement
 
-    def _about(self, form: StatedAlgorithm, targets: tuple[AlignmentTarget, ...]) -> AlignmentTask:
+    def _score(self, about: AlignmentTask, fit: Fitted) -> float:
+        # Joint interchange, with the rest resampled in half of the rows, on questions that no sweep has seen.
+        inner = inner_targets(about)
+        several = JointDraw(SEVERAL, SEVERAL, 0.5, inner)
+        trial = Trial.drawn(about, several, 6_700_417 + self.settings.fit.seed, 2 * self.settings.fit.n_rows)
+        return float(trial.followed(fit.placement).all(1).mean())
+
+    def _about(self, form: StatedAlgorithm) -> AlignmentTask:
+        targets = targets_of(form.model, form.required, form.folded)
         return AlignmentTask(self.model, self.task, form.model, targets, self.population)

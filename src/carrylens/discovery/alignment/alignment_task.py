@@ -51,13 +51,14 @@ class AlignmentTask:
     def siblings(self) -> Mapping[int, tuple[int, ...]]:
         """For a target those others that are made from the same inputs as it is, or as something that it is made of.
 
-        Outputs have none, nor has a target siblings that it is made of.
+        Outputs have none, but for those that stand for a variable; nor has a target siblings that it is made of.
         """
         causal, found = self.causal, dict[int, tuple[int, ...]]()
         for at, target in enumerate(self.targets):
-            if target.optional or set(target.variables) & set(causal.outputs):
+            own = target.stands_for or target.variables
+            if target.optional or set(own) & set(causal.outputs):
                 continue
-            parts = {*target.variables, *(p for each in target.variables for p in causal.by_variable[each].parents)}
+            parts = {*own, *(p for each in own for p in causal.by_variable[each].parents)}
             inputs = {_direct(causal, part) for part in parts} - {frozenset()}
             found[at] = tuple(
                 other
@@ -92,6 +93,13 @@ class AlignmentTask:
         mlp = writes.mlps[node.layer]
         assert mlp is not None
         return mlp[:, at].numpy().astype(np.float64)
+
+
+def inner_targets(about: AlignmentTask) -> tuple[int, ...]:
+    """The targets that need a site and are no outputs."""
+    return tuple(
+        at for at, target in enumerate(about.targets) if not target.optional and target.variables != target.outputs
+    )
 
 
 def _codes(target: AlignmentTarget, values: Values) -> NDArray[np.intp]:

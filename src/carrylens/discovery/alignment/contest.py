@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from carrylens.discovery.alignment.aligner import Aligned, Aligner, StatedAlgorithm
+from carrylens.discovery.alignment.aligner import Aligned, Aligner, AlignSettings, StatedAlgorithm
 from carrylens.discovery.alignment.joint_rates import (
     DrawnFrom,
     MeasuredAlignment,
@@ -22,10 +22,17 @@ from carrylens.discovery.alignment.joint_rates import (
     RivalRates,
 )
 from carrylens.discovery.alignment.joint_test import JointSettings
-from carrylens.tasks.samplers import Sampler
+from carrylens.model.transformer import Transformer
+from carrylens.progress import Progress, silent
+from carrylens.tasks.samplers import Sampler, population_of
+from carrylens.tasks.task import Task
 
+MOST_LOOKS = 4
+"""How often more questions are drawn for one verdict, the first look included."""
+_ENRICHED = "enriched"
+_ANSWERED_ON = ("natural", _ENRICHED, "structured")
 _ERRS = 0.9  # a rival that surely agrees with the model less often is not fitted
-_QUESTIONS = 2000
+_QUESTIONS, _QUICK_QUESTIONS = 20_000, 2_000
 
 MixtureWhere = Callable[[str], Sequence[StatedAlgorithm]]
 """From a predicate on the question to mixtures of the hypothesis with others by it."""
@@ -68,6 +75,19 @@ class Contest:
         )
         return mine, replace(self._record(stated, mine), rivals=tuple(found), populations=answers)
 
+    def settled(
+        self,
+        stated: StatedAlgorithm,
+        rivals: Sequence[StatedAlgorithm],
+        wants_more: Callable[[MeasuredAlignment], bool],
+        mixtures: MixtureWhere | None = None,
+    ) -> MeasuredAlignment:
+        """The same, on more and more questions while `wants_more` says so, at most MOST_LOOKS times."""
+        mine, found = self.measure(stated, rivals, mixtures)
+        while found.looks < MOST_LOOKS and wants_more(found):
+            mine, found = self.more(mine, found)
+        return found
+
     def more(self, mine: Aligned, before: MeasuredAlignment) -> tuple[Aligned, MeasuredAlignment]:
         """The same sites on twice as many questions that were not drawn before: one look more."""
         was = before.drawn
@@ -85,7 +105,6 @@ class Contest:
             mine.placement.alignment(mine.form.name, mine.about.targets),
             mine.rates,
             DrawnFrom(self.about.population, test.seed, test.n_rows, test.n_each, fit.n_rows, fit.n_sweeps),
-            joined=mine.joined,
         )
 
     def _rival(self, rival: StatedAlgorithm, stated: StatedAlgorithm) -> RivalRates:
@@ -96,6 +115,21 @@ class Contest:
         return RivalRates(
             rival.name, rates.interchange, rates.scrubbed, rates.both, rates.answers, includes(rival, stated)
         )
+
+
+def contest_for(
+    model: Transformer, task: Task, about: ContestModel, settings: AlignSettings, watch: Progress = silent
+) -> Contest:
+    """The contest of a model on the populations of its task: sites on the enriched one, answers on all."""
+    population = task.samplers[_ENRICHED] if _ENRICHED in task.samplers else population_of(task.causal)
+    answered = {name: task.samplers[name] for name in _ANSWERED_ON if name in task.samplers}
+    n_questions = _QUICK_QUESTIONS if settings.is_quick else _QUESTIONS
+    return Contest(about, Aligner(model, task, population, settings, watch), answered, n_questions)
+
+
+def population_name(task: Task) -> str:
+    """What the population is called that sites are chosen and tested on."""
+    return _ENRICHED if _ENRICHED in task.samplers else "own"
 
 
 def includes(rival: StatedAlgorithm, stated: StatedAlgorithm) -> bool:

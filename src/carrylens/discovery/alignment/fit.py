@@ -9,31 +9,41 @@ Never  reports that as a result: `joint_test.py` measures on others.
    more that the write varies with, or another instead, wherever more outputs then come out as predicted.
 3. Of two targets that are made from the same inputs, let the one take the other's nodes, and the other stand where it
    is read.
-4. Again, on fresh questions, until nothing moves or the sweeps are over.
+4. From the second sweep on, for each target that still fails: give it at once all nodes of a layer that vary with it
+   most, wherever they stand; and change all nodes of a place at once.
+5. Again, on fresh questions, until nothing moves or the sweeps are over.
 Only rows that a move can have changed are computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_targets
+from carrylens.discovery.alignment.fit_moves import (
+    Candidates,
+    candidate_targets,
+    node_places,
+    place_moves,
+    site_moves,
+    whole_place_moves,
+)
+from carrylens.discovery.alignment.placed_run import PlacedRun
 from carrylens.discovery.alignment.placement import NodePlacement
-from carrylens.discovery.alignment.start import first_placements, may_hold
+from carrylens.discovery.alignment.start import first_placements
 from carrylens.discovery.alignment.trial import Bools, JointDraw, Trial
+from carrylens.model.interchange_pass import OWN
 from carrylens.nodes import Node
 from carrylens.progress import Progress, silent
 
-_LEAST_SHARE = 0.03  # of a write's variance, for a target to be worth a try
+_WHOLE = 0.97  # the share of a target's rows that come out as predicted, from which on it is left alone
+_MOST_FAILING = 8  # targets that are tried again in a sweep
 _LEAST_LOOK = 8  # rows
 _READ_SHARE = 0.2  # of a write's variance, for a node to bring a target to where it is read
 _SHARED = 3e-3  # what each further target in a node costs: most nodes hold one
 _HELD = 2e-4  # what a target in a node costs: a node that makes no difference is idle
-
-Candidates = dict[Node, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -46,49 +56,56 @@ class FitSettings:
     seed: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Fitted:
-    """A placement, which outputs of a trial it predicts, and its score on the questions that it was chosen with."""
+    """A placement, and after how many sweeps it was reached; with `ended` the last one moved nothing."""
 
     placement: NodePlacement
-    right: Bools
-    score: float
+    n_sweeps: int
+    ended: bool = False
 
 
-def fit_alignment(about: AlignmentTask, settings: FitSettings | None = None, watch: Progress = silent) -> Fitted:
-    """The placement that was found."""
+def fit_alignment(
+    about: AlignmentTask,
+    settings: FitSettings | None = None,
+    watch: Progress = silent,
+    begun: Fitted | None = None,
+) -> Fitted:
+    """The placement that was found; a fit that was `begun` with fewer sweeps goes on."""
     settings = settings or FitSettings()
-    candidates = {node: _candidates(about, node, settings.n_tried) for node in about.nodes}
-    trial = _trial(about, settings, 0)
-    fitted = max((evaluated(trial, each) for each in first_placements(about)), key=lambda each: each.score)
-    moves = list(_places(about.nodes))
-    for sweep in range(settings.n_sweeps):
-        trial = _trial(about, settings, sweep)
-        best = evaluated(trial, fitted.placement)
+    candidates = candidate_targets(about, settings.n_tried)
+    found = _first_guess(about, settings) if begun is None else begun
+    moves = list(node_places(about.nodes))
+    for sweep in range(found.n_sweeps, settings.n_sweeps if not found.ended else 0):
+        run = PlacedRun(_trial(about, settings, sweep), found.placement)
         for at, nodes in enumerate(moves):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}", at, len(moves))
-            best = _improved(trial, best, nodes, candidates)
-        best = _with_exchanges(trial, best)
-        moved = best.placement.held != fitted.placement.held
-        fitted = best
-        if not moved:
+            run = _improved(run, nodes, candidates)
+        run = _with_exchanges(run)
+        for place, target in enumerate(weak := _failing(run) if sweep else []):
+            watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}: what still fails", place, len(weak))
+            for move in (*site_moves(run, target, candidates), *whole_place_moves(run, target, candidates)):
+                run = _better(run, run.placement.given(move), tuple(move))
+        found = Fitted(run.placement, sweep + 1, bool(sweep) and run.placement.held == found.placement.held)
+        if found.ended:
             break
-    return fitted
+    return found
 
 
-def evaluated(trial: Trial, placement: NodePlacement, near: Fitted | None = None) -> Fitted:
-    """A placement with its score; of one that is near it, only the rows that can differ are computed anew.
+def _first_guess(about: AlignmentTask, settings: FitSettings) -> Fitted:
+    trial = _trial(about, settings, 0)
+    best = max((PlacedRun(trial, each) for each in first_placements(about)), key=_score)
+    return Fitted(best.placement, 0)
 
-    The score is the share of outputs that come out as predicted, and half as much that of whole answers.
-    """
-    if near is None:
-        right = trial.followed(placement)
-    else:
-        differ, right = trial.differs(near.placement, placement), near.right.copy()
-        if differ.any():
-            right[differ] = trial.followed(placement, trial.rows[differ])
-    score = float(right.mean() + 0.5 * right.all(1).mean()) - _HELD * placement.size - _SHARED * placement.n_shared
-    return Fitted(placement, right, score)
+
+def score_of(right: Bools, placement: NodePlacement) -> float:
+    """The share of outputs that come out as predicted, and half as much that of whole answers, less what nodes cost."""
+    gained = float(right.mean() + 0.5 * right.all(1).mean())
+    return gained - _HELD * placement.size - _SHARED * placement.n_shared
+
+
+def _score(run: PlacedRun) -> float:
+    return score_of(run.right, run.placement)
 
 
 def _trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
@@ -96,77 +113,61 @@ def _trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
     return Trial.drawn(about, JointDraw(), 7919 * (settings.seed + 1) + sweep, n_rows)
 
 
-def _candidates(about: AlignmentTask, node: Node, n_tried: int) -> tuple[int, ...]:
-    shares = {
-        at: about.finder.share(node, at) for at, target in enumerate(about.targets) if may_hold(about, target, node)
-    }
-    ranked = sorted((at for at in shares if shares[at] > _LEAST_SHARE), key=lambda at: -shares[at])
-    return tuple(ranked[:n_tried])
+def _failing(run: PlacedRun) -> list[int]:
+    # The targets whose outputs are not as predicted in all but a few rows, the worst first: where the target moves or
+    # is held, and where nothing moves.
+    trial, rates = run.trial, dict[int, float]()
+    slots = trial.prediction(run.placement).chosen[trial.rows]
+    places = {output: at for at, output in enumerate(trial.about.causal.outputs)}
+    inner = inner_targets(trial.about)
+    still = (slots[:, list(inner)] == OWN).all(1)
+    for at in inner:
+        right = np.asarray(run.right[:, [places[each] for each in trial.about.targets[at].outputs]].all(1))
+        parts = [np.asarray(right[rows]) for rows in (slots[:, at] != OWN, still)]
+        rates[at] = min((float(part.mean()) for part in parts if len(part)), default=1.0)
+    return sorted((at for at, rate in rates.items() if rate < _WHOLE), key=lambda at: rates[at])[:_MOST_FAILING]
 
 
-def _places(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
-    # All nodes of a place and layer at once, then its heads, then each node alone; layer by layer.
-    places: dict[tuple[int, int], list[Node]] = {}
-    for node in sorted(nodes, key=lambda each: (each.layer, each.position, each.is_mlp)):
-        places.setdefault((node.layer, node.position), []).append(node)
-    for some in places.values():
-        heads = [node for node in some if not node.is_mlp]
-        yield from dict.fromkeys((tuple(some), tuple(heads), *((node,) for node in some)))
+def _improved(run: PlacedRun, nodes: tuple[Node, ...], candidates: Candidates) -> PlacedRun:
+    for move in place_moves(run, nodes, candidates):
+        run = _better(run, run.placement.given(move), tuple(move))
+    return run
 
 
-def _improved(trial: Trial, best: Fitted, nodes: tuple[Node, ...], candidates: Candidates) -> Fitted:
-    for move in _moves(best.placement, nodes, candidates):
-        if any(
-            len(held) > 1 and (len(held) > 3 or trial.about.finder.of(node, held) is None)
-            for node, held in move.items()
-        ):
-            continue
-        tried = best.placement.given(move)
-        if not _is_hopeless(trial, tried, best):
-            reached = evaluated(trial, tried, best)
-            best = reached if reached.score > best.score else best
-    return best
-
-
-def _with_exchanges(trial: Trial, best: Fitted) -> Fitted:
+def _with_exchanges(run: PlacedRun) -> PlacedRun:
     # Two targets of the same inputs, of which one may be taken for the other where both are brought: give its nodes to
     # the other, and to itself those that vary with it where it is read.
-    about = trial.about
+    about = run.trial.about
     for one, others in about.siblings.items():
         target = about.targets[one]
         read = about.task.layout.read_position(target.outputs[0])
         near = [n for n in about.nodes if n.position == read and about.finder.share(n, one) > _READ_SHARE]
         for other in others if len(target.outputs) == 1 else ():
-            far = [node for node in best.placement.nodes(one) if node.position != read]
+            far = [node for node in run.placement.nodes(one) if node.position != read]
             for layer in sorted({node.layer for node in near}) if far else ():
                 move = dict.fromkeys(far, (other,)) | {n: (one,) for n in near if n.layer == layer and not n.is_mlp}
-                tried = evaluated(trial, best.placement.given(move), best)
-                best = tried if tried.score > best.score else best
-    return best
+                run = _better(run, run.placement.given(move), tuple(move))
+    return run
 
 
-def _is_hopeless(trial: Trial, placement: NodePlacement, best: Fitted) -> bool:
-    # A look at a quarter of the rows that can differ: most moves make much worse.
-    differ = np.flatnonzero(trial.differs(best.placement, placement))
+def _better(run: PlacedRun, placement: NodePlacement, nodes: tuple[Node, ...]) -> PlacedRun:
+    # The run under the placement if that scores higher, else the run as it is. First a look at a quarter of the rows
+    # that can differ: most moves make much worse.
+    differ = np.flatnonzero(run.trial.differs(run.placement, placement))
+    near = run.can_move(placement, nodes)
     look = differ[::4]
-    if len(look) < _LEAST_LOOK:
-        return False
-    return bool(trial.followed(placement, trial.rows[look]).sum() < best.right[look].sum())
-
-
-def _moves(
-    placement: NodePlacement, nodes: tuple[Node, ...], candidates: Candidates
-) -> Iterator[dict[Node, tuple[int, ...]]]:
-    # Nothing, or without one of them; another alone, one more.
-    now = {node: placement.held[node] for node in nodes}
-    offered = list(dict.fromkeys(at for node in nodes for at in candidates[node]))
-    inside = list(dict.fromkeys(at for held in now.values() for at in held))
-    options: list[dict[Node, tuple[int, ...]]] = [dict.fromkeys(nodes, ())]
-    options += [{node: tuple(at for at in held if at != each) for node, held in now.items()} for each in inside]
-    options += [dict.fromkeys(nodes, (each,)) for each in dict.fromkeys((*offered, *inside))]
-    options += [{node: tuple(sorted({*held, each})) for node, held in now.items()} for each in offered]
-    seen = [now]
-    for option in options:
-        if option not in seen:
-            seen.append(option)
-            yield option
+    if len(look) >= _LEAST_LOOK:
+        if near:
+            looked = run.moved(placement, nodes, look).right
+        else:
+            looked = run.trial.followed(placement, run.trial.rows[look])
+        if looked.sum() < run.right[look].sum():
+            return run
+    if not near:
+        other = PlacedRun(run.trial, placement)
+        return other if _score(other) > _score(run) else run
+    moved, right = run.moved(placement, nodes, differ), run.right.copy()
+    right[differ] = moved.right
+    if score_of(right, placement) > _score(run):
+        run.accept(moved)
+    return run

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_targets
 from carrylens.discovery.alignment.deviations import find_deviation
 from carrylens.discovery.alignment.joint_rates import CarrierRate, DeviationRecord, JointRates
 from carrylens.discovery.alignment.placement import NodePlacement
@@ -31,7 +31,8 @@ from carrylens.evidence.rates import Rate
 from carrylens.model.interchange_pass import OWN
 from carrylens.progress import Progress, silent
 
-_SEVERAL = 4
+SEVERAL = 4
+"""How many targets move at once."""
 _PIECE = 512
 _PERMUTED = 3
 _LEAST_OF_CLASS = 30
@@ -57,10 +58,8 @@ def measure_jointly(
     """All rates of one placement; without `carriers` those of the targets by themselves are left out."""
     settings = settings or JointSettings()
     held_out = _HeldOut(about, settings)
-    inner = tuple(
-        at for at, target in enumerate(about.targets) if not target.optional and target.variables != target.outputs
-    )
-    several = JointDraw(_SEVERAL, _SEVERAL, 0.0, inner)
+    inner = inner_targets(about)
+    several = JointDraw(SEVERAL, SEVERAL, 0.0, inner)
     moved, both = held_out.rows(placement, several, 1), held_out.rows(placement, replace(several, idle=1.0), 3)
     scrubbed, plain = (held_out.rows(placement, JointDraw(0, 0, idle), 2) for idle in (1.0, 0.0))
     permuted = [held_out.rows(each, several, 1, settings.n_rows // 4) for each in _permuted(about, placement)]

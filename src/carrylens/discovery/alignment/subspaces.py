@@ -61,8 +61,7 @@ class SubspaceFinder:
         if total < 1e-9 * len(write):
             return 0.0
         counts = np.bincount(code)
-        sums = np.zeros((len(counts), write.shape[1]))
-        np.add.at(sums, code, centred)
+        sums = np.eye(len(counts))[:, code] @ centred
         between = float(((sums**2).sum(1) / counts).sum())
         return max(0.0, between / total - (len(counts) - 1) / len(write))
 

@@ -8,13 +8,14 @@ Never  knows a node.
 2. A variable of a folded family has a site for each output that reads it directly: each may resolve a chain anew.
 3. Switches, such as an operator, and outputs that later ones read may have a site for each output that reads them.
 4. Variables that are one another's function cannot be moved apart, so they are one target; so are those of one kind
-   that are made from the same inputs. One that is just the output that alone reads it is no target beside that output.
+   that are made from the same inputs, and folded ones of one kind that one output reads, as the carries of a sum and of
+   both differences. One that is just the output that alone reads it is no target beside that output.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,12 +31,14 @@ class AlignmentTarget:
     """Variables that need a site, and the outputs that read them from there.
 
     One that is `optional` may have a site: a switch, or an output put out before, which heads may bring to where it is
-    read and which may as well be read where it stands.
+    read and which may as well be read where it stands. An output `stands_for` a variable that is the same and has no
+    site of its own.
     """
 
     variables: tuple[Variable, ...]
     outputs: tuple[Variable, ...]
     optional: bool = False
+    stands_for: tuple[Variable, ...] = ()
 
     @property
     def family(self) -> str:
@@ -61,25 +64,6 @@ def targets_of(
         if variable.name in required:
             found += _targets(causal, variable, variable.name in folded)
     return (*_joined(causal, found, folded), *_switches(causal))
-
-
-def together(causal: CausalModel, targets: Sequence[AlignmentTarget]) -> tuple[AlignmentTarget, ...]:
-    """The same, but that variables which are made from the same inputs directly are one target: they move together.
-
-    >>> from carrylens.arithmetic import Operation, algorithm
-    >>> addition = algorithm(Operation.ADD, 2)
-    >>> print(*together(addition, targets_of(addition, ("SA", "ST", "A"))), sep="; ")
-    SA[1] ST[1]; SA[0] ST[0]; A[2] for A[2]; A[1] for A[1]; A[0] for A[0]
-    """
-    found = dict[object, AlignmentTarget]()
-    for target in targets:
-        parents = frozenset(
-            () if target.optional else (p for each in target.variables for p in causal.by_variable[each].parents)
-        )
-        direct = parents and parents <= set(causal.inputs) and not set(target.variables) & set(causal.outputs)
-        key = parents if direct else target
-        found[key] = merged(found[key], target) if key in found else target
-    return tuple(found.values())
 
 
 def merged(one: AlignmentTarget, other: AlignmentTarget) -> AlignmentTarget:
@@ -118,7 +102,12 @@ def _joined(
 ) -> Iterator[AlignmentTarget]:
     # Step 3, by looking at many questions: two variables are one another's function if their values pair off.
     values = causal.run(population_of(causal).draw(0, 0, _LOOKED_AT))
-    left = [each for each in targets if not _is_its_output(causal, each, values)]
+    same = {each.outputs[0]: each.variables for each in targets if _is_its_output(causal, each, values)}
+    left = [
+        replace(each, stands_for=same[each.outputs[0]]) if each.variables[0] in same else each
+        for each in targets
+        if not _is_its_output(causal, each, values)
+    ]
     while left:
         first = left.pop(0)
         for other in list(left):
@@ -127,7 +116,10 @@ def _joined(
             if apart or another in causal.outputs:
                 continue
             recoded = _pair_off(values[one], values[another]) and _parents(causal, one) == _parents(causal, another)
-            if recoded or _are_one_kind(causal, one, another):
+            resolved = {one.name, another.name} <= set(folded) and causal.family(one).kind == causal.family(
+                another
+            ).kind
+            if recoded or resolved or _are_one_kind(causal, one, another):
                 left.remove(other)
                 first = merged(first, other)
         yield first

@@ -8,7 +8,8 @@ Each row of a trial moves some targets to the values they have in other rows. In
 target takes its write from another row, too, and what brings a switch takes it from a row of the same switch.
 Interventions are drawn once, so that placements are compared on the same. A target that is made from the same inputs as
 one that moves, and that keeps its value, is held where it stands: nodes that bring a whole column then move just the
-one. The model is given the outputs that the algorithm predicts under the intervention: it puts out all of them if and
+one. What is held is what its nodes write for the question untouched, read with the same outputs. The model is given the
+outputs that the algorithm predicts under the intervention: it puts out all of them if and
 only if it would write just these, reading what it wrote itself.
 """
 
@@ -25,7 +26,7 @@ from torch import Tensor
 
 from carrylens.discovery.alignment.alignment_task import AlignmentTask
 from carrylens.discovery.alignment.placement import NodePlacement
-from carrylens.model.interchange_pass import OWN, PassWrites, replacing_pass
+from carrylens.model.interchange_pass import OWN, PassWrites, clean_pass, replacing_pass
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch, Column
 from carrylens.tasks.causal import CausalModel, Values
@@ -35,9 +36,15 @@ from carrylens.tasks.variables import Variable
 OFFSETS = (1, 3)
 """How many rows further down the two rows are that targets and nodes take values from."""
 HOLD = len(OFFSETS)
-"""The slot of a target that is held: its nodes write what they write for the question untouched."""
+"""The slot of a target that is held: its nodes write what they write if no node is replaced."""
 _FAR = (HOLD + 1, HOLD + 2)  # the slots of what belongs to no target: rows of anywhere
 _DRAWN = 4  # questions for a row that counts
+
+
+def source_offsets(n_questions: int) -> tuple[int, ...]:
+    """For every slot, how many rows further down the row is that it stands for."""
+    return (*OFFSETS, 0, n_questions // 2, n_questions // 2 + 5)
+
 
 Bools = NDArray[np.bool_]
 Slots = NDArray[np.int8]
@@ -69,7 +76,8 @@ class Trial:
     resampled: Bools
     idle_slots: Mapping[Node, Slots]
     rows: NDArray[np.intp]
-    _predictions: dict[tuple[int, ...], _Prediction] = field(default_factory=dict)
+    _predictions: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
+    _held: dict[int, PassWrites] = field(default_factory=dict)
 
     @classmethod
     def drawn(cls, about: AlignmentTask, draw: JointDraw, seed: int, count: int) -> Trial:
@@ -104,14 +112,24 @@ class Trial:
         writes = about.clean_writes(questions, values)
         return cls(about, questions, writes, values, chosen, resampled, dict.fromkeys(about.nodes, idle), rows)
 
+    def held_writes(self, prediction: Prediction) -> PassWrites:
+        """What all nodes write in the rows that count if none is replaced, with the outputs of the prediction."""
+        if id(prediction) not in self._held:
+            with torch.inference_mode():
+                tokens = prediction.tokens[torch.from_numpy(self.rows)]
+                self._held[id(prediction)] = clean_pass(self.about.model, tokens)[1]
+        return self._held[id(prediction)]
+
     def _with_holds(self, chosen: Slots, found: Mapping[Variable, Mapping[Variable, Column]]) -> Slots:
         held = np.array(chosen)
+        put_out = {each: found[each][each] for each in self.about.causal.steering}
+        untouched = self.about.causal.run(self.questions, put_out) if put_out else self.values
         for at, beside in self.about.siblings.items():
             target = self.about.targets[at]
             stays = (chosen[:, list(beside)] != OWN).any(1) & (chosen[:, at] == OWN)
             for output in target.outputs:
                 for variable in target.variables:
-                    stays &= found[output].get(variable, self.values[variable]) == self.values[variable]
+                    stays &= found[output].get(variable, untouched[variable]) == untouched[variable]
             held[stays, at] = HOLD
         return held
 
@@ -135,19 +153,20 @@ class Trial:
 
     def predicted(self, placement: NodePlacement) -> TokenTable:
         """The token ids that the algorithm puts out when each row moves what it does under the placement."""
-        return self._of(placement).predicted
+        return self.prediction(placement).predicted
 
-    def _of(self, placement: NodePlacement) -> _Prediction:
+    def prediction(self, placement: NodePlacement) -> Prediction:
+        """What each row moves and holds under the placement, and what the algorithm then puts out."""
         placed = placement.placed
         left_out = [at for at, target in enumerate(self.about.targets) if target.optional and at not in placed]
         return self._moved(tuple(left_out))
 
-    def _moved(self, left_out: tuple[int, ...]) -> _Prediction:
+    def _moved(self, left_out: tuple[int, ...]) -> Prediction:
         if left_out not in self._predictions:
             self._predictions[left_out] = self._predict(left_out)
         return self._predictions[left_out]
 
-    def _predict(self, left_out: tuple[int, ...]) -> _Prediction:
+    def _predict(self, left_out: tuple[int, ...]) -> Prediction:
         chosen = np.array(self.chosen)
         chosen[:, list(left_out)] = OWN
         taken = [
@@ -159,7 +178,7 @@ class Trial:
         found = interchanged_values(self.about.causal, self.questions, taken, fed_back=True)
         outputs = np.stack([found[each][each] for each in self.about.causal.outputs], axis=1)
         task = self.about.task
-        return _Prediction(
+        return Prediction(
             self._with_holds(chosen, found),
             task.output_ids(self.questions, outputs).astype(np.int64),
             torch.from_numpy(task.token_ids(self.questions, outputs)),
@@ -177,7 +196,7 @@ class Trial:
 
     def logits(self, placement: NodePlacement, rows: NDArray[np.intp]) -> Tensor:
         """The logits of every output in these rows: [row, output, vocab]."""
-        prediction = self._of(placement)
+        prediction = self.prediction(placement)
         sources = _NodeSources(self, placement, prediction.chosen, rows)
         logits = replacing_pass(self.about.model, prediction.tokens[torch.from_numpy(rows)], sources)
         layout = self.about.task.layout
@@ -191,7 +210,7 @@ class Trial:
 
     def differs(self, one: NodePlacement, other: NodePlacement) -> Bools:
         """Of the rows that count those in which two placements replace something different."""
-        first, second = self._of(one).chosen, self._of(other).chosen
+        first, second = self.prediction(one).chosen, self.prediction(other).chosen
         found = (first != second).any(1)
         for node, held in one.held.items():
             if held == other.held[node]:
@@ -207,7 +226,7 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class _Prediction:
+class Prediction:
     """What each row moves and holds, the outputs that the algorithm then puts out, and the tokens for the model."""
 
     chosen: Slots
@@ -228,7 +247,7 @@ class _NodeSources:
         """What a layer's heads, or its MLP, write at the positions from `first` on."""
         kept = self.trial.writes.mlps[layer] if is_mlp else self.trial.writes.heads[layer]
         assert kept is not None
-        sources = self._sources(kept)
+        sources = self._sources(kept, layer, is_mlp=is_mlp)
         slots = np.full(own.shape[:-1], OWN, dtype=np.int8)
         shared = list[tuple[tuple[int, ...], Node]]()
         for at in range(own.shape[1]):
@@ -251,12 +270,15 @@ class _NodeSources:
         slots = self.trial.idle_slots[node] if target is None else self.chosen[:, target]
         return np.asarray(slots[self.rows])
 
-    def _sources(self, kept: Tensor) -> list[Tensor]:
+    def _sources(self, kept: Tensor, layer: int, *, is_mlp: bool) -> list[Tensor]:
         n_rows = len(self.trial.questions)
-        return [
-            kept[torch.from_numpy((self.rows + offset) % n_rows)]
-            for offset in (*OFFSETS, 0, n_rows // 2, n_rows // 2 + 5)
-        ]
+        found = [kept[torch.from_numpy((self.rows + offset) % n_rows)] for offset in source_offsets(n_rows)]
+        if (self.chosen[self.rows] == HOLD).any():
+            held = self.trial.held_writes(self.trial.prediction(self.placement))
+            writes = held.mlps[layer] if is_mlp else held.heads[layer]
+            assert writes is not None
+            found[HOLD] = writes[torch.from_numpy(np.searchsorted(self.trial.rows, self.rows))]
+        return found
 
     def _in_subspaces(self, node: Node, own: Tensor, sources: list[Tensor]) -> Tensor:
         held = self.placement.held[node]

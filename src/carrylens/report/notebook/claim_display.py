@@ -1,41 +1,36 @@
 """A judgement in a notebook: the statement about the model, then its claims by verdict.
 
-Takes  the record of a judgement, as `claims.json` has it.
+Takes  the verdict of the joint test, and the claims about the map, as `claims.json` has them.
 Gives  a line, HTML, rows for a table.
-Never  judges, and never counts otherwise than the terminal does: its first lines are the terminal's.
+Never  judges, and never counts otherwise than the terminal does.
 """
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import Any
 
-from carrylens.report.notebook.html_parts import chip, folded, framed, heading, paragraph, table
+from carrylens.claims.run_verdict import RunJudgement
+from carrylens.report.notebook.html_parts import BAD, GOOD, OPEN, QUIET, chip, folded, framed, paragraph, table
+from carrylens.report.notebook.verdict_display import verdict_part
 from carrylens.report.plain_records import Record
-from carrylens.report.terminal.claims import claim_lines, grouped
+from carrylens.report.terminal.claims import claims_count, grouped
 
-_COLOURS = {
-    "SUPPORTED": ("#cdeadf", "#00573f"),
-    "REFUTED": ("#f6d3c2", "#8a3500"),
-    "INCONCLUSIVE": ("#fdf3c4", "#6b5600"),
-    "UNTESTED": ("#e4e4e4", "#3d3d3d"),
-}
+_COLOURS = {"SUPPORTED": GOOD, "REFUTED": BAD, "INCONCLUSIVE": OPEN, "UNTESTED": QUIET}
 
 
 def claims_line(record: Record) -> str:
-    """The statement in a line."""
-    return next(iter(claim_lines(record)))
+    """How many of the required claims have which verdict."""
+    return claims_count(record)
 
 
-def claims_html(record: Record) -> str:
-    """The statement, how many claims of each group have which verdict, and every claim, folded."""
-    statement = list(takewhile(bool, claim_lines(record)))
+def claims_html(judged: RunJudgement, record: Record) -> str:
+    """The verdict, how many claims of each group have which verdict, and every claim, folded."""
     required = [claim for claim in record["claims"] if claim["required"]]
     counts = [
         [what, *(sum(claim["verdict"] == verdict for claim in some) or "" for verdict in _COLOURS)]
         for what, some in grouped(required).items()
     ]
-    parts: list[str] = [heading(statement[0]), *(paragraph(line) for line in statement[1:])]
+    parts: list[str] = [verdict_part(judged), paragraph(claims_count(record))]
     parts.append(table(["claim", *(verdict.lower() for verdict in _COLOURS)], counts, numbers=(1, 2, 3, 4)))
     for verdict in ("REFUTED", "INCONCLUSIVE", "UNTESTED", "SUPPORTED"):
         some = [claim for claim in required if claim["verdict"] == verdict]

@@ -14,6 +14,7 @@ from typing import Any
 
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
+from carrylens.report.notebook.html_parts import rows_html
 
 
 class Graph:
@@ -58,6 +59,9 @@ class Graph:
                 "networkx is not installed here. Write pip install networkx, or use to_json()."
             ) from error
         return networkx.node_link_graph(json.loads(self.to_json()), edges="edges")
+
+    def _repr_html_(self) -> str:
+        return rows_html(repr(self)[1:-1], self.edges or self.nodes)
 
     def __repr__(self) -> str:
         counts = [f"{len(some)} {what}{'' if len(some) == 1 else 's'}" for some, what in self._parts]

@@ -33,11 +33,18 @@ _STYLE = """
 """
 
 
+GOOD, BAD, OPEN, QUIET = ("#cdeadf", "#00573f"), ("#f6d3c2", "#8a3500"), ("#fdf3c4", "#6b5600"), ("#e4e4e4", "#3d3d3d")
+"""Fill and ink of chips."""
+
+
 class Html(str):
     """Text that is HTML already, and is not escaped again."""
 
 
 HtmlCell = object
+
+MOST_ROWS = 12
+"""Of a table of any length."""
 
 
 def framed(*parts: str) -> str:
@@ -76,6 +83,27 @@ def table(head: Sequence[str], rows: Iterable[Sequence[HtmlCell]], numbers: Sequ
         for row in rows
     )
     return Html(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def rows_html(title: str, rows: Sequence[Mapping[str, Any]], most: int = MOST_ROWS) -> str:
+    """The first rows of any table; columns of figures stand right."""
+    head, shown_rows = list(rows[0]) if rows else [], rows[:most]
+    right = [at for at, name in enumerate(head) if any(_is_figure(row.get(name)) for row in shown_rows)]
+    body = [[_plain(row.get(name, "")) for name in head] for row in shown_rows]
+    more = [paragraph(f"{len(rows) - most:,} more", quiet=True)] if len(rows) > most else []
+    return framed(heading(title), table([name.replace("_", " ") for name in head], body, right), *more)
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def folded(summary: str, *parts: str) -> Html:

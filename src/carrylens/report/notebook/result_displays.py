@@ -1,4 +1,4 @@
-"""Results in a notebook: experiments, tests, training, alignments, leaderboards, answers, questions.
+"""Results in a notebook: experiments, tests, training, leaderboards, questions.
 
 Takes  the records of each.
 Gives  HTML, and rows for tables.
@@ -12,18 +12,24 @@ from typing import Any
 
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.benchmark.leaderboard import Leaderboard
-from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
-from carrylens.evidence.rates import Rate
-from carrylens.nodes import print_nodes
 from carrylens.report.figures.battery import outcome_svg
 from carrylens.report.figures.losses import losses_svg
 from carrylens.report.notebook.claim_display import verdict_chip
-from carrylens.report.notebook.html_parts import Html, chip, drawing, folded, framed, heading, paragraph, table
+from carrylens.report.notebook.html_parts import (
+    BAD,
+    GOOD,
+    MOST_ROWS,
+    Html,
+    chip,
+    drawing,
+    folded,
+    framed,
+    heading,
+    paragraph,
+    table,
+)
 from carrylens.report.terminal.leaderboard import leaderboard_tables
 from carrylens.report.terminal.tables import few_figures
-
-_GOOD, _BAD = ("#cdeadf", "#00573f"), ("#f6d3c2", "#8a3500")
-_MOST_ROWS = 12
 
 
 def outcomes_html(model: str, outcomes: Sequence[Outcome]) -> str:
@@ -68,7 +74,7 @@ def exam_html(record: Mapping[str, Any]) -> str:
     head = ["questions", "operation", "evaluated on", "failed", "per million", "95% interval"]
     populations = [part for part in record["parts"] if part["name"] in ("natural", "paper", "enriched")]
     others = [part for part in record["parts"] if part not in populations]
-    bar = {True: chip("meets the bar", *_GOOD), False: chip("misses the bar", *_BAD), None: "too few for the bar"}
+    bar = {True: chip("meets the bar", *GOOD), False: chip("misses the bar", *BAD), None: "too few for the bar"}
     said = " of fewer than 10 failures per million natural and enriched questions"
     parts: list[str] = [heading(str(record["model"])), paragraph(bar[record["meets_bar"]], said)]
     parts.append(table(head, map(_part_row, populations), numbers=(2, 3, 4)))
@@ -78,7 +84,7 @@ def exam_html(record: Mapping[str, Any]) -> str:
         )
     failures = [failure for part in record["parts"] for failure in part["failures"]]
     if failures:
-        shown = failures[:_MOST_ROWS]
+        shown = failures[:MOST_ROWS]
         rows = table(["question", "right answer", "answered"], shown)
         parts.append(folded(f"{len(shown)} of {len(failures)} failures that were kept", rows))
     return framed(*parts)
@@ -124,55 +130,7 @@ def training_rows(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def alignment_html(lines: Sequence[str], found: MeasuredAlignment) -> str:
-    """The verdict, the joint figures, then the site of each variable."""
-    rows = [
-        [row["what"], f"{row['share']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}", row["n"]]
-        for row in alignment_rows(found)
-    ]
-    sites = [[" ".join(map(str, site.variables)), print_nodes(site.nodes)] for site in found.alignment.sites]
-    return framed(
-        heading(lines[0]),
-        *map(paragraph, lines[1:]),
-        table(["what", "share", "95% interval", "of"], rows, numbers=(1, 3)),
-        folded(f"{len(sites)} sites", table(["variables", "nodes"], sites)),
-    )
-
-
-def alignment_rows(found: MeasuredAlignment) -> list[dict[str, Any]]:
-    """A row for each rate of the joint test."""
-    rates = found.rates
-    named = {name: getattr(rates, name) for name in type(rates).__struct_fields__}
-    return [
-        {"what": name, "share": rate.value, "low": rate.interval[0], "high": rate.interval[1], "n": rate.n}
-        for name, rate in named.items()
-        if isinstance(rate, Rate)
-    ]
-
-
 def leaderboard_html(board: Leaderboard) -> str:
     """Every table of the leaderboard; the first is open."""
     first, *others = [(title, table(head, body)) for title, head, body in leaderboard_tables(board)]
     return framed(heading(first[0]), first[1], *(folded(title, body) for title, body in others))
-
-
-def answers_html(model: str, answers: Sequence[Mapping[str, Any]]) -> str:
-    """What a model answered, right or wrong."""
-    rows = [
-        [
-            each["question"],
-            each["answer"],
-            chip("right", *_GOOD) if each["correct"] else chip(f"wrong, it is {each['true_answer']}", *_BAD),
-            each["class"],
-        ]
-        for each in answers
-    ]
-    return framed(heading(model), table(["question", "answer", "", "class"], rows))
-
-
-def rows_html(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The first rows of any table."""
-    head = list(rows[0]) if rows else []
-    body = [[row.get(name, "") for name in head] for row in rows[:_MOST_ROWS]]
-    more = [paragraph(f"{len(rows) - _MOST_ROWS:,} more", quiet=True)] if len(rows) > _MOST_ROWS else []
-    return framed(heading(title), table(head, body), *more)

@@ -18,6 +18,7 @@ from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.table import VERDICT, experiment_rows
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.discovery.node_map import NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
 from carrylens.report.figures.print_tables import coverage_table, model_table
@@ -122,7 +123,18 @@ def experiment_lines(saved: Sequence[Saved]) -> Iterator[ComparedLine]:
 
 def _member(saved: Saved) -> Member:
     outcomes = map(Outcome.from_record, saved.battery)
-    return Member(saved.source, ModelName.parse(saved.map.model), None, {each.card.name: each for each in outcomes})
+    return Member(saved.source, _name(saved.map), None, {each.card.name: each for each in outcomes})
+
+
+def _name(found: NodeMap) -> ModelName:
+    # A folder of one's own may be called anything: which experiments apply to it goes by its task and shape.
+    try:
+        return ModelName.parse(found.model)
+    except CarryLensError:
+        task, nodes = found.task, [each.node for each in found.nodes]
+        assert isinstance(task, ArithmeticTask)
+        n_heads = 1 + max(node.head or 0 for node in nodes)
+        return ModelName(task.operation, task.digits, 1 + max(node.layer for node in nodes), n_heads, 1, 0)
 
 
 def _said(cell: FamilyCell) -> str:

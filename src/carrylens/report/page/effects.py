@@ -30,6 +30,7 @@ class Effect:
     null: Rate
     null_is: str
     p: float | None = None
+    confidence: float | None = None
 
     def __post_init__(self) -> None:
         if not self.null.n:
@@ -38,12 +39,14 @@ class Effect:
 
 def effect_of_role(role: Role) -> Effect:
     """A role as an effect."""
-    return Effect(f"{role.variable} for token {role.token}", role.hit, role.null, SAME_VALUE, role.p)
+    return Effect(f"{role.variable} for token {role.token}", role.hit, role.null, SAME_VALUE, role.p, role.confidence)
 
 
 def confidence_in(effect: Effect) -> str:
     """How probable it is that a role with this effect is true, in figures."""
-    return say_confidence(stated_confidence(effect.hit, effect.null)).removeprefix("confidence ")
+    known = effect.confidence
+    stated = stated_confidence(effect.hit, effect.null) if known is None else known
+    return say_confidence(stated).removeprefix("confidence ")
 
 
 def effect_of_record(what: str, given: Mapping[str, Any], null_is: str = SAME_VALUE) -> Effect:

@@ -14,6 +14,7 @@ from typing import Any
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.claims.run_verdict import RunJudgement
 from carrylens.evidence.rates import Rate
+from carrylens.report.claim_words import claims_said
 from carrylens.report.page.effects import percent, rate_of_record
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.tables import few_figures
@@ -157,7 +158,7 @@ def _populations(saved: Saved) -> list[Mapping[str, Any]]:
 
 
 def _rivals(claims: Mapping[str, Any]) -> str:
-    said = [f"{rival['hypothesis']} is {rival['skeleton']}" for rival in claims["rivals"]]
+    said = [f"{rival['hypothesis']}: {claims_said(rival['skeleton'])}" for rival in claims["rivals"]]
     return f"{'; '.join(said)}." if said else "none was judged."
 
 

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from carrylens.arithmetic.variables import ANSWER_KIND, COLUMN_KIND, DIGIT_KIND, INPUT_KIND, RESOLVED_KIND
 from carrylens.discovery.stimulus_texts import PairTexts
 from carrylens.evidence.rates import Rate
+from carrylens.report.claim_words import claims_said
 from carrylens.report.kind_styles import kind_class, kind_rules, kinds_of, variable_kind
 from carrylens.report.page import (
     accuracy,
@@ -119,6 +120,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "percent": effects.percent,
+        "claims_said": claims_said,
         "chance": effects.say_chance,
         "confidence": effects.confidence_in,
         "confidence_said": confidence_said,

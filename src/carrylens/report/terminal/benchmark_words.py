@@ -43,10 +43,12 @@ NOTES = {
         "interval treats them as if they were, the second counts circuits."
     ),
     "Stated and observed": (
-        "`map`, `judge` and `report` state the confidence of a role: the share of true ones among roles with such a "
-        "margin of the hit rate over the null. The rule has two coefficients and a ceiling, was fitted on the training "
-        "circuits (`benchmark --fit --light`) and comes with carrylens. Here it is tested on other circuits. The "
-        "cases, there and here, are the roles of single nodes that the search gives on next to no evidence, on the "
+        "`map`, `judge` and `report` state the confidence of a role: the share of true ones among roles like it. The "
+        "rule weighs the margin of the hit rate over the null, whether the role is whole, on how many pairs it rests "
+        "and whether it was shown by difference patching; sets have a rule of their own, which also weighs their size. "
+        "It was fitted on the roles of the maps of the `dev` models, planted, hostile and aligned ones "
+        "(`benchmark --fit --light`), and comes with carrylens. Here it is tested on other circuits. The cases "
+        "are the roles of single nodes that the search gives on next to no evidence, on the "
         "usual number of pairs and on 4, 8 and 16; and of twins with shuffled weights, where none is true, those that "
         "hit at all. Most twins have none, so the rule knows little of chance: it is of use for roles that a map "
         "grants. True and false roles are measured alike, null included. The last row has the roles as a map confirms "

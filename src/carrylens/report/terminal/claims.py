@@ -1,4 +1,4 @@
-"""Claims as text: the verdict of a model, its claims by group, and what is open or refuted.
+"""Claims as text: the claims about a map by group, and what is open or refuted.
 
 Takes  the record of a judgement, as `claims.json` has it.
 Gives  lines for a terminal.
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from carrylens.evidence.confidence import say_confidence, stated_confidence
 from carrylens.evidence.rates import Rate
+from carrylens.report.claim_words import claims_said
 from carrylens.report.plain_records import Record
 from carrylens.report.terminal.tables import align
 
@@ -23,16 +24,13 @@ _KINDS = {
     "room": "nodes one after another for",
     "apart": "not moved by inputs it does not depend on:",
 }
+"""What a saved verdict on a rival's claims says of it."""
 _MOST_REFUTED, _MOST_LISTED, _MOST_EVIDENCE = 3, 2, 2
 
 
 def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
-    """The whole judgement; `every` lists supported claims too."""
-    counts = judgement["required"]
-    total = sum(counts.values())
-    yield f"{judgement['model']} and {judgement['hypothesis']!r}: skeleton {judgement['skeleton']}"
-    said = ", ".join(f"{counts[verdict.lower()]} {verdict.lower()}" for verdict in _VERDICTS)
-    yield f"{total} required claims: {said}"
+    """All claims about the map; `every` lists supported ones too."""
+    yield claims_count(judgement)
     yield ""
     yield from _table([claim for claim in judgement["claims"] if claim["required"]])
     required = [claim for claim in judgement["claims"] if claim["required"]]
@@ -45,6 +43,13 @@ def claim_lines(judgement: Record, every: bool = False) -> Iterator[str]:
     yield from _beyond(judgement, every)
     for rival in judgement["rivals"]:
         yield from _rival(rival)
+
+
+def claims_count(judgement: Record) -> str:
+    """How many of the required claims about the map have which verdict."""
+    counts = judgement["required"]
+    said = ", ".join(f"{counts[verdict.lower()]} {verdict.lower()}" for verdict in _VERDICTS)
+    return f"{judgement['hypothesis']} requires {sum(counts.values())} claims about the map: {said}."
 
 
 def _table(claims: Sequence[Record]) -> Iterator[str]:
@@ -171,7 +176,8 @@ def confidence_said(role: Record) -> str:
 
 
 def _confidence(role: Record) -> float:
-    return stated_confidence(*(Rate(role[name]["hits"], role[name]["n"]) for name in ("hit", "null")))
+    hit, null = (Rate(role[name]["hits"], role[name]["n"]) for name in ("hit", "null"))
+    return stated_confidence(hit, null, 1 + role["nodes"].count("+"))
 
 
 def _loose(node: Record) -> str:
@@ -191,7 +197,8 @@ def _rival(rival: Record) -> Iterator[str]:
     told, refuted = rival["told_apart_by"], rival["refuted"]
     yield ""
     n_claims = sum(rival["required"].values())
-    yield f"Rival {rival['hypothesis']!r}: {rival['skeleton']}, {len(refuted)} of {n_claims} required claims refuted"
+    fares = claims_said(rival["skeleton"])
+    yield f"Rival {rival['hypothesis']}: {fares}, {len(refuted)} of {n_claims} required claims refuted"
     for claim in refuted[:_MOST_REFUTED]:
         yield f"  {claim['sentence']} {_sentence(claim['why'])}"
     shares = f"{told['natural']:.1%} of natural and {told['enriched']:.1%} of enriched questions"

@@ -12,6 +12,7 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from carrylens.arithmetic.every_question import EVERY
+from carrylens.arithmetic.zoo.exam_record import BAR_POPULATIONS
 from carrylens.report.terminal.tables import align, few_figures
 
 _MOST_FAILURES = 10
@@ -27,10 +28,11 @@ def exam_lines(record: Mapping[str, Any]) -> list[str]:
     failed = sum(part["failed"] for part in record["parts"])
     kept = f"; of each part the first {n} are kept" if (n := record.get("most_failures_kept")) else ""
     bar = f"{record['model']} {verdict[record['meets_bar']]}: fewer than 10 failures per million, natural and enriched."
-    every = {part["name"] for part in record["parts"]} == {EVERY}
+    names = {part["name"] for part in record["parts"]}
+    every, has_bar = names == {EVERY}, not names.isdisjoint(BAR_POPULATIONS)
     return [
         *align(head, body),
-        _every_line(record, failed) if every else bar,
+        *([_every_line(record, failed)] if every else [bar] if has_bar else []),
         *_structured(record["parts"]),
         *([f"Failures, {len(shown)} of {failed:,}{kept}:", *shown] if shown else []),
     ]

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from carrylens.discovery.behaviours import Behaviour
 from carrylens.discovery.node_map import Group, MapRecord, NodeMap, Nodes, Role, Way
-from carrylens.evidence.confidence import say_confidence, stated_confidence
+from carrylens.evidence.confidence import say_confidence
 from carrylens.json_records import to_plain
 from carrylens.nodes import Node, print_nodes
 from carrylens.report.kind_styles import family_of, kinds_of, variable_kind
@@ -86,12 +86,12 @@ def map_record(found: NodeMap) -> dict[str, Any]:
 
 def confidence_of(role: Role) -> float:
     """How probable it is that the role is true, as `docs/benchmark_controls.md` says."""
-    return stated_confidence(role.hit, role.null)
+    return role.confidence
 
 
 def role_lines(found: NodeMap) -> Iterator[Text]:
     """A line for each role: the tokens it serves, the rates of the token hit least, the least p and confidence."""
-    yield Text("Roles: the answer's token that is hit least often stands for all. Partial ones say how much.", "italic")
+    yield Text("Roles, with the figures of the output that is hit least often. A partial role has its share.", "italic")
     names = found.task.layout.output_places
     for (nodes, variable), roles in shown_roles(found).items():
         least = min(roles, key=lambda role: role.hit.value)
@@ -180,10 +180,8 @@ def _legend(found: NodeMap) -> Iterator[Text]:
             line = Text()
         line.append_text(entry)
     yield line
-    yield Text(
-        f"{NO_ROLE} is a useful node for which no role was found alone; roles of pairs and groups are listed below."
-    )
-    yield Text(f"{PARTLY} marks a partial role: the node carries the variable in some questions and not in others.")
+    yield Text(f"{NO_ROLE} is a useful node without a role of its own; roles of pairs and groups are listed below.")
+    yield Text(f"{PARTLY} marks a partial role: the node carries the variable in only some of the questions.")
 
 
 def _shown_families(found: NodeMap) -> list[Family]:

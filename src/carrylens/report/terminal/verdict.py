@@ -20,7 +20,7 @@ def verdict_sentence(judged: RunJudgement) -> str:
     what, joint = f"the {judged.hypothesis} algorithm", judged.joint_interchange
     if joint is None:
         return f"Whether {judged.model} runs {what} is not settled: no alignment was measured."
-    measured = f"interchange of several variables at once comes out as predicted in {_share(joint)}"
+    measured = f"interchanging several variables at once changes the answer as predicted in {_share(joint)}"
     says = {
         RunVerdict.RUNS: f"{judged.model} runs {what}: {measured}.",
         RunVerdict.IN_PART: f"{judged.model} runs {what} in part: {measured}.",
@@ -30,29 +30,31 @@ def verdict_sentence(judged: RunJudgement) -> str:
     return says[judged.verdict]
 
 
-def verdict_lines(judged: RunJudgement) -> Iterator[str]:
-    """The sentence, then carriers, scrubbing, form, deviations, rivals and what is open."""
+def verdict_lines(judged: RunJudgement, *, every: bool = False) -> Iterator[str]:
+    """The sentence, then carriers, scrubbing, form, deviations, rivals and what is open: the first few, or every."""
     yield verdict_sentence(judged)
     if judged.joint_interchange is not None:
         worst = "" if judged.worst_output is None else f"; worst output {judged.worst_output}"
         count = judged.carriers
-        yield f"  Carriers:   {count.supported} of {count.required} required variables have a whole one."
+        yield f"  Carriers:   {count.supported} of {count.required} required variables have a full carrier."
         yield f"  Jointly:    {_share(judged.joint_interchange)}{worst}."
     if judged.scrubbed is not None:
-        yield f"  Scrubbed:   {_share(judged.scrubbed)} answers stand with everything else resampled."
+        yield f"  Scrubbed:   {_share(judged.scrubbed)} keep their answer with all outside the sites resampled."
     if judged.form is not None:
         yield f"  Form:       {judged.form}."
-    yield from _some("Deviation:  ", [f"{each.sentence} (share {each.share:.3g})" for each in judged.deviations])
-    yield from _some("Rival:      ", [f"{each.name}: {each.standing}" for each in judged.rivals])
-    yield from _some("Open:       ", [f"{each.claim} Next: {each.settled_by}" for each in judged.open])
+    yield from _some(every, "Deviation:  ", [f"{each.sentence} (share {each.share:.3g})" for each in judged.deviations])
+    yield from _some(every, "Rival:      ", [f"{each.name}: {each.standing}" for each in judged.rivals])
+    yield from _some(every, "Open:       ", [each.claim for each in judged.open])
+    yield from _some(every, "Next:       ", list(dict.fromkeys(each.settled_by for each in judged.open)))
 
 
-def _some(label: str, said: list[str]) -> Iterator[str]:
-    for each in said[:_SHOWN]:
+def _some(every: bool, label: str, said: list[str]) -> Iterator[str]:
+    shown = said if every else said[:_SHOWN]
+    for each in shown:
         yield f"  {label}{each}"
-    if len(said) > _SHOWN:
+    if len(said) > len(shown):
         yield f"  {label}{len(said) - _SHOWN} more; --json lists all."
 
 
 def _share(rate: JointRate) -> str:
-    return f"{rate.value:.3f} ({rate.low:.3f} to {rate.high:.3f}) of {rate.n:,} {rate.population} rows"
+    return f"{rate.value:.3f} ({rate.low:.3f} to {rate.high:.3f}) of {rate.n:,} tests on {rate.population} questions"

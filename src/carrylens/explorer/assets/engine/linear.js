@@ -1,4 +1,5 @@
-// Linear algebra on rows of doubles. A weight matrix is kept transposed, [out][in], so that all loops run along memory.
+// Linear algebra on rows of doubles. A weight matrix is kept transposed, [out][in], so that all loops run along memory; one
+// that reads what a ReLU left is kept as it is, [in][out], because most of what it reads is zero and is passed over.
 
 function transposed(values, offset, nIn, nOut) {
   const out = new Float64Array(nIn * nOut);
@@ -54,6 +55,39 @@ function projectRows(w, b, nIn, nOut, x, y, rows) {
     projectTwo(w, b, nIn, nOut, x, p * nIn, q * nIn, y, p * nOut, q * nOut);
   }
   if (i < rows.length) project(w, b, nIn, nOut, x, rows[i] * nIn, y, rows[i] * nOut);
+}
+
+function addRows(a, b, sum, width, rows) {
+  for (const p of rows) for (let i = p * width, end = i + width; i < end; i++) sum[i] = a[i] + b[i];
+}
+
+// The same as `projectRows` where many numbers of x are zero: w is [in][out]. `scratch` has room for the places and values of one row.
+function projectActive(w, b, nIn, nOut, x, y, rows, { places, values }) {
+  for (const p of rows) {
+    let n = 0, j = 0;
+    for (let i = 0, at = p * nIn; i < nIn; i++) {
+      const value = x[at + i];
+      if (value !== 0) {
+        places[n] = i * nOut;
+        values[n++] = value;
+      }
+    }
+    let to = p * nOut;
+    for (; j + 8 <= nOut; j += 8, to += 8) {
+      let s0 = b[j], s1 = b[j + 1], s2 = b[j + 2], s3 = b[j + 3], s4 = b[j + 4], s5 = b[j + 5], s6 = b[j + 6], s7 = b[j + 7];
+      for (let k = 0; k < n; k++) {
+        const u = values[k], at = places[k] + j;
+        s0 += u * w[at]; s1 += u * w[at + 1]; s2 += u * w[at + 2]; s3 += u * w[at + 3];
+        s4 += u * w[at + 4]; s5 += u * w[at + 5]; s6 += u * w[at + 6]; s7 += u * w[at + 7];
+      }
+      y[to] = s0; y[to + 1] = s1; y[to + 2] = s2; y[to + 3] = s3; y[to + 4] = s4; y[to + 5] = s5; y[to + 6] = s6; y[to + 7] = s7;
+    }
+    for (; j < nOut; j++, to++) {
+      let s = b[j];
+      for (let k = 0; k < n; k++) s += values[k] * w[places[k] + j];
+      y[to] = s;
+    }
+  }
 }
 
 // LayerNorm of one row; `gain` is null where it has no weights.

@@ -4,8 +4,11 @@
 // writes of nodes were changed, and computes only what that can change:
 // 1. A position is computed anew in a layer if its own stream changed, or if it can attend to one that did.
 // 2. In the last layer only positions whose logits are read are computed, unless the pass is for looking at.
+// 3. What layer 0 makes of a token at a position before it looks at others depends on nothing else, and is kept.
 // A clean pass is the same with every position changed. What an edit replaces is what interventions/ replaces in Python:
 // for a head what it brings home (before W_O), for an MLP its whole write.
+
+const PARTS = ["stream", "q", "k", "v", "z", "mid", "mlp"];
 
 class Model {
   constructor({ config, weights, means }) {
@@ -26,7 +29,12 @@ class Model {
       read: new Float64Array(this.end * this.dModel),
       hidden: new Float64Array(this.end * Math.max(1, this.dMlp)),
       scores: new Float64Array(this.end),
+      places: new Int32Array(Math.max(1, this.dMlp)),
+      values: new Float64Array(Math.max(1, this.dMlp)),
     };
+    // For each token at each position of layer 0, once it was asked for: q, k and v.
+    this.firstKnown = new Uint8Array(this.end * this.dVocab);
+    this.firstRows = null;
   }
 
   readNorm(reader) {
@@ -50,7 +58,8 @@ class Model {
     if (this.hasMlp) {
       layer.mlpIn = transposed(reader.take(dModel * dMlp), 0, dModel, dMlp);
       layer.mlpInBias = reader.take(dMlp);
-      layer.mlpOut = transposed(reader.take(dMlp * dModel), 0, dMlp, dModel);
+      const out = reader.take(dMlp * dModel);
+      layer.mlpOut = this.actFn === "relu" ? out : transposed(out, 0, dMlp, dModel);
       layer.mlpOutBias = reader.take(dModel);
     }
     return layer;
@@ -92,18 +101,20 @@ class Model {
     };
   }
 
-  copy(from, to) {
-    to.tokens.set(from.tokens);
+  // `to` becomes like `from`; where they differ only from a position on, the rest need not be copied.
+  copy(from, to, first = 0) {
+    const fromRow = (values) => values.subarray(first * (values.length / this.end));
+    const bring = (here, there) => there.set(fromRow(here), first * (here.length / this.end));
+    bring(from.tokens, to.tokens);
     for (let l = 0; l < this.nLayers; l++)
-      for (const name of ["stream", "q", "k", "v", "z", "mid", "mlp", ...(to.shown ? ["pattern"] : [])])
-        to.layers[l][name].set(from.layers[l][name]);
-    to.last.set(from.last);
-    to.logits.set(from.logits);
+      for (const name of to.shown ? [...PARTS, "pattern"] : PARTS) bring(from.layers[l][name], to.layers[l][name]);
+    bring(from.last, to.last);
+    bring(from.logits, to.logits);
     return to;
   }
 
-  clean(tokens, shown = false) {
-    const pass = this.blank(shown);
+  // The pass of these tokens without edits, written into one that nobody needs any more where there is one.
+  clean(tokens, shown = false, pass = this.blank(shown)) {
     pass.tokens.set(tokens.subarray ? tokens.subarray(0, this.end) : tokens.slice(0, this.end));
     this.propagate(pass, 0, []);
     return pass;
@@ -135,7 +146,7 @@ class Model {
     }
     const rows = positionsOf(isAnew), layer = this.layers[l];
     projectRows(layer.out, layer.outBias, inner, dModel, here.z, here.mid, rows);
-    for (const p of rows) for (let i = p * dModel; i < (p + 1) * dModel; i++) here.mid[i] += here.stream[i];
+    addRows(here.mid, here.stream, here.mid, dModel, rows);
     if (this.hasMlp) {
       this.think(layer, here, rows);
       for (const { position, head, value, offset } of acting) {
@@ -144,43 +155,58 @@ class Model {
         isAnew[position] = 1;
       }
     }
-    const next = l + 1 < this.nLayers ? pass.layers[l + 1].stream : pass.last;
-    for (let p = first; p < end; p++)
-      if (isAnew[p])
-        for (let i = p * dModel; i < (p + 1) * dModel; i++) next[i] = here.mid[i] + (this.hasMlp ? here.mlp[i] : 0);
+    const next = l + 1 < this.nLayers ? pass.layers[l + 1].stream : pass.last, anew = positionsOf(isAnew);
+    if (this.hasMlp) addRows(here.mid, here.mlp, next, dModel, anew);
+    else for (const p of anew) next.set(here.mid.subarray(p * dModel, (p + 1) * dModel), p * dModel);
     return isAnew;
   }
 
   // Heads look anew from every position that can see a stream that changed; gives those positions.
   attend(pass, l, dirty, first) {
-    const { end, dModel, inner, nHeads, dHead } = this, here = pass.layers[l], layer = this.layers[l];
-    const rows = positionsOf(dirty), isAnew = new Uint8Array(end), { read, scores } = this.scratch;
+    const { end, inner, nHeads, dHead } = this, here = pass.layers[l], { scores } = this.scratch;
+    const rows = positionsOf(dirty), isAnew = new Uint8Array(end), scale = 1 / Math.sqrt(dHead);
     if (!rows.length) return isAnew;
-    for (const p of rows) normalize(layer.norm1, dModel, this.eps, here.stream, p * dModel, read);
-    projectRows(layer.k, layer.kBias, dModel, inner, read, here.k, rows);
-    projectRows(layer.v, layer.vBias, dModel, inner, read, here.v, rows);
-    projectRows(layer.q, layer.qBias, dModel, inner, read, here.q, rows.filter((p) => p >= first));
-    const scale = 1 / Math.sqrt(dHead);
+    if (l === 0) this.readFirst(pass, rows);
+    else this.readStream(here, this.layers[l], rows, first);
     for (let p = Math.max(first, rows[0]); p < end; p++) {
       isAnew[p] = 1;
       for (let h = 0; h < nHeads; h++) {
-        const q = p * inner + h * dHead;
-        for (let o = 0; o <= p; o++) {
-          const k = o * inner + h * dHead;
-          let sum = 0;
-          for (let i = 0; i < dHead; i++) sum += here.q[q + i] * here.k[k + i];
-          scores[o] = sum * scale;
-        }
+        const offset = h * dHead, at = p * inner + offset;
+        scoreKeys(here.q, at, here.k, offset, inner, dHead, p, scale, scores);
         softmax(scores, 0, p + 1);
-        for (let i = 0; i < dHead; i++) here.z[q + i] = 0;
-        for (let o = 0; o <= p; o++) {
-          const weight = scores[o], v = o * inner + h * dHead;
-          for (let i = 0; i < dHead; i++) here.z[q + i] += weight * here.v[v + i];
-        }
+        bringHome(scores, here.v, offset, inner, dHead, p, here.z, at);
         if (pass.shown) here.pattern.set(scores.subarray(0, p + 1), (p * nHeads + h) * end);
       }
     }
     return isAnew;
+  }
+
+  // Keys and values of these rows, and queries where heads look from.
+  readStream(here, layer, rows, first) {
+    const { dModel, inner } = this, { read } = this.scratch;
+    for (const p of rows) normalize(layer.norm1, dModel, this.eps, here.stream, p * dModel, read);
+    projectRows(layer.k, layer.kBias, dModel, inner, read, here.k, rows);
+    projectRows(layer.v, layer.vBias, dModel, inner, read, here.v, rows);
+    projectRows(layer.q, layer.qBias, dModel, inner, read, here.q, rows.filter((p) => p >= first));
+  }
+
+  // The same in layer 0, from what is kept of these tokens at these positions.
+  readFirst(pass, rows) {
+    const { inner, dVocab, firstKnown } = this, here = pass.layers[0], keyOf = (p) => p * dVocab + pass.tokens[p];
+    const isNew = rows.filter((p) => !firstKnown[keyOf(p)]), isOld = rows.filter((p) => firstKnown[keyOf(p)]);
+    this.firstRows ??= new Float64Array(this.end * dVocab * 3 * inner);
+    const kept = this.firstRows, parts = [here.q, here.k, here.v];
+    for (const p of isOld) {
+      const from = keyOf(p) * 3 * inner;
+      for (let part = 0; part < 3; part++)
+        for (let i = 0, to = p * inner, at = from + part * inner; i < inner; i++) parts[part][to + i] = kept[at + i];
+    }
+    if (isNew.length) this.readStream(here, this.layers[0], isNew, 0);
+    for (const p of isNew) {
+      const key = keyOf(p);
+      parts.forEach((part, at) => kept.set(part.subarray(p * inner, (p + 1) * inner), (key * 3 + at) * inner));
+      firstKnown[key] = 1;
+    }
   }
 
   think(layer, here, rows) {
@@ -188,7 +214,8 @@ class Model {
     for (const p of rows) normalize(layer.norm2, dModel, this.eps, here.mid, p * dModel, read);
     projectRows(layer.mlpIn, layer.mlpInBias, dModel, dMlp, read, hidden, rows);
     for (const p of rows) activate(this.actFn, hidden, p * dMlp, (p + 1) * dMlp);
-    projectRows(layer.mlpOut, layer.mlpOutBias, dMlp, dModel, hidden, here.mlp, rows);
+    const through = this.actFn === "relu" ? projectActive : projectRows;
+    through(layer.mlpOut, layer.mlpOutBias, dMlp, dModel, hidden, here.mlp, rows, this.scratch);
   }
 
   readLogits(pass, dirty) {

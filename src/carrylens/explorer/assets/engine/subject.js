@@ -4,6 +4,8 @@
 // from a second question. With `reading` "own" the model reads what it wrote itself, as when it is used; with "right" it
 // reads the right answer before each token, as when the map was made and as the Engine of Python does.
 
+const KEPT = 24;
+
 class Subject {
   constructor(data) {
     this.data = data;
@@ -12,16 +14,25 @@ class Subject {
     this.task = new Task(data.layout, data.truth ? new Causal(data.truth) : this.causal, data.questions);
     this.model = new Model(data.model);
     this.passes = new Map();
+    this.sparePass = this.spareOf = null;
+    this.spareFrom = 0;
   }
 
-  // The clean pass of a question that is read with its right answer; those asked last are kept.
+  // The clean pass of a question that is read with its right answer. Those asked for last are kept, and the oldest of the
+  // others is written over, unless it is for looking at: what this gives is good for the next few questions.
   cleanPass(inputs, shown = false) {
     const key = `${shown}:${inputs.join()}`;
-    if (!this.passes.has(key)) {
-      if (this.passes.size >= 24) this.passes.delete(this.passes.keys().next().value);
-      this.passes.set(key, this.model.clean(this.task.encode(inputs), shown));
+    let pass = this.passes.get(key);
+    if (pass) this.passes.delete(key);
+    else {
+      const oldest = this.passes.size >= KEPT ? this.passes.entries().next().value : null;
+      if (oldest) this.passes.delete(oldest[0]);
+      const isFree = oldest && !shown && !oldest[1].shown;
+      pass = this.model.clean(this.task.encode(inputs), shown, isFree ? oldest[1] : undefined);
+      if (isFree && this.spareOf === pass) this.spareOf = null;
     }
-    return this.passes.get(key);
+    this.passes.set(key, pass);
+    return pass;
   }
 
   nodes() {
@@ -37,7 +48,9 @@ class Subject {
   // The reference passes' order and tokens, as the Engine sorts them.
   get referenceOrder() {
     if (!this.sortedReference) {
-      const rows = this.task.reference.map((inputs) => ({ inputs, tokens: this.task.encode(inputs) }));
+      // Alike questions have alike answers, so their own tokens order them.
+      const none = new Uint8Array(this.causal.outputs.length);
+      const rows = this.task.reference.map((inputs) => ({ inputs, tokens: this.task.encode(inputs, none) }));
       rows.sort((a, b) => {
         for (let p = 0; p < a.tokens.length; p++) if (a.tokens[p] !== b.tokens[p]) return a.tokens[p] - b.tokens[p];
         return 0;
@@ -75,7 +88,7 @@ class Subject {
     const { model, task } = this, positions = task.readPositions;
     let pass = clean;
     if (writes.length) {
-      pass = model.copy(clean, shown ? model.blank(true) : this.spared());
+      pass = this.editable(clean, Math.min(...writes.map(({ position }) => position)));
       model.propagate(pass, model.end, writes);
     }
     let tokens = model.predicted(pass, positions);
@@ -84,7 +97,8 @@ class Subject {
     for (let t = 0; t + 1 < positions.length; t++) {
       const next = positions[t] + 1, id = task.fedId[tokens[t]];
       if (next >= model.end || pass.tokens[next] === id) continue;
-      if (pass === clean) pass = model.copy(clean, shown ? model.blank(true) : this.spared());
+      if (pass === clean) pass = this.editable(clean, next);
+      if (!shown) this.spareFrom = Math.min(this.spareFrom, next);
       pass.tokens[next] = id;
       model.propagate(pass, next, writes.filter(({ position }) => position >= next));
       tokens = model.predicted(pass, positions);
@@ -92,9 +106,14 @@ class Subject {
     return { tokens, pass };
   }
 
-  // One pass that is used over and over: what it holds is good until the next question.
-  spared() {
+  // A copy of a clean pass, to be changed from a position on. One that is not for looking at is used over and over: what
+  // it holds is good until the next question, and what the last edit of the same question left alone is not copied again.
+  editable(clean, from) {
+    if (clean.shown) return this.model.copy(clean, this.model.blank(true));
     this.sparePass ??= this.model.blank();
+    this.model.copy(clean, this.sparePass, this.spareOf === clean ? this.spareFrom : 0);
+    this.spareOf = clean;
+    this.spareFrom = from;
     return this.sparePass;
   }
 

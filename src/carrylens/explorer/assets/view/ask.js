@@ -24,7 +24,10 @@ class AskPanel {
     let row = 0;
     const out = h("output", { for: id, class: "mono" });
     const slide = h("input", { id, type: "range", min: 0, max: ladder.steps - 1, step: 1, value: ladder.steps - 1 });
-    const tell = () => (out.textContent = `${slide.value} column${slide.value === "1" ? "" : "s"}`);
+    const tell = () => {
+      out.textContent = `${slide.value} column${slide.value === "1" ? "" : "s"}`;
+      slide.setAttribute("aria-valuetext", out.textContent);
+    };
     const go = () => {
       tell();
       this.take(rows[row][Number(slide.value)]);

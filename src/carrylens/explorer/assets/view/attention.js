@@ -30,11 +30,12 @@ class Attention {
     const x = from.left + from.width / 2 - frame.left, y = from.bottom - frame.top;
     lines.setAttribute("width", frame.width);
     lines.setAttribute("height", frame.height);
-    for (const { position, share } of this.looks(name)) {
+    // All places are measured before anything is changed, so that the page is laid out once.
+    const looks = this.looks(name).map((look) => ({ ...look, to: board.tokens[look.position].getBoundingClientRect() }));
+    for (const { position, share, to } of looks) {
       board.tokens[position].style.setProperty("--look", share.toFixed(3));
       if (share < 0.02) continue;
-      const to = board.tokens[position].getBoundingClientRect(), tx = to.left + to.width / 2 - frame.left, ty = to.top - frame.top;
-      const bend = y + (ty - y) * 0.55;
+      const tx = to.left + to.width / 2 - frame.left, ty = to.top - frame.top, bend = y + (ty - y) * 0.55;
       lines.append(s("path", { d: `M${x} ${y}C${x} ${bend} ${tx} ${bend} ${tx} ${ty}`, "stroke-width": (0.6 + 3.4 * share).toFixed(2), "stroke-opacity": (0.15 + 0.75 * share).toFixed(2) }));
     }
   }

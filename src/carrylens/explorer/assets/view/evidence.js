@@ -1,7 +1,19 @@
 // Evidence: what the map measured about a node, beside every click.
 
 function evidenceOf(page, name) {
-  const { data, subject } = page, { causal, task } = subject;
+  return [...mapEvidence(page, name), ...jointEvidence(page, name)];
+}
+
+// Which variables the alignment of the verdict has at this node, each tested as a whole.
+function jointEvidence(page, name) {
+  const found = (page.data.verdict?.carriers ?? []).filter(([, nodes]) => nodes.split(" ").includes(name));
+  if (!found.length) return [];
+  return [h("p", { class: "small field sites-title", text: "In the alignment that the verdict tests" }), h("ul", { class: "sites small" }, found.map(([target, nodes, hits, n, nullHits, nullN]) =>
+    h("li", {}, h("b", { class: "mono", text: target }), ` at ${nodes.split(" ").join(" + ")}: hit ${hits}/${n}, null ${nullHits}/${nullN} `, button("choose all", () => page.chooseSet(nodes.split(" ")), { class: "plain", "aria-label": `Interchange all nodes of ${target}`, "data-key": `site ${target}` }))))];
+}
+
+function mapEvidence(page, name) {
+  const { data } = page;
   if (!data.map) return [h("p", { class: "soft small", text: "No map of this model came with the page, so there is no evidence but your own: run the edit on fresh questions." })];
   const use = data.map.nodes[name], parts = [];
   if (use) {

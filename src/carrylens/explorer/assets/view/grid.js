@@ -52,11 +52,9 @@ class Board {
       const name = nodeName({ position, layer, head });
       // A challenge does not tell which nodes nothing reads: decoys stand there, too.
       const isShown = model.isRead({ position, layer }) || (this.page.data.challenge && position < model.end);
-      const cell = isShown
-        ? h("button", { type: "button", class: "cell node", "data-node": name, tabindex: "-1" })
-        : h("span", { class: "cell node unread", "aria-hidden": "true" });
+      const cell = isShown ? h("button", { type: "button", class: "cell node", "data-node": name, tabindex: "-1" }) : null;
       if (isShown) this.cells.set(name, cell);
-      this.place(row, position, h("div", { class: "slot", role: "gridcell" }, cell));
+      this.place(row, position, h("div", { class: isShown ? "slot" : "slot unread", role: "gridcell" }, cell));
     });
   }
 
@@ -120,7 +118,9 @@ class Board {
 
   // Columns after the cursor have not been read yet.
   lightColumns() {
-    const { cursor } = this.page.store.state;
+    const { cursor } = this.page.store.state, isDimmed = cursor !== null;
+    if (!isDimmed && !this.isDimmed) return;
+    this.isDimmed = isDimmed;
     this.columns.forEach((cells, p) => cells.forEach((cell) => cell.classList.toggle("later", cursor !== null && p > cursor)));
   }
 

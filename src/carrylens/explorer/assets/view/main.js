@@ -5,6 +5,7 @@ class Page {
     this.data = data;
     this.subject = new Subject(data);
     this.hovered = null;
+    this.isBegun = false;
     this.breaks = null;
     this.jobs = new Jobs(data);
     this.store = new Store(this.subject, data);
@@ -35,7 +36,6 @@ class Page {
       const next = this.store.fromHash(location.hash);
       if (next && location.hash !== this.store.toHash()) this.store.set(next);
     });
-    this.showReads();
     addEventListener("resize", () => this.attention.draw());
     this.board.scroller.addEventListener("scroll", () => this.attention.draw(), { passive: true });
     addEventListener("keydown", (event) => {
@@ -45,6 +45,15 @@ class Page {
         else this.store.undo();
       }
     });
+  }
+
+  // What is not seen at first waits until the page was drawn and checked.
+  begin() {
+    this.isBegun = true;
+    this.algorithm.update();
+    this.showReads();
+    this.attention.draw();
+    if (this.store.state.tint === "breaks") this.ablateAll();
   }
 
   // On a narrow screen the board begins where answers are read.
@@ -106,7 +115,7 @@ class Page {
   update(changed) {
     const has = (...names) => names.some((name) => changed.has(name));
     if (has("question", "second", "edits", "reading", "claim")) this.compute();
-    if (has("question", "families")) this.algorithm.update();
+    if (has("question", "families") && this.isBegun) this.algorithm.update();
     if (has("question") && this.ask) this.ask.update();
     if (has("question", "reading")) this.breaks = null;
     if (has("question", "second", "edits", "reading", "claim")) this.answers.update();
@@ -117,7 +126,8 @@ class Page {
     this.challenge?.update();
     this.tint.value = this.store.state.tint;
     this.cursor.value = this.store.state.cursor ?? this.subject.model.end - 1;
-    if (this.store.state.tint === "breaks" && !this.breaks) this.ablateAll();
+    this.cursor.setAttribute("aria-valuetext", `up to ${this.subject.task.slots[this.cursor.value].name}`);
+    if (this.store.state.tint === "breaks" && !this.breaks && this.isBegun) this.ablateAll();
     this.sharing.update();
   }
 
@@ -186,17 +196,16 @@ class Page {
   }
 }
 
-function describe(data, checked) {
+function stop(text) {
+  byId("check").className = "check bad";
+  byId("check").textContent = `Stopped: ${text}`;
+  byId("main").remove();
+  document.body.dataset.ready = "no";
+}
+
+function describe(data) {
   byId("name").textContent = data.name;
   byId("shape").textContent = data.shape;
-  const said = byId("check");
-  if (!checked.ok) {
-    said.className = "check bad";
-    said.textContent = `Stopped: this page does not give the model's golden answers (largest difference ${checked.worst.toPrecision(2)}). Do not trust it; make it again.`;
-    return;
-  }
-  said.className = "check good";
-  said.textContent = `Checked: ${checked.count} golden answers, clean and under every kind of edit, found again; largest difference of a logit ${checked.worst.toExponential(0)}.`;
   if (data.verdict) showVerdict(data.verdict);
   byId("foot").replaceChildren(
     h("p", {}, "Everything here runs in this file: nothing is sent, nothing is fetched. Ablations refer to ",
@@ -205,40 +214,62 @@ function describe(data, checked) {
     h("p", { class: "mono small", text: `carrylens ${data.version} · weights ${data.sha256.slice(0, 16)}` }));
 }
 
-// What was judged on the map: the verdict, how many claims it rests on, the rates it states, and how rivals fare.
-function showVerdict({ hypothesis, verdict, required, rates, rivals }) {
+// What was judged: the verdict and, folded, what it rests on: rates, claims, rivals, what is open.
+function showVerdict({ hypothesis, verdict, population, required, rates, notes, rivals }) {
   const facts = [
-    required.length ? `Claims: ${required.map(([name, count]) => `${count} ${name}`).join(", ")}.` : "",
-    ...rates.map(([name, hits, n]) => `${name}: ${rateText({ hits, n })}.`),
+    ...rates.map(([name, hits, n]) => `${name}: ${rateText({ hits, n })}${population ? ` ${population} questions` : ""}.`),
+    ...notes,
+    required.length ? `Claims on the map: ${required.map(([name, count]) => `${count} ${name}`).join(", ")}.` : "",
     rivals.length ? `Rivals: ${rivals.map(([name, said]) => `${name}, ${said ?? "not judged"}`).join("; ")}.` : "",
   ].filter(Boolean);
+  const [first, ...more] = facts, small = (text) => h("p", { class: "small soft", text });
   byId("verdict").hidden = false;
   byId("verdict").replaceChildren(
-    h("p", {}, h("span", { class: "soft", text: "Judged on its map: " }), hypothesis, ": ", h("b", { text: verdict }), "."),
-    ...facts.map((text) => h("p", { class: "small soft", text })));
+    h("p", {}, h("span", { class: "soft", text: population ? "Does it run the algorithm? " : "Judged on its map: " }), hypothesis, ": ", h("b", { text: verdict }), "."),
+    ...(first ? [small(first)] : []),
+    ...(more.length ? [h("details", { class: "small" }, h("summary", { text: "What the verdict rests on" }), more.map(small))] : []));
 }
 
+// The model and its answer are drawn first; in the frame after, the page is checked and what is further down is added.
 function open() {
-  const began = performance.now(), { textContent: text, dataset } = byId("data");
+  const { textContent: text, dataset } = byId("data");
   if (checksum(text) !== Number(dataset.sum)) throw new Error("the data of this page were changed. Do not trust it; make it again.");
-  const data = JSON.parse(text);
-  const page = new Page(data), checked = checkGolden(page.subject, data.golden);
-  describe(data, checked);
-  if (!checked.ok) {
-    byId("main").remove();
-    document.body.dataset.ready = "no";
-    return;
-  }
+  const data = JSON.parse(text), page = new Page(data);
+  describe(data);
+  byId("main").setAttribute("aria-busy", "true");
   page.build();
-  document.body.dataset.ready = "yes";
-  document.body.dataset.milliseconds = (performance.now() - began).toFixed(1);
+  document.body.dataset.drawn = performance.now().toFixed(1);
+  afterPaint(() => check(page));
 }
 
-try {
-  open();
-} catch (error) {
-  byId("check").className = "check bad";
-  byId("check").textContent = `Stopped: ${error.message}`;
-  byId("main").remove();
-  document.body.dataset.ready = "no";
+function check(page) {
+  const { ok, worst, count } = checkGolden(page.subject, page.data.golden);
+  if (!ok) throw new Error(`this page does not give the model's golden answers (largest difference ${worst.toPrecision(2)}). Do not trust it; make it again.`);
+  byId("main").removeAttribute("aria-busy");
+  byId("check").className = "check good";
+  byId("check").textContent = `Checked: ${count} golden answers, clean and under every kind of edit, found again; largest difference of a logit ${worst.toExponential(0)}.`;
+  page.begin();
+  document.body.dataset.ready = "yes";
+  document.body.dataset.milliseconds = performance.now().toFixed(1);
 }
+
+// Once what was built is on the screen; in a tab that is not looked at there are no frames, so time runs out instead.
+function afterPaint(work) {
+  let isDone = false;
+  const go = () => {
+    if (!isDone) guarded(work);
+    isDone = true;
+  };
+  requestAnimationFrame(() => setTimeout(go));
+  setTimeout(go, 500);
+}
+
+function guarded(work) {
+  try {
+    work();
+  } catch (error) {
+    stop(error.message);
+  }
+}
+
+guarded(open);

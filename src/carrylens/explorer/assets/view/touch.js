@@ -110,6 +110,7 @@ class TouchPanel {
 
   updateMany() {
     const { edits } = this.page.store.state;
+    this.many.setAttribute("aria-busy", String(Boolean(this.running)));
     if (!edits.length) return replaceKept(this.many);
     if (this.running) {
       const { done, total } = this.running;

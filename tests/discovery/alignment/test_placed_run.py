@@ -1,0 +1,77 @@
+"""A move at one place, computed from what is kept, against a whole pass."""
+
+import numpy as np
+import pytest
+import torch
+
+from carrylens.arithmetic import Operation
+from carrylens.arithmetic.hypotheses import left_to_right
+from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.task import arithmetic_task
+from carrylens.discovery.alignment.alignment_task import AlignmentTask
+from carrylens.discovery.alignment.placed_run import PlacedRun
+from carrylens.discovery.alignment.placement import NodePlacement
+from carrylens.discovery.alignment.targets import targets_of
+from carrylens.discovery.alignment.trial import JointDraw, Trial
+from carrylens.model.transformer import Transformer
+from carrylens.nodes import Node
+from carrylens.tasks.samplers import population_of
+
+
+def about(operation: Operation, n_layers: int) -> AlignmentTask:
+    """A model of random weights, so large that every node sways the answer."""
+    model = Transformer(config_of_width(2, n_layers, 2, 18, seed=3))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(weight.numel())) * 0.4)
+    task, stated = arithmetic_task(operation, 2), left_to_right(operation, 2)
+    targets = targets_of(stated.model, stated.required, stated.folded)
+    return AlignmentTask(model, task, stated.model, targets, population_of(task.causal))
+
+
+def random_placement(this: AlignmentTask, rng: np.random.Generator) -> NodePlacement:
+    required = [at for at, target in enumerate(this.targets) if not target.optional]
+    held = dict[Node, tuple[int, ...]]()
+    for node in this.nodes:
+        some = tuple(sorted(rng.choice(required, rng.integers(0, 3), replace=False).tolist()))
+        held[node] = some if len(some) < 2 or this.finder.of(node, some) is not None else some[:1]
+    return NodePlacement(held)
+
+
+@pytest.mark.parametrize("operation", [Operation.ADD, Operation.MIX])
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_moves_at_one_place_give_what_a_whole_pass_gives(operation: Operation, n_layers: int) -> None:
+    this, rng = about(operation, n_layers), np.random.default_rng(n_layers)
+    trial = Trial.drawn(this, JointDraw(), 3, 96)
+    run = PlacedRun(trial, random_placement(this, rng))
+    assert np.array_equal(run.right, trial.followed(run.placement))
+    n_shared, n_changed = run.placement.n_shared, 0
+    for _ in range(80):
+        other, chosen = random_placement(this, rng), this.nodes[rng.integers(len(this.nodes))]
+        nodes = [n for n in this.nodes if (n.layer, n.position) == (chosen.layer, chosen.position)]
+        tried = run.placement.given({node: other.held[node] for node in nodes})
+        assert run.can_move(tried, nodes)
+        n_shared = max(n_shared, tried.n_shared)
+        differ = np.flatnonzero(trial.differs(run.placement, tried))
+        moved, before = run.moved(tried, nodes, differ), run.right.copy()
+        expected = trial.followed(tried)
+        assert np.array_equal(moved.right, expected[differ])
+        untouched = np.setdiff1d(np.arange(len(expected)), differ)
+        assert np.array_equal(before[untouched], expected[untouched]), "rows that cannot differ"
+        n_changed += int((before != expected).any())
+        if rng.random() < 0.6:
+            run.accept(moved)
+            assert np.array_equal(run.right, expected)
+    assert n_shared > 0
+    assert n_changed > 5, "moves that change nothing show nothing"
+
+
+def test_a_move_at_two_places_or_with_another_prediction_needs_a_whole_pass() -> None:
+    this = about(Operation.MIX, 2)
+    trial = Trial.drawn(this, JointDraw(), 3, 32)
+    run = PlacedRun(trial, NodePlacement(dict.fromkeys(this.nodes, ())))
+    one, other = this.nodes[0], this.nodes[-1]
+    assert not run.can_move(run.placement.given({one: (0,), other: (0,)}), [one, other])
+    switch = next(at for at, target in enumerate(this.targets) if target.optional)
+    assert not run.can_move(run.placement.given({one: (switch,)}), [one])
+    assert run.can_move(run.placement.given({one: (0,)}), [one])
