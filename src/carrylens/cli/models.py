@@ -71,6 +71,8 @@ def train_command(
     On the CPU, with the same --threads, the result is exactly the same as that of an uninterrupted run; on CUDA and MPS
     it may differ.
     """
+    from carrylens.arithmetic.model_names import ModelName
+
     with Watch(1, name) as watch:
         found = cl.train(
             name,
@@ -89,7 +91,8 @@ def train_command(
         )
     last = found.history[-1] if found.history else {"step": 0}
     if not found.finished:
-        raise Stopped(f"Stopped after step {watch.step} of {watch.n_steps}. Add --resume to go on.")
+        n_steps = ModelName.parse(name).n_steps
+        raise Stopped(f"Stopped after step {found.step} of {n_steps}. Add --resume to go on.")
     if found.acceptance is not None:
         _show_acceptance(found.acceptance, name, found.folder, as_json=as_json)
     elif as_json:

@@ -36,6 +36,7 @@ def saved_map(
 ) -> NodeMap | None:
     """The map that is in the folder, if it is of this very model and was made with these settings.
 
+    A setting that the map's version did not have makes no difference: more evidence is not asked for by it.
     `causal` is the causal model whose variables are wanted, where they are not the task's own.
     """
     if not is_sealed(folder, MAP):
@@ -46,10 +47,17 @@ def saved_map(
         if causal is None:
             raise
         return None
-    wanted = {**about, "settings": settings.plain()}
     if causal is not None and found.causal != causal:
         return None
-    return found if all(found.stimuli.get(name) == value for name, value in wanted.items()) else None
+    same = all(found.stimuli.get(name) == value for name, value in about.items())
+    return found if same and _agrees(found.stimuli.get("settings"), settings.plain()) else None
+
+
+def _agrees(saved: object, wanted: object) -> bool:
+    # What was saved has the same values for all that it knows.
+    if isinstance(saved, Mapping) and isinstance(wanted, Mapping):
+        return bool(saved) and all(name in wanted and _agrees(value, wanted[name]) for name, value in saved.items())
+    return bool(saved == wanted)
 
 
 def save_mapped(folder: Path, mapped: Mapped, beside: Mapping[str, bytes] | None = None) -> None:

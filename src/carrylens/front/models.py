@@ -117,7 +117,7 @@ def train(
         done = train_in(plan, folder, device, threads, monitor, checkpoint_seconds, resume=resume, restart=restart)
     if done.finished:
         done.model.given = str(folder)
-    return Trained(name, folder, done.model, done.history, done.finished, done.acceptance)
+    return Trained(name, folder, done.model, done.history, done.finished, done.acceptance, done.step)
 
 
 def test(

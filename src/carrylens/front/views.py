@@ -180,12 +180,16 @@ class Trained(Tabular):
     """False if the run was stopped; the same call goes on."""
     acceptance: Acceptance | None = None
     """Of a model trained under an alignment: whether that came out, on held-out questions."""
+    step: int = 0
+    """How many steps were made."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each note of the run."""
         return result_displays.training_rows(self.history)
 
     def __repr__(self) -> str:
+        if not self.history:
+            return f"<Trained {self.name}: stopped after step {self.step:,}, in {self.folder}>"
         last = self.history[-1]
         return f"<Trained {self.name}: {last['step']:,} steps, loss {last['loss']:.2g}, in {self.folder}>"
 

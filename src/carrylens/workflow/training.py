@@ -85,13 +85,14 @@ def train_model(
 
 @dataclass(frozen=True)
 class TrainedIn:
-    """What training in a folder came to: not `finished` if it was stopped; whether an alignment came out, if one was
-    trained for."""
+    """What training in a folder came to: not `finished` if it was stopped, after `step` steps; whether an alignment came
+    out, if one was trained for."""
 
     model: Transformer
     history: Sequence[HistoryNote]
     finished: bool
     acceptance: Acceptance | None = None
+    step: int = 0
 
 
 def train_in(
@@ -111,13 +112,13 @@ def train_in(
         goes_on = not restart and (folder / CHECKPOINT).exists() if resume is None else resume
         done = train_model(plan, folder, device, threads, monitor, checkpoint_seconds, resume=goes_on, restart=restart)
         if not done.done:
-            return TrainedIn(done.model, done.history, False)
+            return TrainedIn(done.model, done.history, False, step=done.step)
     source = find_source(str(folder), any_name=True)
     if resume is None and source.name not in (plan.name, folder.name):
         raise CarryLensError(f"{folder} holds {source.name}, not {plan.name}. Give another folder with out.")
     if plan.interchange is not None and is_unaccepted(folder):
-        return TrainedIn(source.load(), history(folder), True, accept_model(plan, folder))
-    return TrainedIn(source.load(), history(folder), True)
+        return TrainedIn(source.load(), history(folder), True, accept_model(plan, folder), plan.n_steps)
+    return TrainedIn(source.load(), history(folder), True, step=plan.n_steps)
 
 
 def _is_only_unaccepted(plan: TrainingPlan, folder: Path, resume: bool) -> bool:
