@@ -85,8 +85,8 @@ def train_model(
 
 @dataclass(frozen=True)
 class TrainedIn:
-    """What training in a folder came to: not `finished` if it was stopped, after `step` steps; whether an alignment came
-    out, if one was trained for."""
+    """What training in a folder came to: not `finished` if it was stopped, after `step` steps; whether an alignment
+    came out, if one was trained for."""
 
     model: Transformer
     history: Sequence[HistoryNote]
