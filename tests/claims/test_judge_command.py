@@ -24,7 +24,7 @@ from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.roles import find_roles
 from carrylens.discovery.search import RoleSettings, SearchContext
 from carrylens.errors import CarryLensError
-from carrylens.folders import write_sealed
+from carrylens.folders import add_sealed, write_sealed
 from carrylens.interventions.engine import Engine
 from carrylens.model.weights import hash_of
 from carrylens.workflow.judging import judge_map
@@ -190,7 +190,7 @@ def test_a_map_of_other_weights_than_those_beside_it_is_refused(tmp_path: Path, 
     planted.save(tmp_path)
     for sha256, refused in ((hash_of(planted.model), False), ("0" * 64, True)):
         told = replace(found, stimuli={**found.stimuli, "sha256": sha256})
-        write_sealed(tmp_path, {MAP: told.to_json().encode()}, also=["model.safetensors"])
+        add_sealed(tmp_path, {MAP: told.to_json().encode()})
         result = run(tmp_path)
         assert (sha256[:12] in result.stderr) is refused, result.stderr
         assert result.returncode == (2 if refused else 1)

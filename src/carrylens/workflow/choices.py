@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeVar
 
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, quote
 
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -21,4 +21,4 @@ def choice(kind: type[Choice], text: str, option: str) -> Choice:
         return kind(text)
     except ValueError:
         choices = " or ".join(str(each.value) for each in kind)
-        raise CarryLensError(f"{option} {text!r} is not there. Write {choices}.") from None
+        raise CarryLensError(f"{option} {quote(text)} is not there. Write {choices}.") from None
