@@ -67,7 +67,7 @@ docs: .venv/ready
 	$(BIN)/carrylens trace 555555555+444444448 --svg docs/trace.svg
 	$(BIN)/carrylens models --markdown > docs/models.md
 	$(BIN)/carrylens models --aligned --markdown > docs/aligned_models.md
-	$(BIN)/carrylens family --shipped --markdown --svg docs/family.svg > docs/family.md
+	$(BIN)/carrylens family --shipped --markdown --svg docs/family.svg --csv docs/family.csv > docs/family.md
 	$(BIN)/carrylens paper --markdown > docs/paper.md
 	$(BIN)/carrylens losses --svg docs/losses.svg
 	$(BIN)/carrylens losses mix_d6_l3_h4_w96_t4K_s1 --svg docs/losses_by_digit.svg

@@ -23,7 +23,7 @@ from carrylens.cli.default_command import USUAL
 from carrylens.report.figures.family import family_svg
 from carrylens.report.figures.losses import all_losses_svg, losses_svg
 from carrylens.report.figures.trace import trace_svg
-from carrylens.report.terminal.family import family_page
+from carrylens.report.terminal.family_page import family_csv, family_page
 from carrylens.report.terminal.models import models_page
 from carrylens.report.terminal.paper import paper_page
 from carrylens.report.terminal.tables import frequency_table
@@ -294,6 +294,7 @@ def family() -> tuple[FamilyTable, dict[str, bool | None]]:
 @pytest.mark.slow
 def test_the_page_of_the_family_is_fresh(family: tuple[FamilyTable, dict[str, bool | None]]) -> None:
     assert stale_lines((ROOT / "docs" / "family.md").read_text(), family_page(*family)) == []
+    assert stale_lines((ROOT / "docs" / "family.csv").read_text(), family_csv(family[0])) == []
     assert stale_lines((ROOT / "docs" / "family.svg").read_text(), family_svg(family[0])) == []
 
 
@@ -301,6 +302,7 @@ def test_the_page_of_the_family_is_fresh(family: tuple[FamilyTable, dict[str, bo
 def test_a_stale_page_of_the_family_is_seen(family: tuple[FamilyTable, dict[str, bool | None]]) -> None:
     fewer = family_table(family[0].members[1:])
     assert stale_lines((ROOT / "docs" / "family.md").read_text(), family_page(fewer, family[1])) != []
+    assert stale_lines((ROOT / "docs" / "family.csv").read_text(), family_csv(fewer)) != []
     assert stale_lines((ROOT / "docs" / "family.svg").read_text(), family_svg(fewer)) != []
 
 

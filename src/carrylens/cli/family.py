@@ -29,9 +29,10 @@ def family_command(
         ),
     ] = None,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print a page with every figure and the paper's.")
+        bool, typer.Option("--markdown", help="Print a page with ten findings beside the paper's.")
     ] = False,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw models by findings.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write every cell with its figures.")] = None,
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Use only what came with the models, and nothing from maps/.")
     ] = False,
@@ -44,7 +45,7 @@ def family_command(
     """
     from carrylens.files import write_whole
     from carrylens.report.figures.family import family_svg
-    from carrylens.report.terminal.family import family_page
+    from carrylens.report.terminal.family_page import family_csv, family_page
 
     if markdown and as_json:
         raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")
@@ -52,6 +53,9 @@ def family_command(
     if svg is not None:
         write_whole(svg, family_svg(found.table).encode())
         print_note(f"Drew {svg}")
+    if csv is not None:
+        write_whole(csv, family_csv(found.table).encode())
+        print_note(f"Wrote {csv}")
     if as_json:
         print_record({**found.table.record(), "left_out": dict(found.left_out)})
     elif markdown:

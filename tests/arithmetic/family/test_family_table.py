@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
+
 import pytest
 
 from arithmetic.family.records import a_member, angled, carried, full, patched
@@ -10,12 +13,15 @@ from carrylens.arithmetic.battery.make_carry.findings import PLACE, TOP_PLACE, V
 from carrylens.arithmetic.battery.make_carry.summarise import MADE_AT_ANSWER, MADE_BINARY, MADE_IN_PLACE, MADE_OPEN
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.patching.findings import AT_ANSWER
+from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.family.cells import CellState
-from carrylens.arithmetic.family.table import VERDICT, FamilyRow, Standing, family_table
+from carrylens.arithmetic.family.circuits import CIRCUIT_QUESTIONS
+from carrylens.arithmetic.family.table import CIRCUIT_SECTION, VERDICT, FamilyRow, Standing, family_table
 from carrylens.claims.verdicts import Verdict
 from carrylens.errors import CarryLensError
 from carrylens.report.figures.family import family_svg
-from carrylens.report.terminal.family import family_lines, family_page, mark, short_names
+from carrylens.report.terminal.family import family_lines, mark, short_names
+from carrylens.report.terminal.family_page import FINDINGS, family_csv, family_page
 
 FOLLOWS = AT_ANSWER.asked
 
@@ -96,10 +102,47 @@ def test_texts_list_what_holds_what_varies_and_what_was_not_run() -> None:
     assert "every accurate model" in text
     both = "\n".join(family_lines(family_table(members[:2]), {}))
     assert f"patching, {FOLLOWS}: most (holds in all 2)" in both
-    page = family_page(family_table([members[1], a_member(4, patched(0, Verdict.REFUTED), bar=None)]), {})
-    assert "every one of these models" in page
-    assert "- patching: supported (add_d3_l2_s2); refuted (add_d3_l2_s4)" in page
-    assert "**fewer than half**<br>0.00 (null 0.00)" in page
+    apart = family_table([members[1], a_member(4, patched(0, Verdict.REFUTED), bar=None)])
+    text = "\n".join(family_lines(apart, {}))
+    assert "every one of these models" in text
+    assert "patching: supported (add_d3_l2_s2); refuted (add_d3_l2_s4)" in text
+
+
+def test_the_page_counts_models_by_word_and_says_how_many_were_not_asked() -> None:
+    carry = next(each for each in FINDINGS if each.row == VALUES.asked)
+    made = [a_member(1, carried([MADE_IN_PLACE] * 3)), a_member(2, carried([MADE_OPEN] * 3)), a_member(3)]
+    page = family_page(family_table(made), {})
+    (line,) = [each for each in page.splitlines() if carry.question in each]
+    assert "three values: 1 of 3" in line
+    assert "undecided: 1 of 3" in line
+    assert "not measured: 1 of 3" in line
+    assert "three values: 2 of 3" in family_page(family_table([made[0], made[0], made[2]]), {})
+
+
+def test_columns_that_differ_are_one_word_of_the_page() -> None:
+    split = a_member(1, carried([MADE_IN_PLACE, MADE_BINARY]))
+    carry = next(each for each in FINDINGS if each.row == VALUES.asked)
+    (line,) = [each for each in family_page(family_table([split]), {}).splitlines() if carry.question in each]
+    assert "mixed" not in line
+    assert "1 of 1" in line
+
+
+def test_every_finding_of_the_page_is_a_row_of_a_table() -> None:
+    experiments = {(each.name, VERDICT) for each in EXPERIMENTS}
+    asked = {(each.name, question.asked) for each in EXPERIMENTS for question in each.questions}
+    asked |= experiments | {(CIRCUIT_SECTION, each.name) for each in CIRCUIT_QUESTIONS}
+    assert len(FINDINGS) == 10
+    for finding in FINDINGS:
+        assert (finding.section, finding.row) in asked
+        assert {(finding.section, name) for name, _ in finding.numbers} <= asked
+
+
+def test_the_csv_file_has_every_cell_once() -> None:
+    table = family_table([a_member(1, patched(40)), a_member(2, patched(0, Verdict.REFUTED))])
+    lines = list(csv.DictReader(StringIO(family_csv(table))))
+    assert len(lines) == sum(len(row.cells) for row in table.rows)
+    found = {line["model"]: line["figure"] for line in lines if line["finding"] == FOLLOWS}
+    assert found == {"add_d3_l2_h3_w48_t1K_s1": "1.00 (null 0.00)", "add_d3_l2_h3_w48_t1K_s2": "0.00 (null 0.00)"}
 
 
 def test_the_record_has_every_cell() -> None:

@@ -27,6 +27,9 @@ from carrylens.arithmetic.battery.findings import (
 )
 from carrylens.claims.verdicts import Verdict
 
+MIXED = "mixed: "
+"""How the word of a cell begins whose columns or places are not of one kind."""
+
 
 class CellState(Enum):
     """Whether a cell says something: a word, a number, or why there is neither."""
@@ -112,7 +115,7 @@ def span(values: Sequence[float]) -> str:
 
 def _word(value: FindingValue) -> str:
     if isinstance(value, Mixture):
-        return f"mixed: {' / '.join(value.words)}"
+        return f"{MIXED}{' / '.join(value.words)}"
     return value.word if isinstance(value, ChosenWord) else str(value.value).lower()
 
 

@@ -1,7 +1,7 @@
 """Circuits: what of a model's map and of the claims about it is compared between models.
 
 Takes  members of the family.
-Gives  `CIRCUIT`: questions about the skeleton, the claims, redundancy, shared nodes and what is missing.
+Gives  `CIRCUIT_QUESTIONS`: the verdict, the claims, redundancy, shared nodes and what is missing.
 Never  counts a role whose interval does not lie above one half.
 """
 
@@ -15,8 +15,10 @@ from carrylens.arithmetic.battery.battery_file import PlainRecord
 from carrylens.arithmetic.battery.measures.verdict_rules import surely_most
 from carrylens.arithmetic.family.cells import NOT_RUN, UNTESTED, CellState, FamilyCell
 from carrylens.arithmetic.family.members import Member
+from carrylens.claims.verdicts import RunVerdict
 from carrylens.nodes import Node
 
+RUNS_QUESTION = "verdict on the left-to-right algorithm"
 _KINDS = {
     "answers": "claims: the untouched model answers as the algorithm",
     "carried": "claims: every variable is carried",
@@ -34,13 +36,15 @@ class CircuitQuestion:
     read: Callable[[Member], FamilyCell]
 
 
-def _skeleton(member: Member) -> FamilyCell:
-    if member.claims is None:
+def _verdict(member: Member) -> FamilyCell:
+    joint = member.joint
+    if joint is None or joint.joint_interchange is None:
         return NOT_RUN
-    counts = member.claims["required"]
-    figure = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
-    said = str(member.claims["skeleton"])
-    return FamilyCell(CellState.OPEN, figure=figure) if said == "unclear" else FamilyCell(CellState.TOLD, said, figure)
+    rate = joint.joint_interchange
+    figure = f"{rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}] of joint interchanges"
+    if joint.verdict is RunVerdict.NOT_SETTLED:
+        return FamilyCell(CellState.OPEN, figure=figure)
+    return FamilyCell(CellState.TOLD, joint.verdict.value, figure)
 
 
 def _claims(kind: str) -> Callable[[Member], FamilyCell]:
@@ -105,7 +109,7 @@ def _missing(member: Member) -> FamilyCell:
 
 
 CIRCUIT_QUESTIONS = (
-    CircuitQuestion("skeleton of the left-to-right algorithm", _skeleton),
+    CircuitQuestion(RUNS_QUESTION, _verdict),
     *(CircuitQuestion(name, _claims(kind)) for kind, name in _KINDS.items()),
     CircuitQuestion("variables the algorithm needs that are missing", _missing),
     CircuitQuestion("variables carried by more nodes than need be interchanged", _redundant),

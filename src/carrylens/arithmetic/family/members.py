@@ -1,7 +1,7 @@
 """Members: what was saved about each model of the family.
 
 Takes  a model's name, the hash of its weights, and the folders that may hold something about it.
-Gives  `Member`: its outcomes, its map, the claims about it; a note for what is not used, or would be made anew.
+Gives  `Member`: its outcomes, its map, the claims and the verdict about it; a note for what is not used.
 Never  takes what was made from other weights.
 """
 
@@ -18,8 +18,11 @@ from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.hypotheses import usual_for
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.claims.judgement import CLAIMS, judge
 from carrylens.claims.records import read_claims
+from carrylens.claims.run_verdict import RunJudgement, run_judgement
+from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.steps import read_made
 
@@ -34,6 +37,7 @@ class Member:
     outcomes: Mapping[str, Outcome]
     map: NodeMap | None = None
     claims: PlainRecord | None = None
+    joint: RunJudgement | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -84,6 +88,7 @@ def read_member(
         outcomes={outcome.card.name: outcome for outcome in outcomes},
         map=None if mapped is None else mapped[1],
         claims=None if mapped is None else _claims(*mapped),
+        joint=_joint(name, sha256, places),
         notes=tuple(notes),
     )
 
@@ -116,3 +121,14 @@ def _claims(place: Path, found: NodeMap) -> PlainRecord:
     if claims and (claims["model"], claims["hypothesis"], claims.get("map_sha256", found.sha256)) == wanted:
         return claims
     return judge(found, usual).record()
+
+
+def _joint(name: ModelName, sha256: str, places: Sequence[Path]) -> RunJudgement | None:
+    # The verdict on the usual hypothesis, from the first measured alignment of these weights.
+    usual = usual_for(arithmetic_task(name.operation, name.digits)).name
+    for place in places:
+        content = read_made(place, ALIGNMENT, f"carrylens settle {place}")
+        measured = None if content is None else MeasuredAlignment.from_json(content, str(place / ALIGNMENT))
+        if measured is not None and measured.is_of(str(name), sha256, usual):
+            return run_judgement(measured)
+    return None

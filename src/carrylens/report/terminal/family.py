@@ -1,4 +1,4 @@
-"""Family text: what holds in every model and what varies, for a terminal and for a document.
+"""Family text: what holds in every model and what varies, for a terminal.
 
 Takes  the table of a family.
 Gives  lines of text.
@@ -8,13 +8,12 @@ Never  computes: every word and figure is a cell of the table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from textwrap import wrap
 
 from carrylens.arithmetic.family.cells import CellState, FamilyCell
 from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.table import VERDICT, FamilyRow, FamilyTable, Standing
-from carrylens.report.terminal.tables import align, markdown_table
+from carrylens.report.terminal.tables import align
 
 MARKS = {
     CellState.OPEN: "?",
@@ -36,21 +35,6 @@ MEANINGS = {
 _WIDTH = 118
 _BAR = {True: "meets the bar", False: "misses the bar", None: "evaluated on too few questions for the bar"}
 _LEFT_OUT = {**_BAR, True: "meets the bar, but was not mapped yet"}
-_PAGE = """# What holds in every accurate model, and what varies
-
-Made by `make docs` with the command `carrylens family --shipped --markdown --svg docs/family.svg` from what comes with
-the models: their tests, maps and experiments (`docs/battery.md` explains each). Accurate are models that meet the bar
-of their test. Without `--shipped`, what was measured here (in `maps/`) goes before what came with a model; other models
-are compared by naming them. Nothing made from other weights is used.
-
-A cell is a **word** that is compared between models, and the figures behind it, effects beside their nulls. Shares are
-told by the rule of the battery: surely more than half and more than the null, or surely less. Where units such as
-columns or places are counted, the word is what nine tenths of those that could be told are, and nothing is said where
-most could not be told. **Holds in all** is said only where every model it applies to was evaluated and could be told; a
-common REFUTED holds too. Numbers without a word are compared as a range.
-
-![Models by findings, each cell coloured and lettered by what was found](family.svg)
-"""
 
 
 def short_names(members: Sequence[Member]) -> list[str]:
@@ -91,29 +75,6 @@ def family_lines(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Ite
             yield from wrap(line, _WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
-def family_page(table: FamilyTable, left_out: Mapping[str, bool | None]) -> str:
-    """The document: the lists, then a table for each experiment with the paper's figures."""
-    parts = [_PAGE]
-    heads = ["model", "battery", "map", "test"]
-    body = [[f"`{m.name}`", m.evidence, m.mapped, _BAR[m.meets_bar]] for m in table.members]
-    parts += ["## Models\n", *markdown_table(heads, body)]
-    for title, lines in _lists(table, left_out):
-        parts += [f"\n## {title}\n", *(f"- {line}" for line in lines)]
-    short = [f"`{name}`" for name in short_names(table.members)]
-    for section, some in groupby(table.rows, key=lambda row: row.section):
-        rows = list(some)
-        parts.append(
-            f"\n## {table.titles[section]}" + (f" (`{section}`)\n" if section in _experiments(table) else "\n")
-        )
-        body = [[row.name, *map(_cell, row.cells), row.says, _paper(row)] for row in rows]
-        parts += markdown_table(["finding", *short, "stands", "the paper"], [_escaped(line) for line in body])
-    return "\n".join(parts)
-
-
-def _experiments(table: FamilyTable) -> set[str]:
-    return {row.section for row in table.rows if row.name == VERDICT}
-
-
 def _lists(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[tuple[str, list[str]]]:
     names = dict(zip((id(member) for member in table.members), short_names(table.members), strict=True))
     every = "every accurate model" if all(m.meets_bar for m in table.members) else "every one of these models"
@@ -130,10 +91,11 @@ def _lists(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[
     yield from [("Measured", measured)] if measured else []
     unknown = [f"{_label(row)}: {row.says}" for row in table.standing(Standing.OPEN) if row.rest]
     yield from [("Could not be told", unknown)] if unknown else []
-    yield from _to_do(table, left_out)
+    yield from to_do(table, left_out)
 
 
-def _to_do(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[tuple[str, list[str]]]:
+def to_do(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[tuple[str, list[str]]]:
+    """What is missing or not used, under a title each, with the command that makes it."""
     run = [f"{m.name}: {_missing(m)}carrylens battery {m.source}" for m in table.members if m.missing]
     yield from [("Experiments not run", run)] if run else []
     unmapped = [f"{member.name}: carrylens map {member.source}" for member in table.members if member.map is None]
@@ -158,23 +120,3 @@ def _by_word(table: FamilyTable, row: FamilyRow, names: Mapping[int, str]) -> st
 
 def _label(row: FamilyRow) -> str:
     return row.section if row.name == VERDICT else f"{row.section}, {row.name}"
-
-
-def _cell(cell: FamilyCell) -> str:
-    said = (
-        f"**{cell.word}**"
-        if cell.state is CellState.TOLD
-        else ""
-        if cell.state is CellState.MEASURED
-        else cell.state.value
-    )
-    return "<br>".join(part for part in (said, cell.figure) if part)
-
-
-def _paper(row: FamilyRow) -> str:
-    agree = f"agrees in {row.agree} of {row.compared}" if row.compared else ""
-    return "<br>".join(part for part in (row.paper, agree) if part)
-
-
-def _escaped(line: Sequence[str]) -> list[str]:
-    return [cell.replace("|", "\\|") for cell in line]
