@@ -109,6 +109,7 @@ leaderboard: .venv/ready
 .venv/ready: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "carrylens needs Python 3.11 or newer. Install it, or write: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
+	@test ! -L .venv || { echo ".venv is a link to an environment that others may use, so it is not made anew. Remove the link, or write: make -o .venv/ready $(MAKECMDGOALS)"; exit 2; }
 	"$(PYTHON)" -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0 --editable ".[dev]"
 	touch .venv/ready

@@ -36,10 +36,11 @@ def explain(folder: Path, *more: str) -> str:
     return result.stdout
 
 
-def test_explain_ends_with_five_lines_and_the_page(explained: tuple[Path, str]) -> None:
+def test_explain_ends_with_lines_the_next_command_and_the_page(explained: tuple[Path, str]) -> None:
     folder, printed = explained
     lines = printed.splitlines()
-    assert len(lines) == 8, "a planted model is compared with its truth, too"
+    assert len(lines) == 9, "a planted model is compared with its truth, too"
+    assert any(line.startswith("Next:") and "carrylens settle" in line for line in lines), "quick: not settled"
     assert "left-to-right add" in lines[0]
     assert lines[-1] == f"The page is {folder.resolve() / 'report.html'}"
     assert lines[-2] == f"The page that runs the model is {folder.resolve() / 'explore.html'}"

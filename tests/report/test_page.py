@@ -195,7 +195,9 @@ def test_the_headline_follows_the_skeleton(saved: Saved) -> None:
     assert len(set(said)) == 4
     assert all("left-to-right add" in sentence for sentence in said)
     assert ["ripple add" in sentence for sentence in said] == [True, False, False, False]
-    assert len(verdict_lines(saved)) == 5
+    *lines, following = verdict_lines(saved)
+    assert len(lines) == 5
+    assert following.endswith(f"carrylens settle {saved.source}"), "what is not settled says what would settle it"
 
 
 def test_the_circuit_has_what_was_planted_and_edges_of_supported_claims_only(saved: Saved) -> None:

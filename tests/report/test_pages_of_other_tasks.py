@@ -25,7 +25,7 @@ from carrylens.report.page.accuracy import accuracy_tables
 from carrylens.report.page.circuit import circuit_drawing, circuit_of
 from carrylens.report.page.headline import headline_of, shape_line
 from carrylens.report.page.node_grid import map_grid
-from carrylens.report.page.remake import all_at_once, commands
+from carrylens.report.page.remake import commands
 from carrylens.report.page.render import page_of
 from carrylens.report.page.saved import read_saved
 from carrylens.report.page.worked import worked_questions
@@ -126,7 +126,6 @@ def test_a_worked_question_without_a_trace_has_its_interchanges() -> None:
 
 def test_no_command_is_named_for_a_task_that_none_knows() -> None:
     assert list(commands(parity_saved())) == []
-    assert all_at_once(parity_saved()) == ""
 
 
 def test_the_grid_and_the_circuit_name_the_tasks_places() -> None:

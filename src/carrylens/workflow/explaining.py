@@ -98,7 +98,7 @@ def settle_if_unsettled(analysis: Analysis) -> None:
 def _take_along(analysis: Analysis, mapped: Path) -> None:
     # A folder that was named holds all that its page is made from, wherever that was measured.
     own = [] if analysis.source.folder is None else [analysis.source.folder]
-    wanted = {name: [mapped] for name in (MAP, FACTS, *PUBLISHED)} | dict.fromkeys((TEST, HISTORY), own)
+    wanted = {name: [mapped] for name in (MAP, FACTS, *PUBLISHED)} | dict.fromkeys((TEST, HISTORY, ALIGNMENT), own)
     found = {}
     for name, places in wanted.items():
         for place in places:

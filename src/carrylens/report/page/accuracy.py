@@ -43,6 +43,7 @@ _POPULATIONS = {
     "powers of ten": "a power of ten, or that and 1 more or less",
     "runs of 9 and 0": "stretches of nines and of zeros",
 }
+_WHOLE = ("natural", "paper", "enriched", "structured")
 _LEAST, _MOST = -1.0, 6.0  # powers of ten, in failures per million
 
 
@@ -68,6 +69,16 @@ class AccuracyTable:
 
     title: str
     rows: tuple[AccuracyRow, ...]
+
+    @property
+    def first(self) -> tuple[AccuracyRow, ...]:
+        """Whole populations, and every kind of question with a failure."""
+        return tuple(row for row in self.rows if row.failed or row.name in _WHOLE) or self.rows
+
+    @property
+    def others(self) -> tuple[AccuracyRow, ...]:
+        """Kinds of question without a failure."""
+        return tuple(row for row in self.rows if row not in self.first)
 
 
 def accuracy_tables(test: Mapping[str, Any] | None) -> list[AccuracyTable]:

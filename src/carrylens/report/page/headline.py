@@ -1,7 +1,7 @@
 """Headline: the verdict in a sentence, and how sure it is.
 
 Takes  what was saved.
-Gives  the first lines of a page, and the five lines that `explain` ends with.
+Gives  the first lines of a page, and the lines that `explain` ends with.
 Never  says more than the claims do.
 """
 
@@ -13,12 +13,13 @@ from typing import Any
 
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.claims.run_verdict import RunJudgement
+from carrylens.claims.verdicts import RunVerdict
 from carrylens.evidence.rates import Rate
 from carrylens.report.claim_words import claims_said
 from carrylens.report.page.effects import percent, rate_of_record
 from carrylens.report.page.saved import Saved
 from carrylens.report.terminal.tables import few_figures
-from carrylens.report.terminal.verdict import verdict_sentence
+from carrylens.report.terminal.verdict import verdict_sentence, verdict_title
 from carrylens.tasks.task import Task
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
@@ -44,6 +45,8 @@ class Headline:
     model: str
     skeleton: str
     sentence: str
+    title: str
+    badge: str
     because: str
     sure: tuple[str, ...]
     tiles: tuple[Tile, ...]
@@ -56,23 +59,44 @@ def headline_of(saved: Saved) -> Headline:
         model=found.model,
         skeleton=claims["skeleton"],
         sentence=_sentence(claims) if saved.joint is None else verdict_sentence(saved.joint),
-        because=_because(claims) if saved.joint is None else _joint_because(saved.joint, claims),
+        title=_sentence(claims) if saved.joint is None else verdict_title(saved.joint),
+        badge=_badge(saved),
+        because=_because(claims) if saved.joint is None else _joint_said(saved.joint, claims),
         sure=tuple(_sure(saved)),
         tiles=tuple(_tiles(saved)),
     )
 
 
 def verdict_lines(saved: Saved) -> list[str]:
-    """Five lines for a terminal: verdict, claims, accuracy, map, rivals."""
+    """Lines for a terminal: verdict, claims, accuracy, map, rivals, and what would settle what is not settled."""
     head, found = headline_of(saved), saved.map
     roles = len({(role.nodes, role.variable) for role in found.roles})
+    opening = head.sentence if found.model in head.sentence else f"{found.model}: {head.sentence}"
     return [
-        f"{found.model}: {head.sentence}",
-        f"Claims:   {head.because}",
+        opening,
+        f"Claims:   {_because(saved.claims) if saved.joint is None else _joint_because(saved.joint, saved.claims)}",
         f"Accuracy: {_accuracy(saved)}",
         f"Map:      {len(found.useful)} of {len(found.nodes)} nodes are useful; {roles} roles, each with its null.",
         f"Rivals:   {_rivals(saved.claims)}",
+        *(f"Next:     {command}" for command in next_commands(saved)),
     ]
+
+
+def next_commands(saved: Saved) -> list[str]:
+    """What would settle a verdict that is not settled; nothing for one that is."""
+    if saved.joint is None:
+        return [f"carrylens settle {saved.source}"] if saved.is_usual else []
+    if saved.joint.verdict is not RunVerdict.NOT_SETTLED:
+        return []
+    return list(dict.fromkeys(each.settled_by for each in saved.joint.open))
+
+
+def _badge(saved: Saved) -> str:
+    # A verdict of the joint test goes before what the claims about the map come to.
+    if saved.joint is None:
+        return saved.claims["skeleton"] if saved.claims["skeleton"] != "present" else "unclear"
+    of = {RunVerdict.RUNS: "present", RunVerdict.DOES_NOT_RUN: "absent"}
+    return of.get(saved.joint.verdict, "unclear")
 
 
 def _sentence(claims: Mapping[str, Any]) -> str:
@@ -95,6 +119,11 @@ def _joint_because(joint: RunJudgement, claims: Mapping[str, Any]) -> str:
     )
 
 
+def _joint_said(joint: RunJudgement, claims: Mapping[str, Any]) -> str:
+    measured = verdict_sentence(joint).partition(": ")[2]
+    return f"{measured[:1].upper()}{measured[1:]} {_joint_because(joint, claims)}"
+
+
 def _because(claims: Mapping[str, Any]) -> str:
     counts = claims["required"]
     verdicts = ("supported", "refuted", "inconclusive", "untested")
@@ -110,19 +139,19 @@ def _sure(saved: Saved) -> Iterator[str]:
     settings = saved.map.stimuli.get("settings")
     roles = settings.get("roles", {}) if isinstance(settings, Mapping) else {}
     level = roles.get("level") if isinstance(roles, Mapping) else None
+    if saved.joint is not None:
+        yield from (f"{each.sentence} (share {each.share:.3g})" for each in saved.joint.deviations[:3])
     if level is not None:
         yield (
-            "Every role was found on one set of questions and confirmed on another, and stands beside the rate of its "
-            f"matched null. Of the roles a search names, at most {percent(float(level))} are expected to be there by "
-            "chance. Chance is not all: nodes that together hold all the parts of a value can pass for holding the "
-            "value, which the benchmark on planted circuits counts."
+            "Every role was found on one set of questions, confirmed on another, and stands beside its matched null. "
+            f"At most {percent(float(level))} of roles are expected by chance alone."
         )
     if weakest := _weakest(saved.claims):
         name, hit, null = weakest
         yield (
-            f"The weakest evidence that a supported claim rests on: {name} makes the predicted token in {hit.hits} of "
-            f"{hit.n} questions (95% interval {percent(hit.interval[0])} to {percent(hit.interval[1])}), and moves it "
-            f"in {null.hits} of {null.n} where it should not."
+            f"The weakest evidence behind a supported claim: {name} makes the predicted token in {hit.hits} of {hit.n} "
+            f"questions (95% interval {percent(hit.interval[0])} to {percent(hit.interval[1])}); its null moves it in "
+            f"{null.hits} of {null.n}."
         )
     yield _accuracy(saved)
 

@@ -13,14 +13,19 @@ from typing import Any
 from carrylens.arithmetic.exam_counts import asked_options
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.discovery.alignment.joint_rates import DrawnFrom
 from carrylens.errors import CarryLensError
 from carrylens.report.page.saved import Saved
 
 _QUICK_QUESTIONS = 96
+_QUICK_FIT = 128
 
 
 def commands(saved: Saved) -> Iterator[str]:
-    """The commands that made what the page shows, in order; none for a task that no command knows."""
+    """The commands that make the page again, in order; none for a task that no command knows.
+
+    The last one takes what the others left in the folder, judges, works a question through, and writes the page.
+    """
     if not isinstance(saved.map.task, ArithmeticTask):
         return
     source, settings = saved.source, _settings(saved)
@@ -29,11 +34,30 @@ def commands(saved: Saved) -> Iterator[str]:
     quick = " --quick" if settings.get("n_questions") == _QUICK_QUESTIONS else ""
     seed = f" --seed {settings['seed']}" if settings.get("seed") else ""
     left_out = "".join(f" --no-{name}" for name in ("pairs", "groups") if settings.get(name) is False)
-    yield f"carrylens map {source}{quick}{seed}{left_out} --out analysis"
-    yield "carrylens judge analysis" + ("" if saved.is_usual else " --hypothesis FILE")
+    own = "" if saved.is_usual else " --hypothesis FILE"
+    yield f"carrylens map {source}{quick}{seed}{left_out}{own} --out analysis"
+    if saved.drawn is not None:
+        yield f"carrylens settle {source}{_settle_options(saved.drawn)}{own} --out analysis"
     if saved.battery:
-        yield f"carrylens battery {source} --out analysis"
-    yield f"carrylens report {source} --folder analysis"
+        yield f"carrylens battery {source}{_battery_options(saved)} --out analysis"
+    if saved.is_usual and saved.worked is not None:
+        some_quick = quick or not saved.drawn or "--quick" in _battery_options(saved)
+        yield f"carrylens explain {source}{' --quick' if some_quick else ''}{seed} --out analysis"
+        return
+    yield f"carrylens judge analysis{own}"
+    yield f"carrylens report {source} --folder analysis{own}"
+
+
+def _settle_options(drawn: DrawnFrom) -> str:
+    quick = " --quick" if drawn.fit_rows <= _QUICK_FIT else ""
+    return quick + (f" --seed {drawn.seed}" if drawn.seed else "")
+
+
+def _battery_options(saved: Saved) -> str:
+    settings = [each.get("settings", {}) for each in saved.battery]
+    quick = " --quick" if any(each.get("quick") for each in settings) else ""
+    seed = next((each["seed"] for each in settings if each.get("seed")), 0)
+    return quick + (f" --seed {seed}" if seed else "")
 
 
 def _test_options(test: Mapping[str, Any]) -> str:
@@ -42,16 +66,6 @@ def _test_options(test: Mapping[str, Any]) -> str:
         return f" {asked_options(ModelName.parse(str(test['model'])), dict(test))}"
     except CarryLensError:
         return ""
-
-
-def all_at_once(saved: Saved) -> str:
-    """The one command that does all of it; empty where there is none."""
-    if not (isinstance(saved.map.task, ArithmeticTask) and saved.is_usual):
-        return ""
-    settings = _settings(saved)
-    quick = " --quick" if settings.get("n_questions") == _QUICK_QUESTIONS else ""
-    seed = f" --seed {settings['seed']}" if settings.get("seed") else ""
-    return f"carrylens explain {saved.source}{quick}{seed} --out analysis"
 
 
 def made_with(saved: Saved) -> Iterator[tuple[str, str]]:

@@ -74,7 +74,7 @@ def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[s
         "limits": list(unsettled.limits(saved, drawn)),
         "open": unsettled.open_claims(saved),
         "commands": list(remake.commands(saved)),
-        "all_at_once": remake.all_at_once(saved),
+        "next": headline.next_commands(saved),
         "made_with": list(remake.made_with(saved)),
         "losses": loss_chart(saved),
         "loss_names": [_OPERATIONS.get(name, name) for name in _loss_operations(saved)],

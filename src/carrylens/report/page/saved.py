@@ -21,7 +21,7 @@ from carrylens.arithmetic.zoo.exam_record import TEST, read_test
 from carrylens.claims.judgement import CLAIMS, claims_file, slug
 from carrylens.claims.records import read_claims
 from carrylens.claims.run_verdict import RunJudgement, run_judgement
-from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
+from carrylens.discovery.alignment.joint_rates import ALIGNMENT, DrawnFrom, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.discovery.stimulus_spec import MADE_FOR, MADE_FOR_OUTPUT, Split, saved_spec
 from carrylens.discovery.worked_record import WORKED, read_worked
@@ -50,6 +50,7 @@ class Saved:
     battery_about: Record = field(default_factory=dict)
     worked: Record | None = None
     joint: RunJudgement | None = None
+    drawn: DrawnFrom | None = None
     hashes: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -87,6 +88,7 @@ def read_saved(
     claims = _claims_file(judged, found)
     judging = f"carrylens judge {folder if (folder / MAP).is_file() else source}"
     battery = reading.take(BATTERY, f"carrylens battery {source}", battery_record) or {"about": {}, "outcomes": ()}
+    measured = _measured(reading, f"carrylens settle {source}", judged, found)
     saved = Saved(
         source=source,
         map=found,
@@ -97,20 +99,20 @@ def read_saved(
         battery=battery["outcomes"],
         battery_about=battery["about"],
         worked=reading.take(WORKED, explain, read_worked),
-        joint=_joint(reading, f"carrylens settle {source}", judged, found),
+        joint=None if measured is None else run_judgement(measured),
+        drawn=None if measured is None else measured.drawn,
         hashes=reading.hashes,
     )
     _check_same(saved, claims, judged)
     return saved
 
 
-def _joint(reading: _Reading, command: str, judged: str, found: NodeMap) -> RunJudgement | None:
-    # The verdict from a measured alignment, if one is there and of these weights.
+def _measured(reading: _Reading, command: str, judged: str, found: NodeMap) -> MeasuredAlignment | None:
+    # The alignment that a verdict rests on, if one is there and of these weights.
     name = ALIGNMENT if judged == found.task.causal.name else f"alignment.{slug(judged)}.json"
-    measured = reading.take(name, command, MeasuredAlignment.from_json)
-    if measured is None or not measured.is_of(found.model, found.stimuli.get("sha256"), judged):
-        return None
-    return run_judgement(measured)
+    measured: MeasuredAlignment | None = reading.take(name, command, MeasuredAlignment.from_json)
+    is_of = measured is not None and measured.is_of(found.model, found.stimuli.get("sha256"), judged)
+    return measured if is_of else None
 
 
 def _claims_file(judged: str, found: NodeMap) -> str:

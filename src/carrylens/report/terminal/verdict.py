@@ -30,6 +30,18 @@ def verdict_sentence(judged: RunJudgement) -> str:
     return says[judged.verdict]
 
 
+def verdict_title(judged: RunJudgement) -> str:
+    """The verdict alone, as a heading."""
+    what = f"the {judged.hypothesis} algorithm"
+    says = {
+        RunVerdict.RUNS: f"This model runs {what}",
+        RunVerdict.IN_PART: f"This model runs {what} in part",
+        RunVerdict.DOES_NOT_RUN: f"This model does not run {what}",
+        RunVerdict.NOT_SETTLED: f"Whether this model runs {what} is not settled",
+    }
+    return says[judged.verdict]
+
+
 def verdict_lines(judged: RunJudgement, *, every: bool = False) -> Iterator[str]:
     """The sentence, then carriers, scrubbing, form, deviations, rivals and what is open: the first few, or every."""
     yield verdict_sentence(judged)
