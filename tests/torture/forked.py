@@ -35,7 +35,10 @@ def run_forked(words: Sequence[str], folder: Path) -> Ended:
             os.chdir(folder)
             for stream, path in zip((1, 2), files, strict=True):
                 os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-            sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+            sys.stdout, sys.stderr = (
+                os.fdopen(1, "w", closefd=False),
+                os.fdopen(2, "w", closefd=False, errors="backslashreplace"),
+            )
             sys.argv = ["carrylens", *words]
             main()
         except SystemExit as stop:

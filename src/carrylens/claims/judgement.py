@@ -4,23 +4,20 @@ Takes  a node map, a hypothesis and its rivals.
 Gives  `Judgement`: every finding, the verdict on the model, the rivals' judgements, what tells them apart, and what was
        found that the hypothesis makes no claim about.
 Never  averages: one required claim refuted is enough to refute, and one open is enough to leave it open.
-
-The rule: the model does not run the hypothesis if any required claim is refuted. It runs it if every required claim is
-supported, except for those that say what must not be (apart), which may stay untested. Else it is not settled.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from carrylens.claims.claims import ClaimKind, claims_of
+from carrylens.claims.claims import claims_of
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.records import FindingRecord, JudgementRecord, RivalRecord, RoleRecord
+from carrylens.claims.records import FindingRecord, JudgementRecord, RequiredCounts, RivalRecord, RoleRecord
 from carrylens.claims.rival_contrast import RivalContrast, contrast_rivals
-from carrylens.claims.rules import Judge
+from carrylens.claims.rules import Judge, verdict_on_model
 from carrylens.claims.search_record import SearchRecord
 from carrylens.claims.thresholds import THRESHOLDS, Thresholds
 from carrylens.claims.unclaimed import Unclaimed, find_unclaimed
@@ -62,7 +59,7 @@ class Judgement:
     @property
     def verdict(self) -> ModelVerdict:
         """Whether all that the hypothesis requires is in the model."""
-        return model_verdict(self.findings)
+        return verdict_on_model((each.claim.kind, each.verdict) for each in self.findings if each.claim.required)
 
     @property
     def unexplained(self) -> tuple[Role, ...]:
@@ -95,9 +92,9 @@ class Judgement:
         """The record with the hash of the map that was judged, as it is kept."""
         return {**self.record(), "map_sha256": self.map_sha256}
 
-    def summary(self) -> tuple[str, str, ModelVerdict, dict[str, int]]:
+    def summary(self) -> tuple[str, str, ModelVerdict, RequiredCounts]:
         """The model, the hypothesis, the verdict, and how many required claims have which verdict."""
-        counts = {verdict.value.lower(): self.count(verdict) for verdict in Verdict}
+        counts = RequiredCounts.of(each.verdict for each in self.findings if each.claim.required)
         return self.model, self.hypothesis.name, self.verdict, counts
 
 
@@ -141,16 +138,6 @@ def slug(name: str) -> str:
     'nine-carries-ever'
     """
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_NAME] or "own"
-
-
-def model_verdict(findings: Iterable[Finding]) -> ModelVerdict:
-    """The one verdict, by the rule of this module."""
-    required = [finding for finding in findings if finding.claim.required]
-    if any(map(_refutes, required)):
-        return ModelVerdict.DOES_NOT_RUN
-    needed = [finding for finding in required if finding.claim.kind is not ClaimKind.APART]
-    supported = needed and all(finding.verdict is Verdict.SUPPORTED for finding in needed)
-    return ModelVerdict.RUNS if supported else ModelVerdict.NOT_SETTLED
 
 
 def _refutes(finding: Finding) -> bool:

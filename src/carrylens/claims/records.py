@@ -7,12 +7,15 @@ Never  holds anything that is not saved.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from carrylens.claims.claims import ClaimKind
 from carrylens.claims.rival_contrast import RivalContrast
+from carrylens.claims.rules import verdict_on_model
 from carrylens.claims.thresholds import Thresholds
 from carrylens.claims.verdicts import Finding, ModelVerdict, Verdict
 from carrylens.discovery.node_map import Role
@@ -147,13 +150,31 @@ class NodeRecord(Struct, frozen=True):
     hidden_by: HiddenByRecord | UnsetType = UNSET
 
 
+class RequiredCounts(Struct, frozen=True):
+    """How many required claims have which verdict."""
+
+    supported: Count
+    refuted: Count
+    inconclusive: Count
+    untested: Count
+
+    @classmethod
+    def of(cls, verdicts: Iterable[Verdict]) -> RequiredCounts:
+        """The counts of these."""
+        counts = Counter(verdicts)
+        return cls(*(counts[each] for each in _COUNTED))
+
+
+_COUNTED = (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.UNTESTED)
+
+
 class SummaryRecord(Struct, frozen=True):
     """The verdict on a model under one hypothesis, and how many required claims have which verdict."""
 
     model: str
     hypothesis: str
     skeleton: ModelVerdict
-    required: dict[str, Count]
+    required: RequiredCounts
 
 
 class RivalRecord(SummaryRecord, frozen=True):
@@ -161,6 +182,13 @@ class RivalRecord(SummaryRecord, frozen=True):
 
     refuted: list[FindingRecord]
     told_apart_by: RivalContrast
+
+    def __post_init__(self) -> None:
+        is_refuted = all(each.required and each.verdict is Verdict.REFUTED for each in self.refuted)
+        if not is_refuted or len(self.refuted) != self.required.refuted:
+            raise CarryLensError(f"{self.required.refuted} claims of a rival are refuted, but others are listed")
+        if (self.skeleton is ModelVerdict.DOES_NOT_RUN) != bool(self.refuted):
+            raise CarryLensError(f"a rival with {len(self.refuted)} refuted claims is not {self.skeleton.value}")
 
 
 class JudgementRecord(SummaryRecord, frozen=True):
@@ -174,6 +202,13 @@ class JudgementRecord(SummaryRecord, frozen=True):
     rivals: list[RivalRecord]
     map_sha256: str | UnsetType = UNSET
     """The hash of the map that was judged; files of the first version do not say."""
+
+    def __post_init__(self) -> None:
+        required = [each for each in self.claims if each.required]
+        if self.required != RequiredCounts.of(each.verdict for each in required):
+            raise CarryLensError("its counts of required claims are not those of the claims it lists")
+        if self.skeleton is not verdict_on_model((each.kind, each.verdict) for each in required):
+            raise CarryLensError(f"its claims do not come to {self.skeleton.value}")
 
 
 CLAIMS_SCHEMA = Schema(JudgementRecord, "list of judged claims", "Judge the map again.")

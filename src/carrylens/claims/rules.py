@@ -1,13 +1,16 @@
-"""The rules: a verdict for each claim.
+"""The rules: a verdict for each claim, and for all of them together.
 
 Takes  claims, the record of a search, and thresholds.
-Gives  a `Finding` for each.
+Gives  a `Finding` for each; the verdict on the model that they come to.
 Never  calls a claim supported that nothing could have refuted, a variable absent before backup nodes were searched for,
        or an output absent, which some component must write.
 
 What counts: a role is sure if it is whole and surely above its null (`evidence/sureness.py`); partial roles support no
 claim. Order is tested by withholding the part from the set that carries the whole, where the map has that; in maps of
 earlier versions, by whether what each node of a set writes can be read by one of the other.
+
+Of a model: it does not run the hypothesis if any required claim is refuted. It runs it if every required claim is
+supported, except for those that say what must not be (apart), which may stay untested. Else it is not settled.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.search_record import SearchRecord
 from carrylens.claims.structure import dependencies, follows
 from carrylens.claims.thresholds import Thresholds
-from carrylens.claims.verdicts import Finding, Verdict
+from carrylens.claims.verdicts import Finding, ModelVerdict, Verdict
 from carrylens.discovery.node_map import NearMiss, Nodes, Role, Way
 from carrylens.evidence.rates import Rate
 from carrylens.evidence.sureness import moves_surely
@@ -36,6 +39,16 @@ from carrylens.tasks.variables import Variable
 
 _SHOWN = 3  # roles kept as evidence for a claim
 _EVALUATED = 20_000  # questions on which an algorithm's own share of wrong answers is counted
+
+
+def verdict_on_model(required: Iterable[tuple[ClaimKind, Verdict]]) -> ModelVerdict:
+    """The one verdict that the required claims, each with its kind and verdict, come to."""
+    judged = list(required)
+    if any(verdict is Verdict.REFUTED for _, verdict in judged):
+        return ModelVerdict.DOES_NOT_RUN
+    needed = [verdict for kind, verdict in judged if kind is not ClaimKind.APART]
+    is_there = needed and all(verdict is Verdict.SUPPORTED for verdict in needed)
+    return ModelVerdict.RUNS if is_there else ModelVerdict.NOT_SETTLED
 
 
 @dataclass(frozen=True, eq=False)

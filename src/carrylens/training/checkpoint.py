@@ -64,10 +64,11 @@ def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
     path = folder / CHECKPOINT
     if not path.exists():
         raise CarryLensError(f"{folder} has no checkpoint to resume from. Leave --resume out to start.")
+    content = read_whole(path, _ADVICE)  # first: to open a pipe is to wait for its other end
     try:
         with safe_open(str(path), framework="pt") as file:
             said = (file.metadata() or {}).get("about", "")
-        tensors = load(read_whole(path, _ADVICE))
+        tensors = load(content)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise CarryLensError(f"{path} is no whole checkpoint ({reason}). {_ADVICE}") from error

@@ -150,7 +150,7 @@ def _saved_alignment(source: ModelSource, places: Sequence[Path], own: str | Non
         content = read_made(place, name, f"carrylens settle {source.given}")
         if content is not None:
             measured = MeasuredAlignment.from_json(content, str(place / name))
-            if measured.sha256 == source.sha256:
+            if measured.is_of(source.name, source.sha256, own or source.task.causal.name):
                 return measured
     return None
 

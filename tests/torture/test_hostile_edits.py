@@ -1,0 +1,131 @@
+"""Files edited by somebody who wrote a seal that fits, too: what they say must agree with itself and its model."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from carrylens.arithmetic.zoo.sources import SHIPPED, find_source
+from carrylens.claims.records import read_claims
+from carrylens.errors import CarryLensError
+from carrylens.folders import add_sealed, read_sealed
+from carrylens.steps import is_done
+from carrylens.training.checkpoint import CHECKPOINT, load_checkpoint
+from carrylens.workflow.exploring import explore_any
+from carrylens.workflow.judging import judge_map
+from carrylens.workflow.reading import read_source
+
+NAME = "add_d5_l1_h3_w96_t5K_s1"
+Record = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def claims() -> Record:
+    plain: Record = json.loads(judge_map(SHIPPED / NAME, None).to_json())
+    assert plain["rivals"]
+    return plain
+
+
+def _without_a_count(record: Record) -> None:
+    del record["rivals"][0]["required"]["supported"]
+
+
+def _another_count(record: Record) -> None:
+    record["required"]["supported"] += 1
+
+
+def _another_count_of_a_rival(record: Record) -> None:
+    record["rivals"][0]["required"]["refuted"] += 1
+
+
+def _another_verdict(record: Record) -> None:
+    record["skeleton"] = "present" if record["skeleton"] != "present" else "absent"
+
+
+def _another_verdict_of_a_rival(record: Record) -> None:
+    rival = record["rivals"][0]
+    rival["skeleton"] = "present" if rival["skeleton"] == "absent" else "absent"
+
+
+def _a_claim_turned(record: Record) -> None:
+    claim = next(each for each in record["claims"] if each["required"] and each["verdict"] == "SUPPORTED")
+    claim["verdict"] = "REFUTED"
+
+
+def _a_claim_made_optional(record: Record) -> None:
+    next(each for each in record["claims"] if each["required"])["required"] = False
+
+
+EDITS: tuple[Callable[[Record], None], ...] = (
+    *(_without_a_count, _another_count, _another_count_of_a_rival, _another_verdict, _another_verdict_of_a_rival),
+    *(_a_claim_turned, _a_claim_made_optional),
+)
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_claims_that_contradict_themselves_are_refused(edit: Callable[[Record], None], claims: Record) -> None:
+    edited = json.loads(json.dumps(claims))
+    read_claims(json.dumps(edited).encode(), "it")
+    edit(edited)
+    with pytest.raises(CarryLensError, match="it is no list"):
+        read_claims(json.dumps(edited).encode(), "it")
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of a shipped model, with claims."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copytree(SHIPPED / NAME, NAME)
+    add_sealed(Path(NAME), {"claims.json": judge_map(Path(NAME), None).to_json().encode()})
+    return Path(NAME)
+
+
+@pytest.mark.parametrize("said", [{"hypothesis": "weighted-sum add"}, {"model": "add_d5_l1_h3_w96_t5K_s2"}])
+def test_the_explorer_shows_no_alignment_with_another_algorithm(said: dict[str, str], model: Path) -> None:
+    true = json.loads(read_sealed(model, "alignment.json"))
+    before = explore_any(str(model)).page
+    add_sealed(model, {"alignment.json": json.dumps({**true, **said}).encode()})
+    after = explore_any(str(model)).page
+    (model / "alignment.json").unlink()
+    assert after == explore_any(str(model)).page != before, "as if there were none"
+
+
+@contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    def late(_: int, __: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(model: Path) -> None:
+    os.mkfifo(model / CHECKPOINT)
+    with _at_most(20), pytest.raises(CarryLensError, match="no ordinary file"):
+        load_checkpoint(model, {})
+    for name in ("training.jsonl", "test.json", "map.json", "worked.json", "battery.json"):
+        (model / name).unlink(missing_ok=True)
+        os.mkfifo(model / name)
+        with _at_most(60), pytest.raises(CarryLensError):
+            read_source(find_source(str(model)), None)
+        (model / name).unlink()
+        if (SHIPPED / NAME / name).exists():
+            shutil.copy(SHIPPED / NAME / name, model)
+    os.mkfifo(model / "steps.json")  # no record: everything is done again
+    with _at_most(60):
+        assert not is_done(model, "judge", {})
