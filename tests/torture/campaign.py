@@ -25,6 +25,7 @@ from torture.victims import VICTIMS
 PARTS = ("kills", "random kills", "inputs", "models", "corruption")
 Until = float
 """When to stop, by the clock that only goes forward."""
+_SHOWN = 20
 
 
 def say(line: str) -> None:
@@ -52,10 +53,15 @@ def _killing(until: Until, kill: Callable[[str, Path], KillTally], only: list[st
         if time.monotonic() > until or name not in VICTIMS:
             continue
         began = time.monotonic()
-        with tempfile.TemporaryDirectory() as place:
-            tally = kill(name, Path(place))
+        try:
+            with tempfile.TemporaryDirectory() as place:
+                tally = kill(name, Path(place))
+        except AssertionError as error:  # the command does not work at all
+            tally = KillTally(wrong=[str(error)])
         calls = f" at {tally.calls} calls, {tally.states} states of the disk" if tally.calls else ""
         say(f"{name}: {tally.kills} kills{calls}, {len(tally.wrong)} wrong, {time.monotonic() - began:.0f} s")
+        for each in tally.wrong[:_SHOWN]:
+            say(f"  {each}")
         wrong += tally.wrong
         total += tally.kills
     say(f"all victims: {total} kills, {len(wrong)} wrong")

@@ -58,7 +58,7 @@ class KillTally:
 
 @dataclass(frozen=True)
 class Victim:
-    """A command and the folder it works in. `timed` are files whose content depends on the clock."""
+    """A command and the folder it works in. `timed` are patterns of files whose content depends on the clock."""
 
     name: str
     make: Command
@@ -114,7 +114,7 @@ class Attacked:
         """The hash of every file that is a result; those that depend on the clock are named alone."""
         clock = {*self.victim.timed, *([MANIFEST] if self.victim.timed else [])}
         return {
-            str(path.relative_to(self.folder)): "" if path.name in clock else hash_of(path)
+            str(path.relative_to(self.folder)): "" if any(map(path.match, clock)) else hash_of(path)
             for path in sorted(self.folder.rglob("*"))
             if path.is_file() and not _is_no_result(path)
         }

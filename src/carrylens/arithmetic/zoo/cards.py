@@ -30,10 +30,10 @@ _RECIPE_WORDS = {
 }
 
 
-def card_of(source: ModelSource, folder: Path, test: dict[str, Any]) -> str:
+def card_of(source: ModelSource, folder: Path, test: dict[str, Any], every: dict[str, Any] | None = None) -> str:
     """The card of a model: one that was trained or planted here, or one that was imported."""
     try:
-        return model_card(ModelName.parse(source.name), folder, test)
+        return model_card(ModelName.parse(source.name), folder, test, every)
     except CarryLensError:
         failed = [f"- {part['failed']:,} of {part['asked']:,} {part['name']}" for part in test["parts"]]
         places = " ".join(source.task.layout.place_names)
@@ -41,9 +41,11 @@ def card_of(source: ModelSource, folder: Path, test: dict[str, Any]) -> str:
         return "\n\n".join([*about, "Wrong answers:", "\n".join(failed)]) + "\n"
 
 
-def model_card(name: ModelName, folder: Path, test: dict[str, Any]) -> str:
-    """The card of the model in `folder`."""
-    every = saved_exhaustive(folder)
+def model_card(name: ModelName, folder: Path, test: dict[str, Any], every: dict[str, Any] | None = None) -> str:
+    """The card of the model in `folder`; `every` is its test on every question, if it is not yet saved there."""
+    every = every or saved_exhaustive(folder)
+    if every is not None and every["sha256"] != test["sha256"]:  # of other weights
+        every = None
     told = test["meets_bar"] if every is None or every["meets_bar"] is None else every["meets_bar"]
     bar = {True: "meets", False: "misses", None: "was not asked enough to be held to"}[told]
     layers = f"{name.n_layers} layer{'s' if name.n_layers > 1 else ''}"

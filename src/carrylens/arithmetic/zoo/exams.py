@@ -184,10 +184,11 @@ class Exam:
         """Write the test, or these figures, into a folder, beside the model if it is ours, with its card; seal it."""
         folder, record = self.folder_to_save(), self.record() if figures is None else figures
         file = EXHAUSTIVE if self.is_exhaustive else TEST
-        add_sealed(folder, {file: (to_text(record, indent=1) + "\n").encode()})
-        test = saved_test(folder)
+        contents = {file: (to_text(record, indent=1) + "\n").encode()}
+        test, every = (saved_test(folder), record) if self.is_exhaustive else (record, None)
         if folder == self.source.folder and test is not None and test["sha256"] == self.model_hash:
-            add_sealed(folder, {CARD: card_of(self.source, folder, test).encode()})
+            contents[CARD] = card_of(self.source, folder, test, every).encode()
+        add_sealed(folder, contents)
         return folder / file
 
     @property
