@@ -1,5 +1,7 @@
 """A move at one place, computed from what is kept, against a whole pass."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
@@ -29,13 +31,15 @@ def about(operation: Operation, n_layers: int) -> AlignmentTask:
     return AlignmentTask(model, task, stated.model, targets, population_of(task.causal))
 
 
-def random_placement(this: AlignmentTask, rng: np.random.Generator) -> NodePlacement:
+def random_held(
+    this: AlignmentTask, nodes: Sequence[Node], rng: np.random.Generator
+) -> dict[Node, tuple[int, ...]]:
     required = [at for at, target in enumerate(this.targets) if not target.optional]
     held = dict[Node, tuple[int, ...]]()
-    for node in this.nodes:
+    for node in nodes:
         some = tuple(sorted(rng.choice(required, rng.integers(0, 3), replace=False).tolist()))
         held[node] = some if len(some) < 2 or this.finder.of(node, some) is not None else some[:1]
-    return NodePlacement(held)
+    return held
 
 
 @pytest.mark.parametrize("operation", [Operation.ADD, Operation.MIX])
@@ -43,13 +47,13 @@ def random_placement(this: AlignmentTask, rng: np.random.Generator) -> NodePlace
 def test_moves_at_one_place_give_what_a_whole_pass_gives(operation: Operation, n_layers: int) -> None:
     this, rng = about(operation, n_layers), np.random.default_rng(n_layers)
     trial = Trial.drawn(this, JointDraw(), 3, 96)
-    run = PlacedRun(trial, random_placement(this, rng))
+    run = PlacedRun(trial, NodePlacement(random_held(this, this.nodes, rng)))
     assert np.array_equal(run.right, trial.followed(run.placement))
     n_shared, n_changed = run.placement.n_shared, 0
     for _ in range(80):
-        other, chosen = random_placement(this, rng), this.nodes[rng.integers(len(this.nodes))]
+        chosen = this.nodes[rng.integers(len(this.nodes))]
         nodes = [n for n in this.nodes if (n.layer, n.position) == (chosen.layer, chosen.position)]
-        tried = run.placement.given({node: other.held[node] for node in nodes})
+        tried = run.placement.given(random_held(this, nodes, rng))
         assert run.can_move(tried, nodes)
         n_shared = max(n_shared, tried.n_shared)
         differ = np.flatnonzero(trial.differs(run.placement, tried))

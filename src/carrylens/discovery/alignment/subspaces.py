@@ -106,16 +106,31 @@ def _independent(designs: list[Floats]) -> list[Floats]:
     # A value of one target may go with just one value of another, as a sum of 9 does with an uncertain carry. What they
     # share is given to the target of fewer values.
     order = sorted(range(len(designs)), key=lambda at: designs[at].shape[1])
-    known = np.zeros((len(designs[0]), 0))
-    kept = list(designs)
+    columns = np.concatenate([designs[at] for at in order], axis=1)
+    products, least = columns.T @ columns, 1e-6 * len(columns)
+    kept = _independent_rows(products, least)
+    found, start = list(designs), 0
     for at in order:
-        columns = list[int]()
-        for column in range(designs[at].shape[1]):
-            tried = np.column_stack([known, designs[at][:, column]])
-            if np.linalg.matrix_rank(tried.T @ tried, tol=1e-6 * len(tried)) == tried.shape[1]:
-                known, columns = tried, [*columns, column]
-        kept[at] = designs[at][:, columns]
+        end = start + designs[at].shape[1]
+        found[at] = designs[at][:, [each - start for each in kept if start <= each < end]]
+        start = end
+    return found
+
+
+def _independent_rows(products: Floats, least: float) -> list[int]:
+    # Each row that is independent of those kept before it; part of an independent set is one, so most need one look.
+    if _are_independent(products, least):
+        return list(range(len(products)))
+    kept = list[int]()
+    for row in range(len(products)):
+        tried = [*kept, row]
+        if _are_independent(products[np.ix_(tried, tried)], least):
+            kept = tried
     return kept
+
+
+def _are_independent(products: Floats, least: float) -> bool:
+    return len(products) == 0 or float(np.linalg.eigvalsh(products)[0]) > least
 
 
 def _one_hot(code: Codes) -> Floats:
