@@ -286,7 +286,9 @@ def test_ctrl_c_stops_with_one_line() -> None:
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    while _cpu_seconds(process.pid) < 1.5:  # imports take half a second; on a busy machine they take long
+    while (
+        process.poll() is None and _cpu_seconds(process.pid) < 1.5
+    ):  # imports take half a second; on a busy machine they take long
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

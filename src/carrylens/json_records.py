@@ -99,7 +99,8 @@ def to_text(record: Any, indent: int | None = None, *, sort_keys: bool = False) 
     >>> to_text({"of": (1, 0.5)})
     '{"of": [1, 0.5]}'
     """
-    return json.dumps(_builtins(record), indent=indent, sort_keys=sort_keys)
+    text = json.dumps(_builtins(record), sort_keys=sort_keys)
+    return text if indent is None else msgspec.json.format(text, indent=indent)
 
 
 def _builtins(record: Any) -> Any:

@@ -14,7 +14,8 @@ from pathlib import Path
 from carrylens.arithmetic.model_names import ModelName
 from torture.bench import run_command
 
-QUICK = ("ask", "test", "losses", "models")
+QUICK = ("ask", "test", "losses")
+"""Those that take a moment each, and are about one model."""
 
 
 def commands(model: str) -> dict[str, list[str]]:

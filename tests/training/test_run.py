@@ -67,7 +67,7 @@ def losses(folder: Path) -> list[object]:
 
 @pytest.mark.slow
 def test_a_run_killed_at_a_random_moment_resumes_to_the_same_bits(tmp_path: Path) -> None:
-    name = "add_d3_l2_h3_w24_t400_s1"
+    name = "add_d3_l2_h3_w24_t200_s1"
     expected = trained(tmp_path / "straight", name)
     folder, command = (
         tmp_path / "killed",

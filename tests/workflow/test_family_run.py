@@ -121,7 +121,7 @@ def test_family_reads_whatever_is_there(made: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_killed_midway_costs_its_step_alone_and_the_end_is_the_same_bytes(tmp_path: Path) -> None:
-    said_of_rows = ROWS.format(steps=200).replace(', "settle"', "").encode()  # nothing of that is compared below
+    said_of_rows = ROWS.format(steps=60).replace(', "settle"', "").encode()  # nothing of that is compared below
     rows, out = parse_rows(said_of_rows, "rows"), tmp_path / "out"
     write_whole(tmp_path / "rows.toml", said_of_rows)
     command = ["family", "run", "rows.toml", "--out", "out", "--workers", "2", "--json"]

@@ -113,17 +113,21 @@ def longest_run(makes: NDArray[np.bool_], passes: NDArray[np.bool_]) -> Column:
     >>> longest_run(np.array([[True, False, False]]), np.array([[False, True, False]]))
     array([1], dtype=int8)
     """
-    run = np.full(len(makes), -1, dtype=np.int8)
+    run = np.zeros(len(makes), dtype=np.int8)  # one more than its length, 0 where there is none
     longest = run.copy()
     for make, carry_on in zip(makes.T, passes.T, strict=True):  # from the units up
-        run = np.where(make, np.int8(0), np.where(carry_on & (run >= 0), run + np.int8(1), np.int8(-1)))
-        longest = np.maximum(longest, run)
-    return longest
+        run += run > 0
+        run *= carry_on & ~make
+        run += make
+        np.maximum(longest, run, out=longest)
+    return longest - np.int8(1)
 
 
 def _leading_zeros(first: Digits, second: Digits) -> NDArray[np.bool_]:
-    both_zero = (first == 0) & (second == 0)
-    return np.logical_and.accumulate(both_zero[:, ::-1], axis=1)[:, ::-1]
+    zeros = (first == 0) & (second == 0)
+    for column in reversed(range(zeros.shape[1] - 1)):  # from the highest down, all questions at once
+        zeros[:, column] &= zeros[:, column + 1]
+    return zeros
 
 
 def _code(name: str, depth: Column | int = 0, deepest: int = 0) -> Column:

@@ -48,7 +48,7 @@ def failures(model: Transformer, questions: Questions, wanted: Answers | None = 
     """How many questions are not answered as wanted: truly, unless said otherwise."""
     wanted = answers(questions) if wanted is None else wanted
     tokens = tokens_of(questions, wanted)
-    given = torch.cat([answer_logits(model, tokens[i : i + 1024]).argmax(-1) for i in range(0, len(tokens), 1024)])
+    given = torch.cat([answer_logits(model, tokens[i : i + 128]).argmax(-1) for i in range(0, len(tokens), 128)])
     return int((given != answer_tokens(questions, wanted)).any(1).sum())
 
 

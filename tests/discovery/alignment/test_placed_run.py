@@ -31,9 +31,7 @@ def about(operation: Operation, n_layers: int) -> AlignmentTask:
     return AlignmentTask(model, task, stated.model, targets, population_of(task.causal))
 
 
-def random_held(
-    this: AlignmentTask, nodes: Sequence[Node], rng: np.random.Generator
-) -> dict[Node, tuple[int, ...]]:
+def random_held(this: AlignmentTask, nodes: Sequence[Node], rng: np.random.Generator) -> dict[Node, tuple[int, ...]]:
     required = [at for at, target in enumerate(this.targets) if not target.optional]
     held = dict[Node, tuple[int, ...]]()
     for node in nodes:

@@ -73,8 +73,19 @@ class PaperEvidence:
         for member in self.members:
             if member.name.operation in found.operations:
                 outcome = member.outcomes.get(experiment)
-                answers = () if outcome is None else found.findings_of(outcome)
+                answers = () if outcome is None else self._answers(found, member)
                 yield member, next((each for each in answers if each.question.name == question), None)
+
+    def _answers(self, experiment: Experiment, member: Member) -> tuple[ExperimentFinding, ...]:
+        key = (experiment.name, str(member.name))
+        if key not in self._answered:
+            self._answered[key] = experiment.findings_of(member.outcomes[experiment.name])
+        return self._answered[key]
+
+    @cached_property
+    def _answered(self) -> dict[tuple[str, str], tuple[ExperimentFinding, ...]]:
+        # One outcome answers several questions.
+        return {}
 
     def beside(self, model: str, experiment: str, what: str) -> BesidePaper | None:
         """What an outcome sets beside the paper's figure, by how its name begins."""

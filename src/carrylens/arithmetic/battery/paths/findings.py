@@ -33,6 +33,7 @@ from carrylens.arithmetic.battery.paths.summarise import (
     delivered_by,
     equals_is,
 )
+from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 
 _LAST = ("the last, for all branches", "not the last for all")
@@ -68,16 +69,22 @@ def _layer(row: BesidePaper | None) -> FindingAnswer:
 
 def _delivering(outcome: Outcome) -> list[str]:
     # What delivers the carry, for every digit of a branch.
-    kinds = []
-    each = [(fact.about["branch"], fact.about["digit"]) for fact in facts_about(outcome, pooled=None)]
-    wanted = ({"edit": LAYER_HEADS, "pooled": None}, {"picked": PICKED_ALONE}, {"picked": PICKED_MISSED})
-    for branch, digit in dict.fromkeys(each):
-        rates = [
-            sum((fact.effect for fact in facts_about(outcome, branch=branch, digit=digit, **about)), Rate(0, 0))
-            for about in wanted
-        ]
-        kinds.append(delivered_by(*rates))
-    return kinds
+    wanted: tuple[dict[str, object], ...] = (
+        {"edit": LAYER_HEADS, "pooled": None},
+        {"picked": PICKED_ALONE},
+        {"picked": PICKED_MISSED},
+    )
+    units = dict.fromkeys(map(_branch_and_digit, facts_about(outcome, pooled=None)))
+    rates = [dict.fromkeys(units, Rate(0, 0)) for _ in wanted]
+    for about, found in zip(wanted, rates, strict=True):
+        for fact in facts_about(outcome, **about):
+            if (unit := _branch_and_digit(fact)) in found:
+                found[unit] += fact.effect
+    return [delivered_by(*(found[unit] for found in rates)) for unit in units]
+
+
+def _branch_and_digit(fact: Fact) -> tuple[object, object]:
+    return fact.about.get("branch"), fact.about.get("digit")
 
 
 def _roles_of_equals(outcome: Outcome) -> list[str]:
