@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -83,7 +84,7 @@ WRITERS: dict[str, tuple[str, Callable[[Path], object]]] = {
 def test_nothing_is_written_into_a_folder_that_a_link_leads_to(what: str, home: Path) -> None:
     place, write = WRITERS[what]
     link(place, home)
-    with pytest.raises(CarryLensError, match="leads out"):
+    with pytest.raises(CarryLensError, match=re.escape(os.path.realpath(home))):
         write(home)
     assert [path.name for path in home.iterdir()] == ["secret"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -156,7 +157,7 @@ def test_a_packed_bomb_is_refused_before_it_fills_the_memory(tmp_path: Path) -> 
     records = b'{"a": 1}\n' * 100_000
     assert unzipped(gzip.compress(records), tmp_path) == records
     bomb = gzip.compress(gzip.compress(bytes(1 << 16)) + bytes(1 << 27))
-    with pytest.raises(CarryLensError, match="unpacks to more"):
+    with pytest.raises(CarryLensError, match=re.escape(str(tmp_path))):
         unzipped(bomb, tmp_path)
 
 
@@ -164,7 +165,7 @@ def test_many_rows_are_read_at_once_and_too_many_refused() -> None:
     seeds = ", ".join(map(str, range(5_000)))
     rows = parse_rows(f'[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K"\nseeds = [{seeds}]'.encode(), "it")
     assert len(rows_called(rows, ["_s12"])) > 100
-    with pytest.raises(CarryLensError, match="fewer"):
+    with pytest.raises(CarryLensError, match=r"\b10001\b.*add_d6_l2_h3_w96_t2K"):
         parse_rows(f'[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K"\nseeds = [{seeds}, {seeds}, 1]'.encode(), "it")
 
 
