@@ -195,7 +195,8 @@ def test_a_map_of_a_users_own_variables_makes_a_page_of_their_claims(tmp_path: P
         read_saved("mine", tmp_path, None, find_task=find_parity)
     with pytest.raises(CarryLensError, match=r"claims\.pairs-first\.json.*carrylens judge"):
         read_saved("mine", tmp_path, None, find_task=find_parity, causal=own)
-    claims = {**claims_record(own.name), "claims": []}
+    none = {"supported": 0, "refuted": 0, "inconclusive": 0, "untested": 0}
+    claims = {**claims_record(own.name), "claims": [], "required": none, "skeleton": "unclear"}
     (tmp_path / "claims.pairs-first.json").write_text(json.dumps(claims))
     saved = read_saved("mine", tmp_path, None, find_task=find_parity, causal=own)
     assert not saved.is_usual

@@ -95,7 +95,8 @@ def test_a_verdict_on_another_hypothesis_is_not_taken_for_the_models(tmp_path: P
     claims = read_members([str(folder)])[0].claims
     assert claims is not None
     assert (claims["hypothesis"], claims["skeleton"]) == (usual.name, "present")
-    mine = {**judge(found, usual).record(), "skeleton": "unclear"}
+    mine = judge(found, usual).record()
+    mine["claims"][0]["why"] = "as judged beside the map"
     add_sealed(folder, {CLAIMS: json.dumps(mine).encode()})
     assert read_members([str(folder)])[0].claims == mine, "what was judged is read"
 
