@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from carrylens.arithmetic.algorithm_model import state_algorithm
 from carrylens.arithmetic.subtasks import same, zero
-from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.arithmetic.task import ArithmeticTask, algorithm_for
 from carrylens.arithmetic.variables import D_PRIME, SGN, A, D
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.tasks.batches import Column
@@ -75,7 +74,7 @@ def mechanisms(digits: int) -> Iterator[Mechanism]:
 def hypothesis(task: ArithmeticTask) -> Hypothesis:
     """What is claimed of a model for this task."""
     families = (CLS, CAR, PAR, HLF)
-    model = state_algorithm("class and parity", task.operation, task.digits, mechanisms(task.digits), families)
+    model = algorithm_for(task, "class and parity", mechanisms(task.digits), families)
     return Hypothesis(
         "class and parity",
         model,

@@ -7,14 +7,14 @@ Never  knows a model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from carrylens.arithmetic.algorithm_model import Algorithm
+from carrylens.arithmetic.algorithm_model import Algorithm, state_algorithm
 from carrylens.arithmetic.algorithms import algorithm
 from carrylens.arithmetic.classes import CLASSES, classify
 from carrylens.arithmetic.layouts import QuestionLayout
@@ -24,8 +24,10 @@ from carrylens.arithmetic.structures import Structure
 from carrylens.arithmetic.variables import OPR
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Batch
+from carrylens.tasks.causal import Mechanism
 from carrylens.tasks.task import Condition, Strata, Task
 from carrylens.tasks.task_file import check_is_named
+from carrylens.tasks.variables import Family
 
 KIND = "arithmetic"
 CLASS_NAMES = tuple(each.value for each in CLASSES)
@@ -91,6 +93,18 @@ def causal_in(model: Algorithm, chosen: QuestionLayout) -> Algorithm:
         population=population(PopulationKind.ENRICHED, model.operation, chosen),
         domain=_fits if limited and model.operation is Operation.ADD else None,
     )
+
+
+def algorithm_for(
+    task: ArithmeticTask, name: str, mechanisms: Iterable[Mechanism], families: Iterable[Family] = ()
+) -> Algorithm:
+    """The algorithm that the mechanisms state, for the questions and the outputs of a task, whatever its layout.
+
+    `families` are those of variables that carrylens does not have. An output that the layout lacks, such as the sign,
+    may be stated; nothing reads it there.
+    """
+    stated = state_algorithm(name, task.operation, task.digits, mechanisms, families)
+    return causal_in(stated, task.question_layout)
 
 
 def population(kind: PopulationKind, operation: Operation, chosen: QuestionLayout) -> Population:

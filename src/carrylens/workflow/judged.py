@@ -61,7 +61,7 @@ def judge_given(
     own = None if hypothesis is None else Path(hypothesis)
     claims = judge_map(where, own, task)
     path = (out or claims_beside(where, None if own is None else claims.hypothesis.name, task)) if save else None
-    joint = joint_judgement(where, claims, usual=own is None, task=task)
+    joint = joint_judgement(where, claims, usual=own is None, task=task, own=own)
     if path is not None:
         save_claims(claims, path, seal=out is None)
     return joint, claims, path

@@ -8,6 +8,9 @@ Never  imports PyTorch.
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote as quoted
+
+from msgspec.structs import replace
 
 from carrylens.arithmetic import hypotheses
 from carrylens.arithmetic.task import ArithmeticTask
@@ -56,10 +59,28 @@ def _map_of(where: Path, path: Path, task: Task | None, causal: CausalModel | No
     return found
 
 
-def joint_judgement(where: Path, judged: Judgement, *, usual: bool, task: Task | None = None) -> RunJudgement:
-    """The verdict that a saved alignment of this model comes to; not settled, if there is none."""
+def joint_judgement(
+    where: Path, judged: Judgement, *, usual: bool, task: Task | None = None, own: Path | None = None
+) -> RunJudgement:
+    """The verdict that a saved alignment of this model comes to; not settled, if there is none.
+
+    Commands that would settle what is open name the model and the file of the hypothesis as the user did.
+    """
+    said = _saved_verdict(where, judged, usual=usual, task=task)
+    model = where if (where / CONFIG).is_file() else judged.model
+    command = f"carrylens settle {quoted(str(model))}{'' if own is None else f' --hypothesis {quoted(str(own))}'}"
+    told = (
+        replace(each, settled_by=each.settled_by.replace(f"carrylens settle {said.model}", command, 1))
+        for each in said.open
+    )
+    return replace(said, open=tuple(told))
+
+
+def _saved_verdict(where: Path, judged: Judgement, *, usual: bool, task: Task | None) -> RunJudgement:
     name = ALIGNMENT if usual else f"alignment.{slug(judged.hypothesis.name)}.json"
     places = [where.parent] if where.is_file() else _folders(where, task)
+    if not usual:  # beside the map of its variables, where there is one
+        places = [*(inner_folder(place, slug(judged.hypothesis.name)) for place in places), *places]
     sha256 = judged.weights
     for place in places:
         content = read_made(place, name, f"carrylens settle {judged.model}")

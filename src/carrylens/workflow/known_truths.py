@@ -18,6 +18,7 @@ from carrylens.discovery.node_map import NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.model.source import ModelSource
 from carrylens.steps import read_made
+from carrylens.tasks.fingerprint import fingerprint
 
 
 def truth_of(source: ModelSource) -> KnownTruth | None:
@@ -39,9 +40,9 @@ def score_map(truth: KnownTruth, found: NodeMap) -> CircuitScore:
 
 
 def beside_truth(source: ModelSource, found: NodeMap) -> str:
-    """Found against true in a sentence; empty where the truth is not known."""
+    """Found against true in a sentence; empty where the truth is not known, or known of other variables."""
     truth = truth_of(source)
-    if truth is None:
+    if truth is None or fingerprint(found.causal) != found.task.fingerprint:
         return ""
     return score_sentence(score_map(truth, found))
 

@@ -18,6 +18,7 @@ from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.table import VERDICT, experiment_rows
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.task import ArithmeticTask
+from carrylens.claims.verdicts import RunVerdict
 from carrylens.discovery.node_map import NodeMap
 from carrylens.errors import CarryLensError
 from carrylens.nodes import Node
@@ -84,16 +85,24 @@ def comparison_page(saved: Sequence[Saved]) -> str:
 
 def comparison_sentence(saved: Sequence[Saved]) -> str:
     """What the models have in common, in a sentence."""
-    counts = Counter(each.claims["skeleton"] for each in saved)
+    counts = Counter(run_verdict_of(each) for each in saved)
     said = []
-    for skeleton, one, many in (
-        ("present", "runs the algorithm that was looked for", "run the algorithm that was looked for"),
-        ("absent", "does not run it as it is stated", "do not run it as it is stated"),
-        ("unclear", "is not settled", "are not settled"),
+    for verdict, one, many in (
+        (RunVerdict.RUNS, "runs the algorithm that was looked for", "run the algorithm that was looked for"),
+        (RunVerdict.IN_PART, "runs it in part", "run it in part"),
+        (RunVerdict.DOES_NOT_RUN, "does not run it as it is stated", "do not run it as it is stated"),
+        (RunVerdict.NOT_SETTLED, "is not settled", "are not settled"),
     ):
-        if n := counts[skeleton]:
+        if n := counts[verdict]:
             said.append(f"{n} {one if n == 1 else many}")
     return f"Of {len(saved)} models {', '.join(said)}."
+
+
+def run_verdict_of(saved: Saved) -> RunVerdict:
+    """The verdict of the joint test; without one, claims about a map can only say that a model does not run it."""
+    if saved.joint is not None:
+        return saved.joint.verdict
+    return RunVerdict.DOES_NOT_RUN if saved.claims["skeleton"] == "absent" else RunVerdict.NOT_SETTLED
 
 
 def comparison_lines(saved: Sequence[Saved]) -> list[str]:
