@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from carrylens.discovery.behaviours import Clusters
+from carrylens.discovery.singular_values import singular_values
 from carrylens.model.transformer import Transformer
 from carrylens.nodes import Node
 from carrylens.tasks.batches import Batch
@@ -103,7 +104,7 @@ def principal_components(write: Points) -> Points:
     centred = write - write.mean(0)
     if np.abs(centred).max() <= _STILL * max(1.0, float(np.abs(write).max())):
         return np.zeros((len(write), 2))
-    left, size, _ = np.linalg.svd(centred, full_matrices=False)
+    left, size, _ = singular_values(centred)
     return np.asarray(left[:, :2] * size[:2])
 
 

@@ -70,6 +70,11 @@ class AlignmentTask:
             )
         return {at: others for at, others in found.items() if others}
 
+    def is_steered(self, target: AlignmentTarget) -> bool:
+        """Whether an output that was put out before, such as a sign, decides the values of the target."""
+        steering = set(self.causal.steering)
+        return any(steering & self.causal.ancestors(variable) for variable in target.variables)
+
     @cached_property
     def finder(self) -> SubspaceFinder:
         """Directions of targets in nodes, from questions that no trial draws."""

@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from carrylens.discovery.singular_values import singular_values
 from carrylens.nodes import Node
 
 _LEAST_DIRECTION = 0.03  # of a target's strongest direction
@@ -80,12 +81,15 @@ def _subspaces(write: Floats, codes: Sequence[Codes]) -> NodeSubspaces | None:
     effects, *_ = np.linalg.lstsq(design, centred, rcond=1e-6)
     bases, at = list[Floats](), 0
     for each in designs:
-        fitted = each @ effects[at : at + each.shape[1]]  # weighted by how often each value comes
-        at += each.shape[1]
-        _, strengths, directions = np.linalg.svd(fitted, full_matrices=False)
-        if not each.shape[1] or strengths[0] < 1e-6:
+        if not each.shape[1]:
             return None
-        bases.append(directions[: each.shape[1]][strengths[: each.shape[1]] > _LEAST_DIRECTION * strengths[0]].T)
+        # The directions of `each @ effects`, so that a value counts as often as it comes, from as few rows as it has.
+        fitted = np.linalg.qr(each, mode="r") @ effects[at : at + each.shape[1]]
+        at += each.shape[1]
+        _, strengths, directions = singular_values(fitted)
+        if strengths[0] < 1e-6:
+            return None
+        bases.append(directions[strengths > _LEAST_DIRECTION * strengths[0]].T)
     basis = np.concatenate(bases, axis=1)
     if basis.shape[1] > basis.shape[0] or np.linalg.svd(basis, compute_uv=False)[-1] < _LEAST_INDEPENDENCE:
         return None

@@ -38,12 +38,13 @@ OFFSETS = (1, 3)
 HOLD = len(OFFSETS)
 """The slot of a target that is held: its nodes write what they write if no node is replaced."""
 _FAR = (HOLD + 1, HOLD + 2)  # the slots of what belongs to no target: rows of anywhere
+_KEEP = HOLD + 3  # the slot of a target that is held and that no output steers: what its nodes write for the row itself
 _DRAWN = 4  # questions for a row that counts
 
 
 def source_offsets(n_questions: int) -> tuple[int, ...]:
     """For every slot, how many rows further down the row is that it stands for."""
-    return (*OFFSETS, 0, n_questions // 2, n_questions // 2 + 5)
+    return (*OFFSETS, 0, n_questions // 2, n_questions // 2 + 5, 0)
 
 
 Bools = NDArray[np.bool_]
@@ -129,8 +130,10 @@ class Trial:
             stays = (chosen[:, list(beside)] != OWN).any(1) & (chosen[:, at] == OWN)
             for output in target.outputs:
                 for variable in target.variables:
-                    stays &= found[output].get(variable, untouched[variable]) == untouched[variable]
-            held[stays, at] = HOLD
+                    # An output that is fed back as predicted would always seem to stay.
+                    own = (self.values if variable in put_out else untouched)[variable]
+                    stays &= found[output].get(variable, own) == own
+            held[stays, at] = HOLD if self.about.is_steered(target) else _KEEP
         return held
 
     def _counting(self, count: int) -> NDArray[np.intp]:

@@ -18,6 +18,7 @@ from carrylens.arithmetic.battery.axes.card import CARD
 from carrylens.arithmetic.battery.outcome import Estimate
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.battery.stimuli.branches import Branch
+from carrylens.discovery.singular_values import singular_values
 from carrylens.evidence.rates import Rate
 
 _BOOTSTRAPS = 400
@@ -146,7 +147,7 @@ class _Spans:
 
 def _span(rows: Differences) -> Differences:
     # Directions along which nothing but rounding differs are left out.
-    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    _, sizes, directions = singular_values(rows)
     return np.asarray(directions[:_RANK][sizes[:_RANK] > 1e-3 * sizes[0]])
 
 

@@ -21,6 +21,7 @@ from carrylens.arithmetic.battery.measures.interchange_rates import ColumnRates
 from carrylens.arithmetic.battery.selection.branch_pairs import BranchPairs, Turn
 from carrylens.arithmetic.battery.selection.rest_of_model import RestOfModel, StateMatrix, read_level
 from carrylens.arithmetic.battery.subject import Subject
+from carrylens.discovery.singular_values import singular_values
 from carrylens.evidence.rates import Rate
 
 _RATE = 0.03
@@ -131,7 +132,7 @@ def copied_by_rank(fits: Sequence[PairStates], tests: Sequence[PairStates], seed
 
 def principal_directions(fit: PairStates) -> StateMatrix:
     """Orthonormal rows: the first holds most of what differs between bases and sources of the same operands."""
-    return np.asarray(np.linalg.svd(fit.states[SAME] - fit.states[BASE], full_matrices=False)[2])
+    return singular_values(fit.states[SAME] - fit.states[BASE])[2]
 
 
 def random_directions(fit: PairStates, rank: int, seed: int) -> list[StateMatrix]:
