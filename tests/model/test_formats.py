@@ -202,6 +202,32 @@ def test_names_that_nobody_gives_are_refused(path: Path) -> None:
     assert re.search("TransformerLens.*TransformerBridge.*GPT-2", refusal(path))
 
 
+@pytest.mark.parametrize("wrapper", ["model", "state_dict", "model_state_dict"])
+@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.", "_orig_mod.module."])
+def test_the_checkpoint_of_a_training_loop_is_read(path: Path, wrapper: str, prefix: str) -> None:
+    model = random_model(SHAPES["no norm"], 1)
+    state = {f"{prefix}{name}": tensor for name, tensor in to_transformer_lens_state(model).items()}
+    torch.save({wrapper: state, "iter_num": 5, "model_args": {"n_layer": 2}, "optimizer": {"state": {}}}, path)
+    check_same(load_foreign(path, model.config.reads, **silent(model.config)), model)
+
+
+def test_a_checkpoint_with_two_models_or_a_hidden_one_is_refused(path: Path) -> None:
+    state = dict(random_model(SHAPES["no norm"], 1).state_dict())
+    endless: dict[str, Any] = {}
+    endless["model"] = endless
+    for given in ({"model": state, "state_dict": state}, {"model": {"model": state}}, {"ema": state}, endless):
+        torch.save(given, path)
+        assert path.name in refusal(path)
+
+
+def test_code_beside_a_state_dict_is_refused_and_does_not_run(path: Path) -> None:
+    witness = path.with_name("witness")
+    state = dict(random_model(SHAPES["no norm"], 1).state_dict())
+    torch.save({"model": state, "config": Hostile(f"touch '{witness}'")}, path)
+    assert "(posix.system)" in refusal(path)
+    assert not witness.exists()
+
+
 class Hostile:
     """A pickle of this runs `command` when it is opened without care."""
 

@@ -1,6 +1,7 @@
 """Tensor files: names and tensors from a file that anyone may have made.
 
-Takes  the path of a `.safetensors` file, or of a state dict saved with `torch.save` on any device.
+Takes  the path of a `.safetensors` file, or of a state dict saved with `torch.save` on any device, by itself or
+       in the checkpoint of a training loop.
 Gives  its tensors on the CPU, by name.
 Never  runs what a file holds: only plain tensors are read from a pickle, and anything else refuses the file.
 """
@@ -20,6 +21,8 @@ from carrylens.errors import CarryLensError
 
 SAFETENSORS = ".safetensors"
 _SLACK = 1 << 20
+_WRAPPERS = ("model", "state_dict", "model_state_dict")
+"""What training loops call the weights in a checkpoint that also has steps, settings and the optimiser's state."""
 
 
 def read_tensors(path: str | Path, wanted: str = "a file of weights") -> dict[str, Tensor]:
@@ -35,9 +38,10 @@ def read_tensors(path: str | Path, wanted: str = "a file of weights") -> dict[st
         raise CarryLensError(f"{path} cannot be read ({reason}). Give {wanted}.") from error
     except Exception as error:  # a damaged file can trip the reader anywhere
         raise CarryLensError(f"{path} is damaged or no file of tensors. Fetch it again.") from error
-    if not isinstance(state, dict) or not all(_is_weight(name, value) for name, value in state.items()):
+    state = _weights_in(state)
+    if state is None:
         raise CarryLensError(f"{path} is not a dictionary of tensors. Give a state dict saved with torch.save.")
-    return dict(state)
+    return state
 
 
 def _read_safetensors(path: str | Path) -> object:
@@ -65,6 +69,15 @@ def _check_sums(path: str | Path) -> None:
                 )
             if archive.testzip() is not None:
                 raise zipfile.BadZipFile
+
+
+def _weights_in(loaded: object) -> dict[str, Tensor] | None:
+    # A state dict, or the only one that a training loop saved beside its own state; none that lies deeper.
+    if not isinstance(loaded, dict):
+        return None
+    inner = [loaded[name] for name in _WRAPPERS if isinstance(loaded.get(name), dict)]
+    found = inner[0] if len(inner) == 1 else loaded
+    return dict(found) if all(_is_weight(name, value) for name, value in found.items()) else None
 
 
 def _is_weight(name: object, value: object) -> bool:

@@ -67,7 +67,7 @@ class ForeignWeights:
 def read_foreign(path: str | Path, n_heads: int | None = None) -> ForeignWeights:
     """The weights in a file or folder; `n_heads` is needed where heads lie side by side and nothing says how many."""
     file = _file(Path(path))
-    state = read_tensors(file)
+    state = _without_wrapper(read_tensors(file))
     found = next((each for each in _FORMATS if each.fits(state)), None)
     if found is None:
         names = ", ".join(sorted(state)[:3]) or "nothing"
@@ -107,6 +107,14 @@ def load_foreign(
         source=str(path),
     )
     return model_from_weights(config, found.state, str(path)).eval()
+
+
+def _without_wrapper(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    # torch.compile and DataParallel put a word before every name.
+    for word in ("_orig_mod.", "module."):
+        if all(name.startswith(word) for name in state):
+            state = {name.removeprefix(word): tensor for name, tensor in state.items()}
+    return dict(state)
 
 
 def _file(path: Path) -> Path:
