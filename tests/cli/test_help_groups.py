@@ -1,7 +1,11 @@
 """The help shows every command in a group, with its first sentence whole, and -h is --help."""
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from carrylens.cli import app
@@ -20,6 +24,28 @@ def test_every_command_is_in_a_group_and_its_sentence_is_whole() -> None:
         assert f"{command.name} {first}" in flat
 
 
-def test_commands_of_a_command_take_h_too() -> None:
-    for words in (["map"], ["bench"], ["bench", "train"]):
-        assert CliRunner().invoke(app, [*words, "-h"]).exit_code == 0
+def every_command(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each command with the words that name it, and the commands under it."""
+    yield words, command
+    for name, under in getattr(command, "commands", {}).items():
+        yield from every_command(under, (*words, name))
+
+
+COMMANDS = dict(every_command(get_command(app)))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_h_is_help_and_no_line_is_cut_off_in_80_columns(words: tuple[str, ...]) -> None:
+    short, long = (CliRunner().invoke(app, [*words, asked], terminal_width=80) for asked in ("-h", "--help"))
+    assert short.exit_code == 0
+    assert short.stdout == long.stdout
+    lines = long.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "[[" not in lines[0], "a name in brackets would be bracketed twice"
+    flat = " ".join(long.stdout.split())
+    for name, under in getattr(COMMANDS[words], "commands", {}).items():
+        assert f"{name} {' '.join(under.help.split(chr(10) * 2)[0].split())}" in flat
+
+
+def test_the_commands_under_a_command_are_among_them() -> None:
+    assert {("map",), ("bench", "explore"), ("family", "show")} <= set(COMMANDS)

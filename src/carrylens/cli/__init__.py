@@ -8,6 +8,7 @@ Never  holds logic: `workflow/` and the rooms do the work.
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import sys
 from typing import Annotated, NoReturn
@@ -38,6 +39,7 @@ from carrylens.terminal import (
     Stopped,
     print_error,
     print_line,
+    print_note,
     write_out_what_cannot_be_encoded,
 )
 
@@ -96,14 +98,14 @@ def main() -> None:
         if sys.stdout is None:
             raise CarryLensError("Standard output is closed. Leave it open, or send it to a file.")
         write_out_what_cannot_be_encoded(sys.stdout)
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts is no news to the user
         status = app(standalone_mode=False, prog_name="carrylens")
         sys.stdout.flush()
         if status == INTERRUPTED:
             print_error("Stopped.")
         sys.exit(status if isinstance(status, int) else 0)
     except Stopped as stopped:
-        print_error(stopped)
-        sys.exit(INTERRUPTED)
+        _end_stopped(stopped)
     except CarryLensError as error:
         print_error(error)
         sys.exit(BAD_INPUT)
@@ -121,6 +123,13 @@ def main() -> None:
             raise
         print_error("There is not enough memory. What was finished is saved; free some, or take a smaller model.")
         sys.exit(BAD_INPUT)
+
+
+def _end_stopped(stopped: Stopped) -> NoReturn:
+    for note in getattr(stopped, "__notes__", ()):
+        print_note(note)
+    print_error(stopped)
+    sys.exit(INTERRUPTED)
 
 
 def _end_after(error: OSError) -> NoReturn:

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from carrylens.cli.groups import WholeSentences
 from carrylens.cli.options import LARGEST_SEED, JsonOption, ModelArgument, SeedOption, ThreadsOption
 from carrylens.errors import CarryLensError
 from carrylens.files import write_whole
@@ -209,7 +210,8 @@ def bench_growth_command(
 
 def bench_explore_command(
     models: Annotated[
-        list[str] | None, typer.Argument(metavar="MODEL...", help="Models. [default: of 6, 10 and 20 digits]")
+        list[str] | None,
+        typer.Argument(metavar="MODEL", help="Which models to time. Without any, three of 6, 10 and 20 digits."),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How many rounds; medians count.")] = 5,
     as_json: JsonOption = False,
@@ -240,7 +242,8 @@ def _bench() -> None:
 
 def bench_commands() -> typer.Typer:
     """The command `bench` and those under it."""
-    bench = typer.Typer(help="Measure how fast carrylens is.", no_args_is_help=True, rich_markup_mode=None)
+    about = "Measure how fast carrylens is."
+    bench = typer.Typer(cls=WholeSentences, help=about, no_args_is_help=True, rich_markup_mode=None)
     bench.callback()(_bench)
     bench.command("arithmetic")(bench_arithmetic_command)
     bench.command("train")(bench_train_command)

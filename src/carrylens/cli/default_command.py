@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperGroup
+from carrylens.cli.groups import WholeSentences
 
 USUAL = "show"
 """What the usual command of a group is called."""
 
 
-class DefaultGroup(TyperGroup):
+class DefaultGroup(WholeSentences):
     """A group whose usual command need not be written."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments, with the usual command before them unless they name one, or ask for help."""
-        named = bool(args) and (args[0] in self.commands or args[0] == "--help")
+        named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
         return super().parse_args(ctx, args if named else [USUAL, *args])

@@ -24,7 +24,7 @@ def family_command(
     models: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MODEL]...",
+            metavar="MODEL",
             help="As for battery, or a folder of family run. Without any, every accurate shipped model.",
         ),
     ] = None,

@@ -29,7 +29,9 @@ _LINE_SECONDS = 60.0
 
 def family_run_command(
     rows: Annotated[str, typer.Argument(metavar="ROWS", help="A file of rows, or paper for the paper's 46.")],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where each row has its folder.")] = Path("family"),
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where each row has its folder. Without it, in family here.")
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, max=1024, help="How many workers to start here.")] = 2,
     scheduler: Annotated[
         Path | None,
@@ -48,23 +50,24 @@ def family_run_command(
     most the steps that were under way. Needs the extra cluster. Exit status 1 if a step failed.
     """
     from carrylens.arithmetic.family.rows import read_rows, rows_called
-    from carrylens.files import make_folder
+    from carrylens.files import make_folder, place_here
     from carrylens.report.terminal.family_run import summary_lines
     from carrylens.workflow.family_run.cluster import ClusterChoice, run_rows
 
     wanted = rows_called(read_rows(rows), only or ())
-    make_folder(out)
+    folder = place_here(Path("family")) if out is None else out
+    make_folder(folder)
     with _FamilyWatch(as_json=as_json) as watch:
         try:
-            state = run_rows(wanted, out, ClusterChoice(workers, scheduler, threads), watch)
+            state = run_rows(wanted, folder, ClusterChoice(workers, scheduler, threads), watch)
         except KeyboardInterrupt:
             raise Stopped("Stopped. What was done is in the folders: the same command goes on.") from None
     if as_json:
-        print_record({"rows": len(wanted), "steps": state.counts(), "folder": str(out)})
+        print_record({"rows": len(wanted), "steps": state.counts(), "folder": str(folder)})
     else:
         for line in summary_lines(state):
             print_line(line)
-        print_note(f"Lay them side by side with: carrylens family {out}")
+        print_note(f"Lay them side by side with: carrylens family {folder}")
     for ended in state.failed:
         print_error(f"{ended.row} {ended.step}: {ended.error}")
     if state.failed:

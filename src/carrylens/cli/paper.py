@@ -20,7 +20,7 @@ from carrylens.terminal import print_line, print_note, print_record
 
 def paper_command(
     folders: Annotated[
-        list[str] | None, typer.Argument(metavar="[FOLDER]...", help="Also what family run made in these folders.")
+        list[str] | None, typer.Argument(metavar="FOLDER", help="Also what family run made in these folders.")
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/paper.md.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the page as one HTML file.")] = None,

@@ -48,7 +48,9 @@ Description = Annotated[Path | None, typer.Option(metavar="FILE", help="Plant th
 Describe = Annotated[bool, typer.Option("--describe", help="Print the description; plant nothing.")]
 PlantOut = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the circuit.")]
-Check = Annotated[int, typer.Option(min=0, help="Evaluate it on this many enriched questions, and on all classes.")]
+Check = Annotated[
+    int, typer.Option(min=0, max=10**15, help="Evaluate it on this many enriched questions, and on all classes.")
+]
 
 
 def plant_command(

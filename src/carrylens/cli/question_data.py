@@ -18,7 +18,7 @@ from carrylens.terminal import print_note, print_record
 
 
 def questions_command(
-    operation: Annotated[str, typer.Argument(metavar="[OPERATION]", help="add, sub or mix.")] = "add",
+    operation: Annotated[str, typer.Argument(metavar="OPERATION", help="add, sub or mix.")] = "add",
     digits: Annotated[int, typer.Option(help="How many digits an operand has.")] = 6,
     count: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many rows.")] = 1000,
     sampler: Annotated[str, typer.Option(help="natural, paper or enriched.")] = "enriched",

@@ -115,9 +115,7 @@ def explain_command(
 
 
 def compare_command(
-    models: Annotated[
-        list[str], typer.Argument(metavar="MODEL...", help="Two or more mapped models: names or folders.")
-    ],
+    models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Two or more mapped models: names or folders.")],
     hypothesis: HypothesisOption = None,
     task: TaskOption = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to put the page.")] = Path("comparison.html"),
