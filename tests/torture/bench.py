@@ -51,10 +51,10 @@ def _hang(_: int, __: FrameType | None) -> None:
     raise Hang
 
 
-def became_of(work: Callable[[], object]) -> tuple[str, str]:
+def became_of(work: Callable[[], object], longest: int = LONGEST) -> tuple[str, str]:
     """What became of work: `done`, `refused`, or `wrong` with the traceback or what it said."""
     signal.signal(signal.SIGALRM, _hang)
-    signal.alarm(LONGEST)
+    signal.alarm(longest)
     try:
         work()
         return "done", ""
@@ -64,7 +64,7 @@ def became_of(work: Callable[[], object]) -> tuple[str, str]:
             return "wrong", f"no clear line: {text[:300]!r}"
         return "refused", text
     except Hang:
-        return "wrong", f"took more than {LONGEST} s"
+        return "wrong", f"took more than {longest} s"
     except SystemExit as stop:
         return ("refused", "") if stop.code else ("done", "")
     except BaseException:
@@ -73,13 +73,13 @@ def became_of(work: Callable[[], object]) -> tuple[str, str]:
         signal.alarm(0)
 
 
-def run_command(folder: Path, words: Sequence[str]) -> tuple[str, str]:
+def run_command(folder: Path, words: Sequence[str], longest: int = LONGEST) -> tuple[str, str]:
     """What became of a command that is run in a folder."""
     said, before = io.StringIO(), Path.cwd()
     os.chdir(folder)
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            became, why = became_of(lambda: app(list(words), standalone_mode=False))
+            became, why = became_of(lambda: app(list(words), standalone_mode=False), longest)
     finally:
         os.chdir(before)
     return became, why or said.getvalue()

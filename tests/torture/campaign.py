@@ -132,7 +132,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=55)
     parser.add_argument("--inputs", type=int, default=100_000)
     parser.add_argument("--random-kills", type=int, default=20, help="of each victim")
-    parser.add_argument("--random", type=int, default=450, help="damaged at random, of each kind of file")
+    parser.add_argument("--random", type=int, default=480, help="damaged at random, of each kind of file")
     parser.add_argument("--crafted", type=int, default=250, help="crafted, of each kind of file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", action="append", choices=PARTS)

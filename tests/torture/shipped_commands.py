@@ -3,8 +3,8 @@
 Takes  a model's name and an empty folder.
 Gives  what went wrong.
 
-Not among them: to train, map, run experiments, align and explain measures for minutes; `torture.victims` has those, on
-a small model.
+A model that ships without a map is mapped first, quickly: only small ones do. Not among them: to train, map a large
+model, run experiments, align and explain measures for minutes; `torture.victims` has those, on a small model.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from carrylens.arithmetic.model_names import ModelName
-from torture.bench import run_command
+from carrylens.arithmetic.zoo.sources import SHIPPED
+from carrylens.discovery.node_map import MAP
+from torture.bench import LONGEST, run_command
 
 QUICK = ("ask", "test", "losses")
 """Those that take a moment each, and are about one model."""
+LONGEST_MAP = 600
+"""Seconds, where other work has the machine too: alone, the slower of them takes 25."""
 
 
 def commands(model: str) -> dict[str, list[str]]:
@@ -28,6 +32,7 @@ def commands(model: str) -> dict[str, list[str]]:
         "test": ["test", model, "--questions", "4", "--per-class", "1"],
         "losses": ["losses", model, "--svg", "losses.svg"],
         "models": ["models", "--json"],
+        **({} if (SHIPPED / model / MAP).exists() else {"map": ["map", model, "--quick"]}),
         "judge": ["judge", model],
         "report": ["report", model, "--tables", "tables"],
         "explore": ["explore", model, "--out", "explore.html"],
@@ -41,7 +46,7 @@ def run_commands(model: str, folder: Path, only: tuple[str, ...] | None = None) 
     wrong = []
     for name, words in commands(model).items():
         if only is None or name in only:
-            became, said = run_command(folder, words)
+            became, said = run_command(folder, words, LONGEST_MAP if name == "map" else LONGEST)
             if became != "done":
                 wrong.append(f"{' '.join(words)}: {became}: {said}")
     return wrong

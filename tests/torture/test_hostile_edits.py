@@ -27,6 +27,7 @@ from carrylens.training.checkpoint import CHECKPOINT, load_checkpoint
 from carrylens.workflow.exploring import explore_any
 from carrylens.workflow.judging import judge_map
 from carrylens.workflow.reading import read_source
+from carrylens.workflow.testing import TestResult, take_test
 
 NAME = "add_d5_l1_h3_w96_t5K_s1"
 Record = dict[str, Any]
@@ -161,3 +162,43 @@ def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(model: Path) -> None:
     os.mkfifo(model / "steps.json")  # no record: everything is done again
     with _at_most(60):
         assert not is_done(model, "judge", {})
+
+
+class StopError(Exception):
+    """As Ctrl-C ends a test."""
+
+
+def _stop(*_: object) -> None:
+    raise StopError
+
+
+def _take(model: Path, progress: Callable[..., None]) -> TestResult:
+    return take_test(exams.Exam.start(str(model), 3, 1, "cpu"), progress, keep=False, own=False, restart=True)
+
+
+KEPT_EDITS: dict[str, Callable[[Record], object]] = {
+    "nothing asked, all counted": lambda part: part.update(asked=3, failed=0, failures=[]),
+    "fewer than none failed": lambda part: part.update(failed=-1),
+    "more failed than were asked": lambda part: part.update(failed=4),
+    "more asked than there are": lambda part: part.update(asked=10**12),
+}
+
+
+@pytest.mark.parametrize("what", KEPT_EDITS)
+def test_a_kept_test_that_cannot_be_is_set_aside_and_that_is_said_even_if_the_next_is_stopped(
+    what: str, model: Path
+) -> None:
+    (model / "test.json").unlink()
+    with pytest.raises(StopError):
+        _take(model, _stop)
+    (kept,) = Path("cache/carrylens/exams").iterdir()
+    said = json.loads(kept.read_bytes())
+    KEPT_EDITS[what](said["results"][0])
+    kept.write_text(json.dumps(said))
+    with pytest.raises(StopError) as stopped:
+        _take(model, _stop)
+    (note,) = stopped.value.__notes__
+    aside = kept.with_suffix(".damaged")
+    assert aside.name in note
+    assert json.loads(aside.read_bytes()) == said
+    assert _take(model, lambda *_: None).notes == ()

@@ -89,9 +89,18 @@ def test_nothing_is_written_into_a_folder_that_a_link_leads_to(what: str, home: 
     assert [path.name for path in home.iterdir()] == ["secret"]
 
 
-@pytest.mark.parametrize("command", [("plant", "add", "--digits", "1"), ("train", "add_d1_l1_h1_w6_t4_s1")])
-def test_models_are_not_put_where_a_link_of_the_current_folder_leads(command: tuple[str, ...], home: Path) -> None:
-    link("models", home)
+UNNAMED: dict[str, list[tuple[str, ...]]] = {
+    "models": [("plant", "add", "--digits", "1"), ("train", "add_d1_l1_h1_w6_t4_s1")],
+    "family": [("family", "run", "rows.toml")],
+}
+
+
+@pytest.mark.parametrize(("place", "command"), [(place, each) for place, some in UNNAMED.items() for each in some])
+def test_nothing_is_put_where_a_link_of_the_current_folder_leads(
+    place: str, command: tuple[str, ...], home: Path
+) -> None:
+    link(place, home)
+    Path("rows.toml").write_text('[[rows]]\nmodel = "add_d1_l1_h1_w6_t4_s1"\nsteps = ["train"]')
     assert run_command(Path.cwd(), command)[0] == "refused"
     assert [path.name for path in home.iterdir()] == ["secret"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -19,6 +20,7 @@ from carrylens.arithmetic.task import arithmetic_task
 from carrylens.explorer.page import page_of_data
 from carrylens.explorer.page_data import Explored, page_data
 from carrylens.report.figures.family import family_svg
+from carrylens.report.figures.planted_circuit import circuit_svg
 from carrylens.report.terminal.paper import paper_html
 from torture.hostile_strings import PAYLOAD
 
@@ -67,7 +69,11 @@ def family(text: str) -> str:
     return family_svg(family_table([Member(text, name, None, {}, notes=(text,))]))
 
 
-@pytest.mark.parametrize("page", [explorer, paper, family])
+def planted_circuit(text: str) -> str:
+    return circuit_svg(replace(plant(describe(Operation.ADD, 1)).truth, name=f"of {text}"))
+
+
+@pytest.mark.parametrize("page", [explorer, paper, family, planted_circuit])
 def test_no_text_becomes_markup(page: Callable[[str], str]) -> None:
     assert Markup(page(PAYLOAD)).found == Markup(page(HARMLESS)).found
 

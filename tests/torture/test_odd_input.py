@@ -57,6 +57,8 @@ COMMANDS = {
     "settling with a seed beyond 64 bits": ["settle", MODEL, "--seed", str(2**64)],
     "settling by an algorithm that there is not": ["settle", MODEL, "--algorithm", LONG],
     "settling into a long folder": ["settle", MODEL, "--quick", "--out", LONG],
+    "seeds without end": ["benchmark", "--quick", "--suite", "kind", "--seeds", str(2**64)],
+    "questions without end": ["plant", "add", "--digits", "1", "--check", str(2**64)],
     "a challenge of 5,000 digits": ["explore", "--challenge", "--seed", NINES],
 }
 
@@ -77,6 +79,16 @@ def test_the_command_line_itself_says_one_short_line(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "carrylens", *COMMANDS["a long name"]]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr[-500:]
+
+
+@pytest.mark.slow
+def test_who_has_no_home_reads_of_the_command_alone(tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "MPL"))}
+    words = [sys.executable, "-m", "carrylens", "losses", MODEL, "--svg", "losses.svg"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env={**kept, "HOME": os.devnull}, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr[-500:]
 
 
 def test_long_names_are_no_models() -> None:

@@ -35,6 +35,9 @@ from carrylens.training.devices import device_called
 LEADERBOARD = "leaderboard"
 N_SEEDS = 10
 
+MOST_SEEDS = 10_000
+"""Each is a run of every method on every repeated model."""
+
 
 @dataclass(frozen=True)
 class BenchmarkChoice:
@@ -63,6 +66,8 @@ def benchmark_run(chosen: BenchmarkChoice, progress: Progress = silent, threads:
     """The run of methods on suites."""
     if chosen.n_seeds < 0 or chosen.n_seeds == 1:
         raise CarryLensError(f"{chosen.n_seeds} seeds show no stability. Give at least 2, or 0 to leave it out.")
+    if chosen.n_seeds > MOST_SEEDS:
+        raise CarryLensError(f"{chosen.n_seeds} seeds would never be done. Give at most {MOST_SEEDS:,}.")
     if all(isinstance(each, str) for each in chosen.methods):
         methods = chosen_methods([str(each) for each in chosen.methods], ARITHMETIC_METHODS)
     else:

@@ -77,7 +77,12 @@ def take_test(exam: Exam, progress: Progress, *, keep: bool, own: bool, restart:
         return TestResult(known[1], known[0], True, noted)
     if own:
         exam.folder_to_save()  # before hours of questions, not after
-    noted += _sit_kept(exam, progress)
+    try:
+        noted += _sit_kept(exam, progress)
+    except BaseException as stop:  # there is no result that could tell
+        for note in noted:
+            stop.add_note(note)
+        raise
     path, not_saved = _saved(exam, own=own) if own or (keep and not exam.is_exhaustive) else (None, None)
     if not_saved is None:
         exam.forget()

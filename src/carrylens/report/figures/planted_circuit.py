@@ -7,7 +7,7 @@ Never  writes a file, and never works anything out: it draws what the truth list
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from carrylens.arithmetic.layout import sequence_length
 from carrylens.arithmetic.planted.algorithm_of import model_of
@@ -41,14 +41,14 @@ def circuit_svg(truth: Truth) -> str:
     """The circuit as an SVG document."""
     drawing = _PlantedDrawing(truth)
     width, height = drawing.width, drawing.height
-    title = escape(f"{truth.name}: {len(truth.roles)} nodes with a role, {len(truth.edges)} edges")
+    title = f"{truth.name}: {len(truth.roles)} nodes with a role, {len(truth.edges)} edges"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{title}" font-family="Helvetica, Arial, sans-serif" font-size="11">'
+        f'role="img" aria-label={quoteattr(title)} font-family="Helvetica, Arial, sans-serif" font-size="11">'
     )
     background = f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
     parts = [*drawing.frame(), *drawing.edges(), *drawing.boxes(), *drawing.legend()]
-    return "\n".join([head, f"<title>{title}</title>", background, *parts, "</svg>", ""])
+    return "\n".join([head, f"<title>{escape(title)}</title>", background, *parts, "</svg>", ""])
 
 
 class _PlantedDrawing:
