@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from carrylens.claims.implementation import ImplementationCount
 from carrylens.claims.verdicts import RunVerdict
 from carrylens.discovery.alignment.joint_rates import CarrierRate, MeasuredAlignment, RivalRates
 from carrylens.evidence.rates import Rate
@@ -82,7 +83,10 @@ class OpenPoint(Struct, frozen=True):
 
 
 class RunJudgement(Struct, frozen=True):
-    """One verdict with all that it rests on, as `carrylens judge --json` prints it."""
+    """One verdict with all that it rests on, as `carrylens judge --json` prints it.
+
+    `implementation` counts a paper's claims about how the model is built inside; the verdict does not rest on them.
+    """
 
     model: str
     hypothesis: str
@@ -95,6 +99,7 @@ class RunJudgement(Struct, frozen=True):
     deviations: tuple[DeviationNote, ...]
     rivals: tuple[RivalStanding, ...]
     open: tuple[OpenPoint, ...]
+    implementation: ImplementationCount | None = None
 
     def to_json(self) -> str:
         """The text of a file that holds it."""

@@ -13,11 +13,14 @@ from shlex import quote as quoted
 from msgspec.structs import replace
 
 from carrylens.arithmetic import hypotheses
+from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
+from carrylens.arithmetic.battery.implementation_claims import implementation_count
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
+from carrylens.claims.implementation import ImplementationCount
 from carrylens.claims.judgement import Judgement, claims_file, judge, slug
 from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
@@ -73,7 +76,18 @@ def joint_judgement(
         replace(each, settled_by=each.settled_by.replace(f"carrylens settle {said.model}", command, 1))
         for each in said.open
     )
-    return replace(said, open=tuple(told))
+    implementation = _implementation(where, judged, task) if usual else None
+    return replace(said, open=tuple(told), implementation=implementation)
+
+
+def _implementation(where: Path, judged: Judgement, task: Task | None) -> ImplementationCount | None:
+    # The paper's claims about how such models are built inside, as the experiments on these weights found them.
+    for place in [where.parent] if where.is_file() else _folders(where, task):
+        content = read_made(place, BATTERY, f"carrylens battery {judged.model}")
+        found = None if content is None else battery_record(content, str(place / BATTERY))
+        if found is not None and found["about"]["sha256"] == judged.weights:
+            return implementation_count(found["outcomes"])
+    return None
 
 
 def _saved_verdict(where: Path, judged: Judgement, *, usual: bool, task: Task | None) -> RunJudgement:

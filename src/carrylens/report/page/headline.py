@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from carrylens.arithmetic.battery.implementation_claims import implementation_count
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.claims.run_verdict import RunJudgement
 from carrylens.claims.verdicts import RunVerdict
@@ -78,6 +79,7 @@ def verdict_lines(saved: Saved) -> list[str]:
         f"Accuracy: {_accuracy(saved)}",
         f"Map:      {len(found.useful)} of {len(found.nodes)} nodes are useful; {roles} roles, each with its null.",
         f"Rivals:   {_rivals(saved.claims)}",
+        *(f"Paper:    {said}." for said in _implementation(saved)),
         *(f"Next:     {command}" for command in next_commands(saved)),
     ]
 
@@ -154,6 +156,13 @@ def _sure(saved: Saved) -> Iterator[str]:
             f"{null.hits} of {null.n}."
         )
     yield _accuracy(saved)
+    yield from (f"Counted apart, by the experiments below: {said}." for said in _implementation(saved))
+
+
+def _implementation(saved: Saved) -> Iterator[str]:
+    count = implementation_count(saved.battery) if saved.is_usual else None
+    if count is not None and count.testable:
+        yield str(count)
 
 
 def _weakest(claims: Mapping[str, Any]) -> tuple[str, Rate, Rate] | None:

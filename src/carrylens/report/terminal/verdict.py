@@ -56,6 +56,8 @@ def verdict_lines(judged: RunJudgement, *, every: bool = False) -> Iterator[str]
         yield f"  Form:       {judged.form}."
     yield from _some(every, "Deviation:  ", [f"{each.sentence} (share {each.share:.3g})" for each in judged.deviations])
     yield from _some(every, "Rival:      ", [f"{each.name}: {each.standing}" for each in judged.rivals])
+    if judged.implementation is not None:
+        yield f"  Paper:      {judged.implementation}."
     yield from _some(every, "Open:       ", [each.claim for each in judged.open])
     yield from _some(every, "Next:       ", list(dict.fromkeys(each.settled_by for each in judged.open)))
 
