@@ -140,11 +140,33 @@ def test_a_worker_killed_midway_costs_its_step_alone_and_the_end_is_the_same_byt
             assert mine.read_bytes() == theirs.read_bytes(), (row.folder, name)
 
 
+@pytest.mark.slow
+def test_a_worker_that_says_nothing_for_long_is_waited_for(tmp_path: Path) -> None:
+    rows = parse_rows(ROWS.format(steps=400).encode(), "rows")[:1]
+    write_whole(tmp_path / "rows.toml", f'[[rows]]\nmodel = "{rows[0].model}"\nsteps = ["train"]'.encode())
+    command = [sys.executable, "-m", "carrylens", "family", "run", "rows.toml", "--out", "out", "--workers", "1"]
+    soon = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "1s"}
+    run = subprocess.Popen([*command, "--json"], cwd=tmp_path, stdout=subprocess.PIPE, env=soon)
+    worker = _worker_at(tmp_path / "out" / rows[0].folder, run)
+    os.kill(worker, signal.SIGSTOP)
+    assert not (tmp_path / "out" / rows[0].folder / WEIGHTS).exists()
+    time.sleep(12)  # a scheduler that counts looks every few seconds
+    os.kill(worker, signal.SIGCONT)
+    said, _ = run.communicate(timeout=300)
+    assert run.returncode == 0
+    assert json.loads(said.splitlines()[0])["where"].endswith(f":{worker}")
+
+
 def _kill_the_worker_at(folder: Path, run: subprocess.Popen[bytes]) -> int:
-    while not (text := (folder / LOCK).read_text() if (folder / LOCK).exists() else ""):
-        assert run.poll() is None, "it ended before a worker began"
-        time.sleep(0.02)
-    process = int(text.split()[-1])
+    process = _worker_at(folder, run)
     assert not (folder / WEIGHTS).exists()
     os.kill(process, signal.SIGKILL)
     return process
+
+
+def _worker_at(folder: Path, run: subprocess.Popen[bytes]) -> int:
+    # The process that works on a row, once there is one.
+    while not (text := (folder / LOCK).read_text() if (folder / LOCK).exists() else ""):
+        assert run.poll() is None, "it ended before a worker began"
+        time.sleep(0.02)
+    return int(text.split()[-1])

@@ -200,6 +200,7 @@ def _client_of(choice: ClusterChoice) -> Iterator[Client]:
     with dask.config.set(
         {
             "distributed.scheduler.allowed-failures": _LOST_WORKERS,
+            "distributed.scheduler.worker-ttl": None,  # a worker on a busy machine is slow to say that it lives
             "distributed.worker.daemon": True,
             "distributed.comm.timeouts.connect": "10s",
         }
@@ -214,7 +215,7 @@ def _client_of(choice: ClusterChoice) -> Iterator[Client]:
                 threads_per_worker=1,
                 processes=True,
                 memory_limit=0,
-                dashboard_address=None,
+                dashboard_address=":0",  # any port that is free
                 silence_logs=_SILENT,
             ) as cluster,
             Client(cluster) as client,
