@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Runs a command and prints it with what it said when it has ended, so that commands side by side do not mix their lines.
 whole = @said=$$({ $(1); } 2>&1); code=$$?; printf '%s\n' '$(1)' "$$said"; exit $$code
 
-.PHONY: env demo test fast unit parity parity2 parity4 torture format lint types docs notebooks site package leaderboard clean
+.PHONY: env demo test fast unit parity parity2 parity4 torture format lint types docs notebooks displays site package leaderboard clean
 
 # The environment alone; then: source .venv/bin/activate
 env: .venv/ready
@@ -78,12 +78,18 @@ docs: .venv/ready
 notebooks: .venv/ready
 	PYTHONPATH=tests $(BIN)/python -m notebook_files
 
+# Pictures of what a notebook draws, for docs/displays.md, drawn in chromium.
+displays: .venv/ready
+	PYTHONPATH=tests $(BIN)/python -m display_files
+
 # The documents, the notebooks and the API as a site in build/site; a broken link fails.
 site: .venv/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 # The wheel and the source archive, each tried in an environment of its own, from another folder. The archive is made
-# into a wheel first, as pip does with it. What they need they take from the first environment.
+# into a wheel first, as pip does with it. What they need they take from the first environment. Without PYTHONPATH, which
+# would let pip and Python find the source tree instead of what was installed; the last line of `tried` checks that.
+package: export PYTHONPATH :=
 package: .venv/ready
 	rm -rf build/dist build/from-source && $(BIN)/python -m build --outdir build/dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/from-source build/dist/*.tar.gz
@@ -99,6 +105,7 @@ define tried
 	cd $(2) && bin/carrylens --version && bin/carrylens ask add_d6_l2_h3_w96_t2K_s1 555555+444448
 	cd $(2) && bin/carrylens judge add_d6_l2_h3_w96_t2K_s1 --out claims.json > /dev/null || test $$? -eq 1
 	cd $(2) && bin/carrylens explore add_d6_l2_h3_w96_t2K_s1 --out explore.html
+	cd $(2) && bin/python -c "import carrylens, sys; sys.exit(not carrylens.__file__.startswith(sys.prefix))"
 endef
 
 # Every method on every suite: hours, and it goes on where it was stopped. `--quick` takes minutes.
