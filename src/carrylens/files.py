@@ -57,7 +57,7 @@ def read_whole(path: Path, advice: str = "Restore it.") -> bytes:
         if stat.S_ISDIR(about.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(about.st_mode):
-            raise OSError("it is no ordinary file")
+            raise OSError("it is not an ordinary file")
         if about.st_size > LARGEST:
             raise OSError(f"it has {about.st_size:,} bytes, more than {LARGEST:,}")
         return path.read_bytes()
@@ -108,7 +108,9 @@ def write_whole(path: Path, content: bytes) -> None:
     somebody else may say by it that a file of the user's is to be replaced.
     """
     if path.is_dir() or (path.exists() and not path.is_file()):
-        raise CarryLensError(f"{str(path.resolve())!r} cannot be written: it is no ordinary file. Give another place.")
+        raise CarryLensError(
+            f"{str(path.resolve())!r} cannot be written: it is not an ordinary file. Give another place."
+        )
     if not _is_within(path, path.parent):
         raise _leads_out(path)
     path = Path(os.path.realpath(path))
@@ -309,7 +311,7 @@ def open_lock(path: Path) -> int:
             descriptor = os.open(path, _LOCK_MODE, 0o666)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise OSError("it is no ordinary file")
+            raise OSError("it is not an ordinary file")
     except OSError as error:
         raise _lock_refused(path, error) from error
     return descriptor

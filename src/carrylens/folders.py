@@ -254,7 +254,7 @@ class Manifest(Struct, frozen=True):
             if Path(name).name != name or name == "..":
                 raise CarryLensError(f"it lists {quote(name)}, which is not in its folder")
             if _SHA256.fullmatch(value) is None:
-                raise CarryLensError(f"{quote(value)} is no hash of {quote(name)}")
+                raise CarryLensError(f"{quote(value)} is not a hash of {quote(name)}")
 
 
 _MANIFEST_SCHEMA = Schema(Manifest, "list of hashes", "Restore it, or save the model again.")
@@ -263,7 +263,7 @@ _MANIFEST_SCHEMA = Schema(Manifest, "list of hashes", "Restore it, or save the m
 def _hashes(folder: Path) -> dict[str, str]:
     path = folder / MANIFEST
     if not folder.is_dir():
-        raise CarryLensError(f"{folder} is no folder. Give the folder of a saved model.")
+        raise CarryLensError(f"{folder} is not a folder. Give the folder of a saved model.")
     if not path.exists():
         raise CarryLensError(
             f"{folder} has no {MANIFEST}, so it is unfinished. Let its training end, or save it again."

@@ -85,7 +85,7 @@ class Schema(Generic[_Record]):
         try:
             yield
         except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
-            raise CarryLensError(f"{source} is no {self.what}: {_reason(error)}. {self.advice}") from error
+            raise CarryLensError(f"{source} is not a valid {self.what}: {_reason(error)}. {self.advice}") from error
 
 
 def to_plain(record: Any) -> Any:

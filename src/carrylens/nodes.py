@@ -36,7 +36,9 @@ class Node(TextValue):
 
     def __init__(self, position: int, layer: int, head: int | None) -> None:
         if min(position, layer, head or 0) < 0:
-            raise CarryLensError(f"Position {position}, layer {layer}, head {head} make no node. Write 0 or more.")
+            raise CarryLensError(
+                f"Position {position}, layer {layer}, head {head} is not a node. Write 0 or more for each."
+            )
         self.__dict__.update(position=position, layer=layer, head=head)
 
     @classmethod
@@ -45,7 +47,7 @@ class Node(TextValue):
         match = _NODE.fullmatch(text)
         if match is None:
             raise CarryLensError(
-                f"{quote(text)} names no node. "
+                f"{quote(text)} does not name a node. "
                 "Write P<position>L<layer>H<head> or P<position>L<layer>MLP, such as P10L0H2."
             )
         position, layer, head = match.groups()

@@ -59,7 +59,7 @@ def state_algorithm(
     """The algorithm that the mechanisms state; `families` are those of variables that carrylens does not have."""
     own = {family.name: family for family in families}
     if taken := sorted(set(own) & set(FAMILIES)):
-        raise CarryLensError(f"{taken[0]} is a family that carrylens has. Give yours another name.")
+        raise CarryLensError(f"{taken[0]} is a family that carrylens already has. Give yours another name.")
     known: Mapping[str, Family] = FAMILIES | own
     some = tuple(mechanisms)
     inputs, outputs = question_inputs(check_digits(digits)), answer_outputs(digits)

@@ -40,7 +40,9 @@ class EveryQuestion:
     def __post_init__(self) -> None:
         check_digits(self.digits)
         if self.operation is Operation.MIX:
-            raise CarryLensError("Every question is of one operation. Give Operation.ADD or Operation.SUB.")
+            raise CarryLensError(
+                "Every question can be asked of one operation only. Give Operation.ADD or Operation.SUB."
+            )
         if self.count > MOST:
             raise CarryLensError(
                 f"There are {self.count:,} questions of {self.digits} digits, more than {MOST:,}. "

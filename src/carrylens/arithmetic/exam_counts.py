@@ -46,7 +46,8 @@ def parse_counts(texts: Sequence[str]) -> WrittenCounts:
     for text in texts:
         if (match := _OF.fullmatch(text)) is None:
             raise CarryLensError(
-                f"--of {quote(text)} is no count. Write natural, paper, enriched or structured, for one operation :add "
+                f"--of {quote(text)} is not a count. Write natural, paper, enriched or structured, for one "
+                "operation :add "
                 "or :sub after it, then = and a whole number, such as enriched=400000 or enriched:add=1000000."
             )
         key = PopulationKind(match[1]), Operation(match[2]) if match[2] else None
@@ -67,7 +68,7 @@ def named_counts(texts: Sequence[str], names: Sequence[str]) -> dict[str, int]:
         name, _, count = text.rpartition("=")
         if name not in names or not count.isascii() or not count.isdecimal() or len(count) > 15:
             raise CarryLensError(
-                f"--of {quote(text)} is no count. Write {' or '.join(names)}, then = and a whole number."
+                f"--of {quote(text)} is not a count. Write {' or '.join(names)}, then = and a whole number."
             )
         if name in given:
             raise CarryLensError(f"--of {name} is given twice. Write it once.")

@@ -194,7 +194,7 @@ def hypothesis_called(name: str, task: Task) -> Hypothesis:
             mixed = mixture_where(predicate, hypothesis_called(first, plain), hypothesis_called(second, plain))
             return _in_layout(mixed, arithmetic)
     raise CarryLensError(
-        f"{quote(name)} is no algorithm for {arithmetic.operation.value} that carrylens has. Write one of "
+        f"{quote(name)} is not an algorithm for {arithmetic.operation.value} that carrylens has. Write one of "
         f"{', '.join(known)}; or two of them by a predicate, such as "
         f"'{usual_for(arithmetic).name}{_BUT}weighted-sum {arithmetic.operation.value}{_WHERE}D[0] <= 4'."
     )

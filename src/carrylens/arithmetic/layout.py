@@ -42,7 +42,7 @@ def position_of(variable: Variable, digits: int) -> int:
     highest = digits if variable.name == "A" else digits - 1
     if last is None or variable.index is None or variable.index > highest:
         raise CarryLensError(
-            f"{variable} is no token of a question with {digits} digits. Write an operand's digit, OPR, SGN or A."
+            f"{variable} is not a token of a question with {digits} digits. Write an operand's digit, OPR, SGN or A."
         )
     return last - variable.index
 

@@ -107,7 +107,7 @@ def _layout(chosen: QuestionLayout) -> Layout:
     slots = tuple(_slots(chosen))
     names = [slot.name for slot in slots]
     if len(set(names)) < len(names):
-        raise CarryLensError(f"The layout has two places of one name among {' '.join(names)}. Give other tokens.")
+        raise CarryLensError(f"Two places of the layout have the same name: {' '.join(names)}. Give other tokens.")
     return Layout(chosen.vocabulary, slots, _FAMILIES, chosen.output_vocabulary or None)
 
 
@@ -152,5 +152,5 @@ def layout_called(name: str, digits: int) -> QuestionLayout:
     5
     """
     if name not in _VARIANTS:
-        raise CarryLensError(f"{quote(name)} is no layout. Write {', '.join(_VARIANTS)}.")
+        raise CarryLensError(f"{quote(name)} is not a layout. Write {', '.join(_VARIANTS)}.")
     return QuestionLayout(digits, **_VARIANTS[name])

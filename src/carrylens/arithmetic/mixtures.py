@@ -90,7 +90,7 @@ def top_digit_below(limit: int, digits: int) -> Gate:
     """
     check_digits(digits)
     if type(limit) is not int or not 1 <= limit <= 9:
-        raise CarryLensError(f"A digit below {limit!r} makes no gate. Give a whole number from 1 to 9.")
+        raise CarryLensError(f"The limit of the gate is {limit!r}. Give a whole number from 1 to 9.")
     return Gate((Mechanism(G.variable, (D[digits - 1],), Below(limit)),))
 
 
@@ -124,7 +124,7 @@ def gated(gate: Gate, first: Algorithm, second: Algorithm, name: str | None = No
     """
     if (first.operation, first.digits) != (second.operation, second.digits):
         raise CarryLensError(
-            f"{first.name!r} and {second.name!r} are for different questions. Give two algorithms for the same."
+            f"{first.name!r} and {second.name!r} are for different questions. Give two of one operation and width."
         )
     other, renamed = _beside(first, second, gate)
     outputs = set(first.outputs)

@@ -77,7 +77,8 @@ class ModelName:
         match = _NAME.fullmatch(text)
         if match is None:
             raise CarryLensError(
-                f"{quote(text)} is no model name. Write [ins1_|ins2_|ins3_]<add|sub|mix>_d<digits>_l<layers>_h<heads>"
+                f"{quote(text)} is not a model name. Write "
+                "[ins1_|ins2_|ins3_]<add|sub|mix>_d<digits>_l<layers>_h<heads>"
                 "[_w<width>]_t<steps>[K][_gf]_s<seed>, such as add_d6_l2_h3_w96_t2K_s1."
             )
         insertion, operation, digits, layers, heads, width, steps, thousand, grokfast, seed = match.groups()

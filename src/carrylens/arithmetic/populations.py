@@ -72,7 +72,7 @@ class Population:
         check_operation(self.operation)
         if not isinstance(self.kind, PopulationKind):
             choices = ", ".join(f"PopulationKind.{choice.name}" for choice in PopulationKind)
-            raise CarryLensError(f"{self.kind!r} is no kind of population. Give {choices}.")
+            raise CarryLensError(f"{self.kind!r} is not a kind of population. Give {choices}.")
         if self.minus_share is not None and not (self.operation is Operation.MIX and 0 <= self.minus_share <= 1):
             raise CarryLensError(
                 f"A share of {self.minus_share} subtractions does not fit {self.operation.value!r}. "

@@ -80,13 +80,13 @@ def gate_where(predicate: str, model: Algorithm) -> Gate:
     text = predicate.strip()
     if match := _CLASS.fullmatch(text):
         if match["name"] not in (names := [each.value for each in CLASSES]):
-            raise CarryLensError(f"{quote(match['name'])} is no class of questions. Write one of {' '.join(names)}.")
+            raise CarryLensError(f"{quote(match['name'])} is not a class of questions. Write one of {' '.join(names)}.")
         return _gate(model.inputs, InClass(match["name"]))
     parents, comparisons = [], []
     for part in re.split(r"\s+and\s+", text):
         if (match := _COMPARISON.fullmatch(part)) is None:
             raise CarryLensError(
-                f"{quote(predicate)} is no predicate on questions. Write a variable, one of <= >= < > = != and a "
+                f"{quote(predicate)} is not a predicate on questions. Write a variable, one of <= >= < > = != and a "
                 "value, such as 'D[5] <= 2', several joined by 'and'; or a class, such as 'the class is S3'."
             )
         variable = _variable(match["variable"], model)
@@ -102,7 +102,7 @@ def _gate(parents: tuple[Variable, ...], rule: Rule) -> Gate:
 def _variable(text: str, model: Algorithm) -> Variable:
     variable = Variable.of(text)
     if variable not in model.variables:
-        raise CarryLensError(f"{quote(text)} is no variable of {model.name!r}. Name one, such as {model.inputs[0]}.")
+        raise CarryLensError(f"{quote(text)} is not a variable of {model.name!r}. Name one, such as {model.inputs[0]}.")
     return variable
 
 

@@ -55,7 +55,8 @@ class Questions(Batch):
         operators = np.array(minus, dtype=np.bool_, ndmin=1)
         if not left.shape == right.shape == (len(operators), left.shape[1]):
             raise CarryLensError(
-                f"Operands of shape {left.shape} and {right.shape} with {len(operators)} operators make no batch. "
+                f"Operands of shape {left.shape} and {right.shape} with {len(operators)} operators do not form a "
+                "batch. "
                 "Give two [batch, digit] arrays of one shape and one operator per row."
             )
         digits = check_digits(left.shape[1])
@@ -70,7 +71,7 @@ class Questions(Batch):
             return batch
         digits = len(batch.inputs) // 2
         if batch.inputs != question_inputs(digits):
-            raise CarryLensError("These are no questions: their inputs are not two operands and an operator.")
+            raise CarryLensError("These are not questions: their inputs are not two operands and an operator.")
         made: Questions = object.__new__(cls)
         made._fill(batch.inputs, batch.values)
         return made
@@ -186,7 +187,7 @@ def split_question(text: str, digits: int | None = None, *, of_model: bool = Fal
     if match is None:
         stranger = next((letter for letter in text.strip() if letter not in _LETTERS), None)
         because = "" if stranger is None else f": {stranger!r} (U+{ord(stranger):04X}) does not belong in one"
-        raise CarryLensError(f"{quote(text)} is no question{because}. {_ADVICE}")
+        raise CarryLensError(f"{quote(text)} is not a question{because}. {_ADVICE}")
     first, sign, second = match.groups()
     width, limit = max(len(first), len(second)), MAX_DIGITS if digits is None else check_digits(digits)
     if width > limit and of_model:
@@ -202,7 +203,7 @@ def split_question(text: str, digits: int | None = None, *, of_model: bool = Fal
 def check_digits(digits: int) -> int:
     """`digits`, if it is a width carrylens can work with."""
     if not 1 <= digits <= MAX_DIGITS:
-        raise CarryLensError(f"{digits} is no width. Write a number of digits from 1 to {MAX_DIGITS}.")
+        raise CarryLensError(f"{digits} is not a width. Write a number of digits from 1 to {MAX_DIGITS}.")
     return digits
 
 
@@ -210,14 +211,16 @@ def check_operation(operation: Operation) -> Operation:
     """`operation`, if it is one."""
     if not isinstance(operation, Operation):
         choices = ", ".join(f"Operation.{choice.name}" for choice in Operation)
-        raise CarryLensError(f"{operation!r} is no operation. Give {choices}.")
+        raise CarryLensError(f"{operation!r} is not an operation. Give {choices}.")
     return operation
 
 
 def _checked_digits(given: ArrayLike, name: str) -> Digits:
     wide = np.asarray(given)
     if wide.ndim != 2 or wide.dtype.kind not in "iub" or (wide.size and not 0 <= wide.min() <= wide.max() <= 9):
-        raise CarryLensError(f"The {name} operands are no [batch, digit] array of digits. Give integers from 0 to 9.")
+        raise CarryLensError(
+            f"The {name} operands are not a [batch, digit] array of digits. Give integers from 0 to 9."
+        )
     return wide.astype(np.int8, copy=False)
 
 

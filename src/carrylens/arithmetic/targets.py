@@ -65,7 +65,7 @@ class Target:
     def of_class(cls, question_class: QuestionClass) -> Target:
         """All questions of one class."""
         if not isinstance(question_class, QuestionClass):
-            raise CarryLensError(f"{question_class!r} is no class. Give one such as QuestionClass.S5.")
+            raise CarryLensError(f"{question_class!r} is not a class. Give one such as QuestionClass.S5.")
         letter, number = question_class.value[0], int(question_class.value[1])
         chain = {"S": Chain.CASCADE, "M": Chain.BORROW, "N": Chain.SIGN}[letter]
         deepest = 5 if letter == "S" else 4
@@ -78,7 +78,7 @@ class Target:
         If none is asked for: negative for a sign depth, positive for the others.
         """
         if depth < 0:
-            raise CarryLensError(f"{depth} is no depth. Write 0 or more.")
+            raise CarryLensError(f"{depth} is not a depth. Write 0 or more.")
         return cls(chain, depth if depth else -1, depth, chain is Chain.SIGN if negative is None else negative)
 
 

@@ -147,7 +147,7 @@ def _conditions(operation: Operation, chosen: QuestionLayout) -> list[Condition]
 def find_task(spec: Mapping[str, object]) -> ArithmeticTask:
     """The task that a file speaks of; files of the first version have just an operation and a number of digits."""
     if not isinstance(spec, Mapping):
-        raise CarryLensError(f"{spec!r} is no arithmetic task. Give a record with an operation and a layout.")
+        raise CarryLensError(f"{spec!r} is not an arithmetic task. Give a record with an operation and a layout.")
     check_is_named(spec)
     try:
         operation = Operation(spec["operation"])
@@ -158,10 +158,10 @@ def find_task(spec: Mapping[str, object]) -> ArithmeticTask:
             return arithmetic_task(operation, digits)
         given = spec["layout"]
         if not isinstance(given, Mapping):
-            raise CarryLensError(f"its layout is {given!r}, which is no record")
+            raise CarryLensError(f"its layout is {given!r}, which is not a record")
         chosen = QuestionLayout.from_record(given)
     except (KeyError, ValueError, TypeError) as error:
         if isinstance(error, CarryLensError):
             raise
-        raise CarryLensError(f"{dict(spec)!r} is no arithmetic task: {error}") from error
+        raise CarryLensError(f"{dict(spec)!r} is not an arithmetic task: {error}") from error
     return arithmetic_task(operation, chosen.digits, chosen)

@@ -62,7 +62,7 @@ def place_position(name: str, digits: int) -> int:
     names = place_names(digits)
     if name not in names:
         raise CarryLensError(
-            f"{quote(name)} is no place of a question with {digits} digits. Write one of {' '.join(names)}."
+            f"{quote(name)} is not a place of a question with {digits} digits. Write one of {' '.join(names)}."
         )
     return names.index(name)
 

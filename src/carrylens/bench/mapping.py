@@ -179,7 +179,7 @@ def _lens_loop(model: Transformer, task: Task) -> Callable[[Any, Pairs], np.ndar
 
 def _earlier(source: ModelSource, folder: Path, *, quick: bool, threads: int) -> TimedMap:
     if not (folder / "carrylens" / "__init__.py").is_file():
-        raise CarryLensError(f"{folder} holds no carrylens. Give the src folder of an earlier version's checkout.")
+        raise CarryLensError(f"{folder} does not hold carrylens. Give the src folder of an earlier version's checkout.")
     given = json.dumps({"model": str(source.folder or source.name), "quick": quick, "threads": threads})
     known = {**os.environ, "PYTHONPATH": str(folder)}
     done = subprocess.run(

@@ -37,7 +37,9 @@ class ComponentEdge:
         """The edge that `text` names."""
         sender, arrow, receiver = text.partition("->")
         if not arrow or not receiver:
-            raise CarryLensError(f"{quote(text)} names no edge. Write a sender and a reader, such as P3L0H0->L1H0.v.")
+            raise CarryLensError(
+                f"{quote(text)} does not name an edge. Write a sender and a reader, such as P3L0H0->L1H0.v."
+            )
         return cls(Node.parse(sender.strip()), receiver.strip())
 
     def __str__(self) -> str:

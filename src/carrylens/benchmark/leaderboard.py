@@ -125,7 +125,7 @@ class Leaderboard(msgspec.Struct, frozen=True):
         try:
             found = msgspec.json.decode(content, type=cls)
         except msgspec.DecodeError as error:
-            raise CarryLensError(f"{where} is no leaderboard: {error}. Make it again.") from error
+            raise CarryLensError(f"{where} is not a leaderboard: {error}. Make it again.") from error
         if found.to_json() != content:
             raise CarryLensError(f"{where} was changed after it was signed. Make it again.")
         return found

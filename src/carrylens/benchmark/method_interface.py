@@ -181,12 +181,12 @@ class Found:
             (sorted(named - nodes), "names a node that the model does not have"),
             (sorted(variables - set(given.causal.variables)), "names a variable that the algorithm does not have"),
             (sorted(set(self.verdicts) - known), "judges a hypothesis that was not given"),
-            ([score for score in scores if not math.isfinite(score)], "gives a score that is no number"),
+            ([score for score in scores if not math.isfinite(score)], "gives a score that is not a number"),
             ([at for at in outputs if not 0 <= at < n_outputs], f"names an output that is not 0 to {n_outputs - 1}"),
             ([p for p in sure if not 0.0 <= p <= 1.0], "states a confidence that is not between 0 and 1"),
         ):
             if wrong:
-                raise CarryLensError(f"The method {method!r} {words}: {wrong[0]}. Mend what it returns.")
+                raise CarryLensError(f"The method {method!r} {words}: {wrong[0]}. Fix what it returns.")
 
     def plain(self) -> dict[str, Any]:
         """As a file of results has it."""
@@ -278,4 +278,4 @@ def _verdict(given: RunVerdict | str) -> RunVerdict:
         return RunVerdict(given)
     except ValueError:
         words = ", ".join(each.value for each in RunVerdict)
-        raise CarryLensError(f"{given!r} is no verdict. Write one of: {words}.") from None
+        raise CarryLensError(f"{given!r} is not a verdict. Write one of: {words}.") from None

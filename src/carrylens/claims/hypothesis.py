@@ -49,12 +49,14 @@ class Hypothesis:
         for name in (*self.required, *self.optional, *self.folded, *self.places):
             if name not in known:
                 names = " ".join(sorted(known))
-                raise CarryLensError(f"{quote(str(name))} is no family of {self.model.name!r}. Name some of {names}.")
+                raise CarryLensError(
+                    f"{quote(str(name))} is not a family of {self.model.name!r}. Name some of {names}."
+                )
         switches = [variable for variable in self.model.inputs if variable.index is None]
         for gate in self.gates:
             if gate not in switches:
                 some = " ".join(map(str, switches)) or "none: this one has no such input"
-                raise CarryLensError(f"{quote(str(gate))} is no gate. Name an input without an index: {some}.")
+                raise CarryLensError(f"{quote(str(gate))} is not a gate. Name an input without an index: {some}.")
 
     def valid_positions(self, variable: Variable, token: Variable | None, layout: Layout) -> tuple[int, ...]:
         """Where `variable` may stand to serve the output `token`, or any output: known by then, and not yet read.
@@ -74,7 +76,8 @@ class Hypothesis:
         allowed = set(self.places[variable.name](variable.index or 0))
         if strangers := allowed - set(layout.place_names):
             raise CarryLensError(
-                f"{self.name!r} puts {variable} at {', '.join(sorted(strangers))}, which is no place of this layout. "
+                f"{self.name!r} puts {variable} at {', '.join(sorted(strangers))}, which is not a place of this "
+                "layout. "
                 f"Name some of {' '.join(layout.place_names)}."
             )
         return tuple(position for position in window if layout.place_names[position] in allowed)

@@ -32,7 +32,7 @@ _ADVICE = "Define hypothesis(task) there, as docs/hypothesis.md shows."
 def own_hypothesis(path: Path, task: Task) -> Hypothesis:
     """What the file states for this task, after making sure that its mechanisms run and its claims can be derived."""
     if not path.is_file():
-        raise CarryLensError(f"{path} is no file. Give a Python file that states a hypothesis.")
+        raise CarryLensError(f"{path} is not a file. Give a Python file that states a hypothesis.")
     try:
         state = runpy.run_path(str(path)).get("hypothesis")
         stated = _stated(path, state, task) if callable(state) else None
@@ -74,5 +74,5 @@ def _check_runs(model: CausalModel, task: Task) -> None:
         if strangers := sorted(set(np.unique(column).tolist()) - set(allowed)):
             raise CarryLensError(
                 f"{variable} of {model.name!r} is {strangers[0]} in some question, but its family has the values "
-                f"{', '.join(map(str, allowed))}. Mend the rule, or declare the value."
+                f"{', '.join(map(str, allowed))}. Fix the rule, or declare the value."
             )

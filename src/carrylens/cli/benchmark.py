@@ -176,10 +176,10 @@ def _check(as_json: bool, as_markdown: bool, svg: Path | None, instead: list[boo
         raise CarryLensError("Two of --controls, --fit and --likeness were given. Choose one.")
     if (svg is not None or as_markdown) and not (controls or likeness):
         raise CarryLensError(
-            "--svg and --markdown are of --controls and of --likeness. Add one, or write --leaderboard FOLDER."
+            "--svg and --markdown go with --controls or --likeness. Add one of those, or write --leaderboard FOLDER."
         )
     if leaderboard is not None and any(instead):
-        raise CarryLensError("--leaderboard is of methods on suites. Leave out --controls, --fit and --likeness.")
+        raise CarryLensError("--leaderboard does not go with --controls, --fit or --likeness. Leave those out.")
 
 
 def _command() -> str:

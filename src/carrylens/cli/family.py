@@ -48,7 +48,7 @@ def family_command(
     from carrylens.report.terminal.family_page import family_csv, family_page
 
     if markdown and as_json:
-        raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")
+        raise CarryLensError("--markdown and --json were both given. Choose one.")
     found = cl.family(*(models or ()), shipped=shipped)
     if svg is not None:
         write_whole(svg, family_svg(found.table).encode())

@@ -156,7 +156,7 @@ def exam_command(
     A saved test of the same weights on as many questions is only printed.
     """
     if exhaustive and of:
-        raise CarryLensError("--exhaustive leaves no question out, so there is nothing to count with --of. Write one.")
+        raise CarryLensError("--exhaustive asks every question, so --of does not apply. Leave one of them out.")
     with Watch(1, model) as watch:
         found = cl.test(
             source_given(model, task),

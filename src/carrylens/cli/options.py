@@ -60,7 +60,7 @@ def question_batches(questions: list[str] | None, digits: int | None = None) -> 
         check_digits(digits)
     for text in questions or ():
         if re.match(r"--|-[A-Za-z]", text):
-            raise CarryLensError(f"No such option: {quote(text)}. Write carrylens --help for what there is.")
+            raise CarryLensError(f"No such option: {quote(text)}. Write carrylens --help to see all options.")
     if questions:
         yield [(text, "") for text in questions]
         return

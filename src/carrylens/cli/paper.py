@@ -34,7 +34,7 @@ def paper_command(
     from carrylens.report.terminal.paper import paper_page
 
     if markdown and as_json:
-        raise CarryLensError("A page is no JSON. Write --markdown or --json, not both.")
+        raise CarryLensError("--markdown and --json were both given. Choose one.")
     found = cl.paper(folders or ())
     if out is not None:
         print_note(f"The page is {found.save(out)}")

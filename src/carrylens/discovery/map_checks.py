@@ -100,6 +100,6 @@ class _Checks:
         for attention in seen.attention:
             for look in attention.looks:
                 if look.place not in self.places:
-                    raise CarryLensError(f"{what} looks at {look.place!r}, which is no place")
+                    raise CarryLensError(f"{what} looks at {look.place!r}, which is not a place")
         if seen.backups is not None:
             self.nodes(f"the backups of {seen.node}", seen.backups.nodes)

@@ -32,7 +32,7 @@ class Rate:
 
     def __post_init__(self) -> None:
         if not 0 <= self.hits <= self.n:
-            raise CarryLensError(f"{self.hits} of {self.n} is no rate. Give between 0 and {self.n} hits.")
+            raise CarryLensError(f"{self.hits} of {self.n} is not a rate. Give between 0 and {self.n} hits.")
         if self.n > _MOST:
             raise CarryLensError(f"{self.n} stimuli are more than can be counted exactly. Give at most {_MOST}.")
 

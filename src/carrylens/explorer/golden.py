@@ -73,5 +73,5 @@ def check_half(model: Transformer, half: Transformer, task: Task, name: str) -> 
             example = task.question_text(questions[differ][:1])[0]
             raise CarryLensError(
                 f"In half precision {name} answers {int(differ.sum())} of {len(questions)} golden questions "
-                f"otherwise, such as {example}. Leave --half away."
+                f"differently, such as {example}. Leave out --half."
             )

@@ -49,7 +49,7 @@ def halved(model: Transformer) -> Transformer:
     """The same model with every weight rounded to half precision."""
     state = {name: tensor.half().to(tensor.dtype) for name, tensor in model.state_dict().items()}
     if not all(bool(tensor.isfinite().all()) for tensor in state.values()):
-        raise CarryLensError("Some weights are too large for half precision. Leave --half away.")
+        raise CarryLensError("Some weights are too large for half precision. Leave out --half.")
     made = model_from_weights(model.config, state, "The model in half precision").eval()
     made.task = model.task
     return made

@@ -34,7 +34,7 @@ from carrylens.nodes import Node, all_nodes
 def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: bool) -> None:
     """Refuse an edit that this model, these sources or this reference cannot serve."""
     if not edit.changes:
-        raise CarryLensError("An edit of no changes does nothing. Give at least one.")
+        raise CarryLensError("The edit has no changes. Give at least one.")
     for change in edit.changes:
         _check_given(change, n_slots, has_reference)
         if isinstance(change, Edge):
@@ -73,7 +73,7 @@ def _check_given(change: Change, n_slots: int, has_reference: bool) -> None:
 
 def _check_sites(sites: Sequence[Site], config: ModelConfig) -> None:
     if not sites:
-        raise CarryLensError("An edit of no nodes does nothing. Name at least one, such as P10L0H2.")
+        raise CarryLensError("The edit has no nodes. Name at least one, such as P10L0H2.")
     for site in sites:
         is_residual = isinstance(site, Residual)
         n_layers = config.n_layers + is_residual
@@ -132,7 +132,7 @@ def _check_number(change: Change, number: float, what: str) -> None:
         raise CarryLensError(f"{change} changes nothing. Give {what} other than 0.")
     if not math.isfinite(held):
         raise CarryLensError(
-            f"{change} cannot be made: {number:g} is no finite number to the model. Give {what} that is."
+            f"{change} cannot be made: {number:g} is not a finite number in the model's precision. Give {what} that is."
         )
 
 
@@ -142,7 +142,7 @@ def _check_edge(change: Edge, config: ModelConfig) -> None:
     _check_sites(change.senders, config)
     _check_number(change, change.share, "a share")
     if not change.receivers:
-        raise CarryLensError("An edge without receivers does nothing. Name one, such as P17L1H2.k or P17.logits.")
+        raise CarryLensError("The edge has no receivers. Name one, such as P17L1H2.k or P17.logits.")
     senders = [site for site in change.senders if isinstance(site, Node)]
     for receiver in change.receivers:
         _check_receiver(receiver, config)
@@ -187,7 +187,7 @@ def _check_once(edit: Edit, config: ModelConfig) -> None:
         sites = outside(change.nodes, config) if isinstance(change, KeepOnly) else change.sites
         if twice := seen.intersection(sites):
             raise CarryLensError(
-                f"{min(map(str, twice))} is changed twice in one edit, and which change comes first is not said. "
+                f"{min(map(str, twice))} is changed twice in one edit, so it is unclear which change comes first. "
                 "Change it once."
             )
         seen.update(sites)

@@ -200,7 +200,7 @@ def project(sites: Sites, basis: Iterable[Iterable[float]], source: int = 0) -> 
     """Within the span of the basis the sites take what they write for the source question; the rest stays."""
     vectors = tuple(tuple(map(_number, vector)) for vector in basis)
     if not vectors:
-        raise CarryLensError("A basis of no vectors spans nothing. Give at least one vector of the model's width.")
+        raise CarryLensError("The basis has no vectors. Give at least one vector of the model's width.")
     return Edit((Replace(parse_sites(sites), Fill.SOURCE, _slot(source), basis=vectors),))
 
 
@@ -248,13 +248,15 @@ def _number(given: object) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise CarryLensError(f"{quote(str(given))} is no number an edit can use. Give a finite one.")
+        raise CarryLensError(f"{quote(str(given))} is not a number that an edit can use. Give a finite one.")
     return number
 
 
 def _slot(given: object) -> int:
     if type(given) is not int or not 0 <= given < 2**63:
-        raise CarryLensError(f"{quote(str(given))} is no slot and no seed. Give a whole number from 0 to 2^63 - 1.")
+        raise CarryLensError(
+            f"{quote(str(given))} is neither a slot nor a seed. Give a whole number from 0 to 2^63 - 1."
+        )
     return given
 
 

@@ -321,7 +321,7 @@ def _task_of(model: Transformer, task: Task | None) -> Task:
         )
     if layout.read_positions != tuple(layout.reads):
         raise CarryLensError(
-            "Outputs must be read at neighbouring positions, one each, for the engine to edit a model."
+            "The model's outputs are not read at neighbouring positions. Give the engine a task in which they are."
         )
     return found
 
@@ -330,7 +330,7 @@ def _check(given: CallInputs, edits: Sequence[Edit], parts: Parts, task: Task) -
     # Refuse what does not fit the model or each other; gives the class of every question where that matters.
     count = len(given.questions)
     if not edits or not count:
-        raise CarryLensError(f"{len(edits)} edits on {count} questions make no rows. Give at least one of each.")
+        raise CarryLensError(f"{len(edits)} edits on {count} questions were given. Give at least one of each.")
     for some in (given.questions, *given.slots, *(() if given.reference is None else (given.reference,))):
         task.causal.check_batch(some)
     if any(len(slot) != count for slot in given.slots):

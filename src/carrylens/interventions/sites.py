@@ -38,7 +38,7 @@ class Residual:
     def __post_init__(self) -> None:
         if min(self.position, self.layer) < 0:
             raise CarryLensError(
-                f"Position {self.position}, layer {self.layer} make no residual state. Write 0 or more."
+                f"Position {self.position}, layer {self.layer} is not a residual state. Write 0 or more for each."
             )
 
     def __str__(self) -> str:
@@ -86,7 +86,8 @@ class Receiver:
             )
         if min(self.position, self.layer or 0, self.head or 0) < 0:
             raise CarryLensError(
-                f"Position {self.position}, layer {self.layer}, head {self.head} make no receiver. Write 0 or more."
+                f"Position {self.position}, layer {self.layer}, head {self.head} is not a receiver. "
+                "Write 0 or more for each."
             )
 
     @classmethod
@@ -102,7 +103,8 @@ class Receiver:
             return cls(node.position, node.layer, node.head, Input(way) if dot else Input.MLP)
         except (CarryLensError, ValueError):
             raise CarryLensError(
-                f"{quote(text)} names no receiver. Write a head's input such as P17L1H2.q, P17L1H2.k or P17L1H2.v, "
+                f"{quote(text)} does not name a receiver. "
+                "Write a head's input such as P17L1H2.q, P17L1H2.k or P17L1H2.v, "
                 "an MLP such as P17L1MLP, or P17.logits."
             ) from None
 
@@ -125,7 +127,8 @@ def parse_site(text: str) -> Site:
         return Node.parse(text)
     except CarryLensError:
         raise CarryLensError(
-            f"{quote(text)} names no node and no residual state. Write such as P10L0H2, P10L0MLP or P10L1RESID."
+            f"{quote(text)} names neither a node nor a residual state. "
+            "Write a name such as P10L0H2, P10L0MLP or P10L1RESID."
         ) from None
 
 
@@ -138,7 +141,10 @@ def parse_sites(given: str | Iterable[str | Site]) -> tuple[Site, ...]:
     parts = split_names(given) if isinstance(given, str) else list(given)
     sites = {parse_site(part) if isinstance(part, str) else part for part in parts}
     if strange := [site for site in sites if not isinstance(site, Node | Residual)]:
-        raise CarryLensError(f"{quote(repr(strange[0]))} is no node and no residual state. Give such or their names.")
+        raise CarryLensError(
+            f"{quote(repr(strange[0]))} is neither a node nor a residual state. "
+            "Give nodes, residual states or their names."
+        )
     return tuple(sorted(sites, key=_order))
 
 
@@ -151,7 +157,7 @@ def parse_receivers(given: str | Iterable[str | Receiver]) -> tuple[Receiver, ..
     parts = split_names(given) if isinstance(given, str) else list(given)
     found = {Receiver.parse(part) if isinstance(part, str) else part for part in parts}
     if strange := [receiver for receiver in found if not isinstance(receiver, Receiver)]:
-        raise CarryLensError(f"{quote(repr(strange[0]))} is no receiver. Give receivers or their names.")
+        raise CarryLensError(f"{quote(repr(strange[0]))} is not a receiver. Give receivers or their names.")
     return tuple(sorted(found, key=_reading_order))
 
 

@@ -84,7 +84,7 @@ def from_transformer_lens(source: Any, reads: range | None = None, seed: int = 0
 def _check_architecture(hooked: Any) -> dict[str, Any]:
     # What its weights do not show, as `infer_config` takes it.
     if not hasattr(hooked, "cfg") or not hasattr(hooked, "state_dict"):
-        raise CarryLensError(f"A {type(hooked).__name__} is no HookedTransformer. Give one, or its state dict.")
+        raise CarryLensError(f"A {type(hooked).__name__} is not a HookedTransformer. Give one, or its state dict.")
     for name, ours in (_SILENT | {"attn_scale": hooked.cfg.d_head**0.5}).items():
         if (theirs := getattr(hooked.cfg, name)) != ours:
             raise CarryLensError(f"This HookedTransformer has {name} {theirs!r}. Give one with {ours!r}.")

@@ -22,7 +22,7 @@ def fetch_repo(source: str, names: Sequence[str], download: Download) -> Path:
     repo = source.removeprefix(HUB)
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
         raise CarryLensError(
-            f"{source!r} names no repository. Write hf:owner/name, such as {HUB}PhilipQuirke/QuantaMaths."
+            f"{source!r} does not name a repository. Write hf:owner/name, such as {HUB}PhilipQuirke/QuantaMaths."
         )
     try:
         return Path(download(repo, names))

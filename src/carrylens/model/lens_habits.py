@@ -134,7 +134,7 @@ class LensHabits:
 def _split_answer(text: str) -> tuple[str, str]:
     # The question, and the answer that was written after it, if one was.
     if not isinstance(text, str):
-        raise CarryLensError(f"{text!r} is no text. Give questions such as '45+7', or token ids as a tensor.")
+        raise CarryLensError(f"{text!r} is not a text. Give questions such as '45+7', or token ids as a tensor.")
     asked, equals, answer = text.rpartition("=")
     return (asked + equals, answer.strip()) if equals and answer.strip() else (text, "")
 
@@ -145,6 +145,6 @@ def _answer_ids(answer: str, task: Task) -> list[int]:
     wanted = layout.n_positions - layout.n_question
     strangers = [each for each in tokens if each not in layout.vocabulary]
     if strangers or len(tokens) != wanted:
-        wrong = f"{quote(strangers[0])} is no token" if strangers else f"it has {len(tokens)} tokens, not {wanted}"
+        wrong = f"{quote(strangers[0])} is not a token" if strangers else f"it has {len(tokens)} tokens, not {wanted}"
         raise CarryLensError(f"The answer {quote(answer)} cannot be read: {wrong}. Write all {wanted} of them.")
     return [layout.vocabulary.index(each) for each in tokens]

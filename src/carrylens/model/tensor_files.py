@@ -37,7 +37,7 @@ def read_tensors(path: str | Path, wanted: str = "a file of weights") -> dict[st
         reason = error.strerror or str(error)
         raise CarryLensError(f"{path} cannot be read ({reason}). Give {wanted}.") from error
     except Exception as error:  # a damaged file can trip the reader anywhere
-        raise CarryLensError(f"{path} is damaged or no file of tensors. Fetch it again.") from error
+        raise CarryLensError(f"{path} is damaged, or is not a file of tensors. Fetch it again.") from error
     state = _weights_in(state)
     if state is None:
         raise CarryLensError(f"{path} is not a dictionary of tensors. Give a state dict saved with torch.save.")

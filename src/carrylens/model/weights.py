@@ -66,7 +66,7 @@ def check_weights(config: ModelConfig, state: Mapping[str, Tensor], source: str)
             raise CarryLensError(f"{source} lacks the weight {name}. Give the weights of the model in the config.")
         if (given := tuple(state[name].shape)) != shape:
             raise CarryLensError(
-                f"{source} has {name} with shape {list(given)}, where the config calls for {list(shape)}. "
+                f"{source} has {name} with shape {list(given)}, where the config expects {list(shape)}. "
                 "Give the config these weights were saved with."
             )
         _check_numbers(name, state[name], source)
@@ -138,7 +138,8 @@ def _shape_of(name: str, state: Mapping[str, Tensor], n_axes: int, source: str) 
     if (shape := tuple(state[name].shape)) and len(shape) == n_axes:
         return shape
     raise CarryLensError(
-        f"{source} has {name} with shape {list(shape)}, where {n_axes} axes are called for. Give a model."
+        f"{source} has {name} with shape {list(shape)}, where {n_axes} axes are expected. "
+        "Give the weights of a transformer."
     )
 
 
@@ -146,6 +147,4 @@ def _check_numbers(name: str, tensor: Tensor, source: str) -> None:
     if tensor.dtype not in (torch.float32, torch.float64):
         raise CarryLensError(f"{source} has {name} as {tensor.dtype}. Save it as torch.float32 or torch.float64.")
     if not bool(tensor.isfinite().all()):
-        raise CarryLensError(
-            f"{source} has a number in {name} that is not finite. Take a checkpoint from before it broke."
-        )
+        raise CarryLensError(f"{source} has a number in {name} that is not finite. Use an earlier checkpoint.")

@@ -43,7 +43,9 @@ class Batch:
                 f"Values of shape {given.shape} do not fit {len(inputs)} inputs. Give whole numbers, [batch, input]."
             )
         if given.size and not 0 <= given.min() <= given.max() <= _LARGEST:
-            raise CarryLensError(f"Values run from 0 to {_LARGEST}, but {given.min()} to {given.max()} were given.")
+            raise CarryLensError(
+                f"Values from {given.min()} to {given.max()} were given. Give whole numbers from 0 to {_LARGEST}."
+            )
         # Variable-major in memory: every rule works on whole columns.
         self._fill(tuple(inputs), np.array(given, dtype=np.int8, order="F"))
 

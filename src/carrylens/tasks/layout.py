@@ -48,7 +48,10 @@ class Layout(LayoutPlaces):
         for slot in self.slots:
             named = slot.variable or slot.reads
             if named is not None and named.name not in known:
-                raise CarryLensError(f"{named} stands at {slot.name}, but the layout has no family {named.name}.")
+                raise CarryLensError(
+                    f"{named} stands at {slot.name}, but its family is missing. "
+                    f"Give the layout the family {named.name}."
+                )
             self._tokens_at(slot)  # a token that is not in the vocabulary is an error now
         _check_distinct("output that is read", [str(slot.reads) for slot in self.slots if slot.reads])
         late = [slot.input for slot in self.slots[self.n_question :] if slot.input is not None]
@@ -63,7 +66,7 @@ class Layout(LayoutPlaces):
     def position(self, place: str) -> int:
         """The position of the place called so."""
         if place not in self.place_names:
-            raise CarryLensError(f"{quote(place)} is no place. Write one of {' '.join(self.place_names)}.")
+            raise CarryLensError(f"{quote(place)} is not a place. Write one of {' '.join(self.place_names)}.")
         return self.place_names.index(place)
 
     def encode(self, batch: Batch, outputs: Columns | None = None) -> TokenIds:
@@ -112,12 +115,12 @@ class Layout(LayoutPlaces):
             token = max((each for each in table if each and left.startswith(each)), key=len, default=None)
             if token is None:
                 wanted = " or ".join(table)
-                raise CarryLensError(f"{quote(text)} is no question: {slot.name} must be {wanted}.")
+                raise CarryLensError(f"{quote(text)} is not a question: {slot.name} must be {wanted}.")
             left = left.removeprefix(token)
             if slot.input is not None:
                 found[slot.input] = table[token]
         if left:
-            raise CarryLensError(f"{quote(text)} is no question: {quote(left)} is left over at its end.")
+            raise CarryLensError(f"{quote(text)} is not a question: {quote(left)} is left over at its end.")
         return found
 
     def _written_at(self, slot: Slot) -> dict[str, int]:
@@ -156,7 +159,7 @@ class Layout(LayoutPlaces):
 def _id_of(token: str, vocabulary: tuple[str, ...], where: str) -> int:
     if token not in vocabulary:
         raise CarryLensError(
-            f"{where} is written {quote(token)}, which is no token. Write one of {' '.join(vocabulary)}."
+            f"{where} is written {quote(token)}, which is not a token. Write one of {' '.join(vocabulary)}."
         )
     return vocabulary.index(token)
 
@@ -164,7 +167,7 @@ def _id_of(token: str, vocabulary: tuple[str, ...], where: str) -> int:
 def _text(ids: NDArray[np.integer], vocabulary: Sequence[str]) -> list[str]:
     if ids.size and not 0 <= ids.min() <= ids.max() < len(vocabulary):
         raise CarryLensError(
-            f"Token ids run from 0 to {len(vocabulary) - 1}, but {ids.min()} to {ids.max()} were given."
+            f"Token ids from {ids.min()} to {ids.max()} were given. Give ids from 0 to {len(vocabulary) - 1}."
         )
     letters = np.array(list(vocabulary))[ids]
     return ["".join(row) for row in letters]

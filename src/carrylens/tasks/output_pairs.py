@@ -129,17 +129,18 @@ def output_pairs(
     variable, output = Variable.of(variable), Variable.of(output)
     model.check(variable)
     if output not in model.outputs:
-        raise CarryLensError(f"{output} is no output of {model.name!r}. Choose one of {_named(model.outputs)}.")
+        raise CarryLensError(f"{output} is not an output of {model.name!r}. Choose one of {_named(model.outputs)}.")
     if not _gets_through(model, variable, output):
         raise CarryLensError(
             f"{output} of {model.name!r} does not depend on {variable}, unless by an output before it, so no pair can "
-            "show it there."
+            "show it there. Choose another output."
         )
     found = _sought(_Wanted(model, variable, output, tuple(map(Variable.of, tell_from))), count, seed)
     if found is None:
         told = f" and tell it from {_named(map(Variable.of, tell_from))}" if tell_from else ""
         raise CarryLensError(
-            f"No pair was found that differs in {variable}{told} and shows it in {output} before any other output."
+            f"No pair was found that differs in {variable}{told} and shows it in {output} before any other output. "
+            "Choose another variable or output."
         )
     return found
 

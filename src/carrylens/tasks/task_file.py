@@ -27,7 +27,7 @@ _ADVICE = "Define task() there, as docs/tasks.md shows."
 def declared_task(path: Path) -> Task:
     """The task that the file declares, after making sure that its questions can be drawn, answered and written."""
     if not path.is_file():
-        raise CarryLensError(f"{path} is no file. Give a Python file that declares a task.")
+        raise CarryLensError(f"{path} is not a file. Give a Python file that declares a task.")
     try:
         declare = runpy.run_path(str(path)).get("task")
         task = declare() if callable(declare) else declare

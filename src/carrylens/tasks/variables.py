@@ -37,7 +37,8 @@ class Variable(TextValue):
         self.__dict__.update(name=name, index=index)
         if _NAME.fullmatch(str(self)) is None:
             raise CarryLensError(
-                f"{quote(str(self))} names no variable. Write letters and digits, and an index of 0 or more: ST[3]."
+                f"{quote(str(self))} does not name a variable. "
+                "Write letters and digits, and an index of 0 or more: ST[3]."
             )
 
     @classmethod
@@ -45,7 +46,9 @@ class Variable(TextValue):
         """The variable that `text` names."""
         match = _NAME.fullmatch(text.strip())
         if match is None:
-            raise CarryLensError(f"{quote(text)} names no variable. Write a name and its index, such as ST[3], or OPR.")
+            raise CarryLensError(
+                f"{quote(text)} does not name a variable. Write a name and its index, such as ST[3], or OPR."
+            )
         return cls(match[1], None if match[2] is None else int(match[2]))
 
     @classmethod

@@ -71,7 +71,7 @@ def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
         tensors = load(content)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise CarryLensError(f"{path} is no whole checkpoint ({reason}). {_ADVICE}") from error
+        raise CarryLensError(f"{path} is not a whole checkpoint ({reason}). {_ADVICE}") from error
     about = _SCHEMA.decode(said, str(path))
     if about.sha256 not in (None, _digest(tensors)):
         raise CarryLensError(f"{path} is not as it was saved: its tensors have another hash. {_ADVICE}")

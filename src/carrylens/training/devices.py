@@ -18,7 +18,7 @@ MOST_THREADS = 1024
 def device_called(name: str, threads: int = 0) -> torch.device:
     """The device called `name`; `auto` is CUDA, else MPS, else the CPU. With 0 threads PyTorch chooses how many."""
     if not 0 <= threads <= MOST_THREADS:
-        raise CarryLensError(f"{threads} threads cannot be had. Write a number from 0 to {MOST_THREADS}.")
+        raise CarryLensError(f"{threads} threads were asked for. Write a number from 0 to {MOST_THREADS}.")
     if threads:
         torch.set_num_threads(threads)
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}

@@ -165,7 +165,7 @@ def prepare_folder(folder: Path, *, resume: bool, restart: bool) -> None:
     """Make sure that nothing is overwritten by mistake; with `restart`, drop what an earlier run left."""
     settle(folder)
     if resume and restart:
-        raise CarryLensError("--resume goes on and --restart starts anew. Write one of them.")
+        raise CarryLensError("--resume continues a stopped run and --restart begins again. Write one of them.")
     if restart:
         for name in (MANIFEST, CHECKPOINT, HISTORY):
             (folder / name).unlink(missing_ok=True)

@@ -64,8 +64,9 @@ def run_battery(analysis: Analysis, only: str | None = None) -> tuple[Path, list
 def _operation(task: Task) -> Operation:
     if not isinstance(task, ArithmeticTask) or not task.question_layout.is_standard:
         raise CarryLensError(
-            f"The experiments are the paper's, about models that add or subtract in its layout; this one is for "
-            f"{task.name!r}. Map and judge it instead."
+            "The experiments need a model that adds or subtracts in the paper's layout; this one is for "
+            f"{task.name!r}. "
+            "Write carrylens map and carrylens judge instead."
         )
     return task.operation
 

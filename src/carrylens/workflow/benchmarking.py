@@ -67,7 +67,7 @@ def benchmark_run(chosen: BenchmarkChoice, progress: Progress = silent, threads:
     if chosen.n_seeds < 0 or chosen.n_seeds == 1:
         raise CarryLensError(f"{chosen.n_seeds} seeds show no stability. Give at least 2, or 0 to leave it out.")
     if chosen.n_seeds > MOST_SEEDS:
-        raise CarryLensError(f"{chosen.n_seeds} seeds would never be done. Give at most {MOST_SEEDS:,}.")
+        raise CarryLensError(f"{chosen.n_seeds} seeds would take too long. Give at most {MOST_SEEDS:,}.")
     if all(isinstance(each, str) for each in chosen.methods):
         methods = chosen_methods([str(each) for each in chosen.methods], ARITHMETIC_METHODS)
     else:

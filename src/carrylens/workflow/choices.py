@@ -21,4 +21,4 @@ def choice(kind: type[Choice], text: str, option: str) -> Choice:
         return kind(text)
     except ValueError:
         choices = " or ".join(str(each.value) for each in kind)
-        raise CarryLensError(f"{option} {quote(text)} is not there. Write {choices}.") from None
+        raise CarryLensError(f"{option} {quote(text)} is not one of the choices. Write {choices}.") from None

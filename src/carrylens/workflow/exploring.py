@@ -85,7 +85,7 @@ def explore_any(
     """
     if (challenge is None) == (model is None):
         raise CarryLensError(
-            "Name a model, or ask for a challenge; not both. Such as carrylens explore add_d6_l2_h3_w96_t2K_s1."
+            "A model or a challenge is needed, and not both. Give one, such as add_d6_l2_h3_w96_t2K_s1."
         )
     if model is None:
         return explore_challenge(challenge or 1, seed)

@@ -40,7 +40,7 @@ def source_of(model: str | Path | ModelSource | Transformer) -> ModelSource:
         return find_source(str(model), any_name=True)
     if getattr(model, "config", None) is None or not hasattr(model, "task"):
         raise CarryLensError(
-            f"A {type(model).__name__} is no model of carrylens. Give a name or a folder, or load it with "
+            f"A {type(model).__name__} is not a model of carrylens. Give a name or a folder, or load it with "
             "carrylens.load."
         )
     if model.task is None:

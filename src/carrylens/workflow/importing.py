@@ -129,7 +129,7 @@ def _value(name: str, text: str) -> object:
         return _WORDS[text.lower()]
     if kind == "int":
         if not text.isdecimal():
-            raise CarryLensError(f"--layout {name}={quote(text)} is no whole number. Write one.")
+            raise CarryLensError(f"--layout {name}={quote(text)} is not a whole number. Write one.")
         return int(text)
     if kind.startswith("tuple"):  # tokens apart by spaces, or one letter each
         many = name in ("vocabulary", "output_vocabulary") and " " not in text.strip()

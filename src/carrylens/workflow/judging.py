@@ -156,7 +156,9 @@ def map_path(where: Path, task: Task | None = None) -> Path:
         if own:
             return own[0]
     if not where.is_file():
-        raise CarryLensError(f"{where} is no map and no folder with one. Map the model first: carrylens map MODEL.")
+        raise CarryLensError(
+            f"{where} is neither a map nor a folder that holds one. Map the model first: carrylens map MODEL."
+        )
     return where
 
 

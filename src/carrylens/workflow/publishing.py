@@ -56,7 +56,7 @@ def publication_of(source: ModelSource, target: str) -> Publication:
     """The repository's files, made from the model and what was saved about it."""
     repository = target.removeprefix(HUB)
     if not target.startswith(HUB) or re.fullmatch(_REPOSITORY, repository) is None:
-        raise CarryLensError(f"{quote(target)} names no repository. Write hf:owner/name.")
+        raise CarryLensError(f"{quote(target)} does not name a repository. Write hf:owner/name.")
     files = {**dict(_model_files(source)), **saved_analyses(source)}
     if MAP in files and isinstance(source.task, ArithmeticTask) and source.task.question_layout.is_standard:
         place = next(place for place in source.analysis_places(None) if (place / MAP).is_file())

@@ -133,7 +133,7 @@ class QuestionSet(Sequence[Mapping[str, Any]]):
 def question_set(chosen: QuestionChoice) -> QuestionSet:
     """The questions that were asked for."""
     if chosen.count < 1:
-        raise CarryLensError(f"{chosen.count} questions are none. Ask for 1 or more.")
+        raise CarryLensError(f"{chosen.count} questions were asked for. Write 1 or more.")
     rows = _pair_rows(chosen) if chosen.variable is not None else _question_rows(_drawn(chosen))
     return QuestionSet(chosen, tuple(rows)[: chosen.count])  # pairs may be half as many more
 
@@ -148,7 +148,7 @@ def _drawn(chosen: QuestionChoice) -> Questions:
         return TargetPopulation(Target.of_class(wanted), chosen.digits).draw(chosen.seed, 0, chosen.count)
     if chosen.depth is not None:
         if operation is Operation.MIX:
-            raise CarryLensError("A depth is of additions or of subtractions. Write add or sub.")
+            raise CarryLensError("A depth needs a single operation. Write add or sub instead of mix.")
         chain = Chain.CASCADE if operation is Operation.ADD else Chain.BORROW
         target = TargetPopulation(Target.of_depth(chain, chosen.depth), chosen.digits)
         return target.draw(chosen.seed, 0, chosen.count)
@@ -159,7 +159,7 @@ def _drawn(chosen: QuestionChoice) -> Questions:
 def _check_operation(operation: Operation, *, is_sum: bool) -> None:
     if (operation is Operation.ADD) != is_sum and operation is not Operation.MIX:
         right = "S0 to S5" if operation is Operation.ADD else "M0 to M4 and N1 to N4"
-        raise CarryLensError(f"{operation.value} has the classes {right}. Write one of them.")
+        raise CarryLensError(f"That class is not one of {operation.value}. Write one of {right}.")
 
 
 def _question_rows(questions: Questions) -> Iterator[dict[str, Any]]:
@@ -171,12 +171,12 @@ def _question_rows(questions: Questions) -> Iterator[dict[str, Any]]:
 
 def _pair_rows(chosen: QuestionChoice) -> Iterator[dict[str, Any]]:
     if chosen.question_class is not None or chosen.depth is not None:
-        raise CarryLensError("Pairs are drawn for a variable, not of a class or depth. Leave those out.")
+        raise CarryLensError("Pairs cannot be limited to a class or a depth. Leave those out.")
     model = algorithm(choice(Operation, chosen.operation, "OPERATION"), chosen.digits)
     variable = Variable.of(chosen.variable or "")
     if variable not in model.by_variable:
         known = ", ".join(map(str, model.variables))
-        raise CarryLensError(f"{chosen.variable} is no variable of {model.name}. Write one of {known}.")
+        raise CarryLensError(f"{chosen.variable} is not a variable of {model.name}. Write one of {known}.")
     pairs = interchange_pairs(model, variable, chosen.count, chosen.seed)
     base, source = Questions.of_batch(pairs.base), Questions.of_batch(pairs.source)
     values = [model.run(each, read=[variable])[variable] for each in (base, source)]

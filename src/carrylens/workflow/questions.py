@@ -79,7 +79,7 @@ def _beyond(task: ArithmeticTask, text: str) -> CarryLensError | None:
         return None
     what, does = ("a subtraction", "adds") if minus else ("an addition", "subtracts")
     return CarryLensError(
-        f"{text.strip()!r} is {what}, but this model only {does}. Ask one whose name begins with mix, such as "
+        f"{text.strip()!r} is {what}, but this model only {does}. Ask a model whose name begins with mix, such as "
         "mix_d6_l3_h4_w96_t4K_s1."
     )
 

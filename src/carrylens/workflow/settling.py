@@ -81,7 +81,7 @@ def _declared(task: Task, algorithm: str | None) -> Hypothesis:
     found = next((each for each in (usual, *others) if each.name == algorithm), usual if algorithm is None else None)
     if found is None:
         names = " or ".join(quote(each.name) for each in (usual, *others))
-        raise CarryLensError(f"{quote(str(algorithm))} is no algorithm of {task.name!r}. Write {names}.")
+        raise CarryLensError(f"{quote(str(algorithm))} is not an algorithm of {task.name!r}. Write {names}.")
     return found
 
 

@@ -59,7 +59,9 @@ def training_plan(
         return plan_for(parsed, kind, placement=where, layout=layout)
     inserted = find_source(insert)
     if not isinstance(inserted.task, ArithmeticTask) or inserted.task.operation is not Operation.ADD:
-        raise CarryLensError(f"{inserted.name} is no addition model. Give --insert a model whose name begins with add.")
+        raise CarryLensError(
+            f"{inserted.name} is not an addition model. Give --insert a model whose name begins with add."
+        )
     return plan_for(parsed, kind, inserted.load(), inserted.name, where, layout)
 
 

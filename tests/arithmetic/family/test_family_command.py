@@ -135,8 +135,8 @@ def test_what_came_with_a_model_is_used_where_maps_has_nothing(
 
 def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
     for arguments, said in (
-        (["nonsense"], "'nonsense' is no model here"),
-        (["--json", "--markdown"], "Write --markdown or --json, not both"),
+        (["nonsense"], "'nonsense' is not"),
+        (["--json", "--markdown"], "--markdown and --json"),
     ):
         result = CliRunner().invoke(app, ["family", *arguments])
         assert said in str(result.exception)

@@ -103,7 +103,7 @@ def test_what_the_table_has_comes_from_the_table() -> None:
         (Operation.ADD, 6, Dials(hostile=Hostile(weighted=5)), "too fine for float32"),
         (Operation.ADD, 3, Dials(hostile=Hostile(weighted=1)), "weighted is 1 of 3 carries"),
         (Operation.ADD, 3, Dials(hostile=Hostile(weighted=4)), "weighted is 4 of 3 carries"),
-        (Operation.ADD, 3, Dials(hostile=Hostile(gate=0.3, weighted=3)), "gate has no other route"),
+        (Operation.ADD, 3, Dials(hostile=Hostile(gate=0.3, weighted=3)), "gate turns weighted sums on"),
         (Operation.ADD, 1, Dials(hostile=Hostile(split=True)), "at least 2 digits"),
         (Operation.ADD, 3, Dials(redundancy=2, hostile=Hostile(split=True)), "split and redundancy"),
         (Operation.ADD, 3, Dials(redundancy=3, hostile=Hostile(backup=True)), "backup and redundancy"),

@@ -93,7 +93,7 @@ def test_what_cannot_work_is_refused_with_the_reason(description: CircuitDescrip
     ("text", "reason"),
     [
         ("nonsense", "JSON"),
-        ("[]", "is no circuit description"),
+        ("[]", "circuit description"),
         ('{"operation": "add", "digits": 3, "roles": [], "colour": 1}', "at colour"),
         ('{"operation": "add", "digits": 3, "roles": ["ST[3]"]}', "at roles[0]"),
         ('{"operation": "add", "digits": 3, "roles": [{"variable": "ST[3]", "nodes": ""}]}', "ST[3] has no node"),

@@ -49,6 +49,7 @@ def algorithm_called(name: str, operation: Operation, digits: int) -> Algorithm:
     known = {**named_algorithms(operation, digits), **{each.name: each for each in by_units}}
     if name not in known:
         raise CarryLensError(
-            f"{quote(name)} is no algorithm for {operation.value} that carrylens has. Write one of {', '.join(known)}."
+            f"{quote(name)} is not an algorithm for {operation.value} that carrylens has. "
+            f"Write one of {', '.join(known)}."
         )
     return known[name]

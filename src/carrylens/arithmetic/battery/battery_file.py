@@ -60,7 +60,7 @@ class FactColumn(Struct, omit_defaults=True, frozen=True):
         of, at, each = ([] if isinstance(part, UnsetType) else part for part in (self.of, self.at, self.each))
         forms = (self.all is not UNSET, bool(of) and len(at) == n, bool(each) and len(each) == n)
         if sum(forms) != 1 or bool(of) != bool(at) or any(not 0 <= place < len(of) for place in at):
-            raise CarryLensError(f"a column does not say one value for each of {n} facts")
+            raise CarryLensError(f"a column does not have one value for each of {n} facts")
 
     def values(self, n: int) -> list[Any]:
         """The value of each of `n` facts."""
@@ -84,7 +84,7 @@ class FactBlock(Struct, frozen=True):
         for column in (*self.about.values(), *self.counts):
             column.check_fits(self.n)
         if any(type(count) is not int for column in self.counts for count in column.values(self.n)):
-            raise CarryLensError("a count is no whole number")
+            raise CarryLensError("a count is not a whole number")
 
     @classmethod
     def holding(cls, facts: Sequence[PlainRecord]) -> FactBlock:

@@ -48,7 +48,7 @@ def experiments_called(only: str | None) -> tuple[Experiment, ...]:
     found = tuple(each for each in EXPERIMENTS if only in (None, each.name))
     if not found:
         names = ", ".join(each.name for each in EXPERIMENTS)
-        raise CarryLensError(f"{quote(str(only))} is no experiment. Write one of {names}.")
+        raise CarryLensError(f"{quote(str(only))} is not an experiment. Write one of {names}.")
     return found
 
 

@@ -114,7 +114,7 @@ def read_rows(given: str) -> list[ModelRow]:
     """
     path = _HERE / "paper_rows.toml" if given == PAPER_ROWS else Path(given)
     if not path.is_file():
-        raise CarryLensError(f"{quote(given)} is no file of rows. Write one (docs/family_run.md), or {PAPER_ROWS}.")
+        raise CarryLensError(f"{quote(given)} is not a file of rows. Write one (docs/family_run.md), or {PAPER_ROWS}.")
     return parse_rows(read_whole(path), str(path))
 
 
@@ -123,7 +123,7 @@ def parse_rows(content: bytes, source: str) -> list[ModelRow]:
     try:
         plain = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise CarryLensError(f"{source} is no TOML: {' '.join(str(error).split())}. {_ADVICE}") from error
+        raise CarryLensError(f"{source} is not valid TOML: {' '.join(str(error).split())}. {_ADVICE}") from error
     written = _WRITTEN.convert(plain, source)
     usual = {name: value for name, value in asdict(written.defaults).items() if value is not None}
     rows = [row for each in written.rows for row in _expanded(each, usual, source)]
@@ -175,9 +175,9 @@ def _check(rows: Sequence[ModelRow], source: str) -> None:
 def _check_row(row: ModelRow, rows: Sequence[ModelRow], source: str) -> None:
     name, about = row.name, f"{source}, the row of {row.folder},"
     if Path(row.folder).name != row.folder or row.folder.startswith("."):
-        raise CarryLensError(f"{about} has the folder {quote(row.folder)}. Write a plain name.")
+        raise CarryLensError(f"{about} has the folder {quote(row.folder)}. Write a name without / or a leading point.")
     if bool(name.insertion) != (row.insert is not None):
-        raise CarryLensError(f"{about} says what to `insert` if, and only if, its name begins with ins. Change one.")
+        raise CarryLensError(f"{about} has `insert` without an ins name, or the other way round. Change one.")
     if unknown := [step for step in row.steps if step not in STEP_NAMES]:
         raise CarryLensError(f"{about} has no such step: {quote(unknown[0])}. Write {', '.join(STEP_NAMES)}.")
     if list(row.steps) != [step for step in STEP_NAMES if step in row.steps] or not row.steps:
@@ -191,4 +191,4 @@ def _check_row(row: ModelRow, rows: Sequence[ModelRow], source: str) -> None:
         raise CarryLensError(f"{about} has a wrong count in `of`. {error}") from error
     inserted = waits_for(row, rows)
     if inserted is not None and inserted.name.operation.value != "add":
-        raise CarryLensError(f"{about} inserts {inserted.folder}, which is no addition model. Insert one that is.")
+        raise CarryLensError(f"{about} inserts {inserted.folder}, which is not an addition model. Insert one that is.")

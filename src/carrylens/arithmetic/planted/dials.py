@@ -161,7 +161,8 @@ def _rival(
     kept = Dials(noise=dials.noise, rotated=dials.rotated, seed=dials.seed)
     if dials != kept:
         raise CarryLensError(
-            f"A {method.value} plant was asked for with other dials than noise, rotated and seed. Leave those out."
+            f"A {method.value} plant takes only the dials noise, rotated and seed, and was given others. "
+            "Leave those out."
         )
     return CircuitDescription(
         Operation.ADD,

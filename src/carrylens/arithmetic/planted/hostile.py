@@ -54,7 +54,7 @@ class Hostile:
         if not 0 <= tenths <= 9 or abs(tenths - round(tenths)) > 1e-6:
             raise CarryLensError(f"gate is {self.gate!r}. Give a share in tenths, from 0 to 0.9.")
         if type(self.weighted) is not int or self.weighted < 0:
-            raise CarryLensError(f"weighted is {self.weighted!r}. Give how many carries are weighed.")
+            raise CarryLensError(f"weighted is {self.weighted!r}. Give how many carries are weighted sums, 0 or more.")
 
     def __bool__(self) -> bool:
         return self != Hostile()
@@ -116,11 +116,13 @@ def check_hostile(hostile: Hostile, operation: Operation, digits: int, kind: Kin
         raise CarryLensError("Hostile dials need at least 2 digits. Give more digits.")
     if hostile.weighted == 1 or hostile.weighted > digits:
         raise CarryLensError(
-            f"weighted is {hostile.weighted} of {digits} carries. Give 2 to {digits}: the lowest carry is that of one "
-            "column, weighed or not."
+            f"weighted is {hostile.weighted} of {digits} carries. Give 2 to {digits}: the lowest carry depends on one "
+            "column alone, so there is nothing to weigh."
         )
     if hostile.gate and hostile.weighted == digits:
-        raise CarryLensError("gate has no other route where every carry is weighed. Turn weighted down, or gate off.")
+        raise CarryLensError(
+            "gate turns weighted sums on for some questions, but here every carry is one. Lower weighted, or drop gate."
+        )
     if hostile.n_weighed(digits) > MOST_WEIGHED:
         raise CarryLensError(
             f"A weighted sum of {hostile.n_weighed(digits)} columns is too fine for float32. Weigh at most "
@@ -133,7 +135,7 @@ def check_hostile(hostile: Hostile, operation: Operation, digits: int, kind: Kin
                 "majority. Leave one of them out."
             )
     if hostile.split and kind.sharing:
-        raise CarryLensError("split and sharing both make two heads of a fetching one. Leave one of them out.")
+        raise CarryLensError("split and sharing both divide a head that fetches a digit. Leave one of them out.")
     if hostile.spread:
         _check_spread(operation, kind)
 

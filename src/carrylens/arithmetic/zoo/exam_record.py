@@ -37,7 +37,9 @@ class ExamPartRecord(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not len(self.failures) <= self.failed <= self.asked:
-            raise CarryLensError(f"{len(self.failures)} of {self.failed} failures in {self.asked} questions cannot be")
+            raise CarryLensError(
+                f"{len(self.failures)} of {self.failed} failures in {self.asked} questions are impossible"
+            )
         exact = self.result().interval()
         if not all(math.isclose(*ends, rel_tol=1e-6, abs_tol=1e-12) for ends in zip(exact, self.interval, strict=True)):
             raise CarryLensError(f"the interval of {self.failed} in {self.asked} is {list(exact)}")

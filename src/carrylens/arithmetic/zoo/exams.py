@@ -51,13 +51,13 @@ class KeptExam(msgspec.Struct, frozen=True):
         if self.sha256 != _hash(self.results):
             raise CarryLensError("its results are not those that were kept")
         if [(each.name, each.label) for each in self.results] != [(part.name, part.label) for part in parts]:
-            raise CarryLensError("it is of other parts")
+            raise CarryLensError("it has other populations or classes")
         for each, part in zip(self.results, parts, strict=True):
             shown = min(each.failed, MOST_KEPT)
             if not each.failed <= each.asked <= part.count or len(each.failures) != shown:
                 raise CarryLensError(
                     f"{each.failed} failures, {len(each.failures)} of them shown, in {each.asked} of {part.count} "
-                    f"questions cannot be"
+                    "questions are impossible"
                 )
 
 
@@ -76,7 +76,7 @@ def _parts_of(
         given = parse_counts(of)
         return every_parts(task) if is_exhaustive else exam_parts(task, per_population, per_class, of=given)
     if is_exhaustive:
-        raise CarryLensError(f"All questions of {task.name!r} are not listed anywhere. Leave --exhaustive out.")
+        raise CarryLensError(f"The questions of {task.name!r} cannot all be listed. Leave out --exhaustive.")
     counts = dict.fromkeys(task.samplers, per_population) | named_counts(of, tuple(task.samplers))
     return [replace(part, count=counts[part.name]) for part in population_parts(task, 1) if counts[part.name]]
 
@@ -115,7 +115,7 @@ class Exam:
         task = found.task
         parts = _parts_of(task, per_population, per_class, of, is_exhaustive)
         if not parts:
-            raise CarryLensError("A test of no questions tells nothing. Write --questions or --per-class of 1 or more.")
+            raise CarryLensError("The test would have no questions. Write --questions or --per-class of 1 or more.")
         exam = cls(found, task, found.load(device), found.sha256, parts, blank_results(parts))
         exam.is_exhaustive = is_exhaustive
         exam._take_up()

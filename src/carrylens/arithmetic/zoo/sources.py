@@ -65,7 +65,7 @@ def find_source(given: str, *, any_name: bool = False, task: Task | None = None)
 def _own_source(given: str, task: Task) -> ModelSource:
     # A model for a task of the user's own: what its folder says of its task and shape must agree.
     if given.startswith(HUB):
-        raise CarryLensError(f"{given!r} is not here. Download it, then name its folder beside the task.")
+        raise CarryLensError(f"{given!r} is on the Hub. To give a task of your own, download it and name its folder.")
     folder = find_folder(given)
     said = _read_config(folder)
     if "task" in said:
@@ -110,7 +110,8 @@ def find_folder(given: str) -> Path:
     near = get_close_matches(given[:_LONGEST_NAME], shipped_names(), n=1, cutoff=0.3)
     advice = f" such as {near[0]}" if near else ""
     raise CarryLensError(
-        f"{quote(given)} is no model here. Write a model folder, hf:owner/name or a shipped name{advice}."
+        f"{quote(given)} is not a model that was found here. "
+        f"Write a model folder, hf:owner/name or the name of a shipped model{advice}."
     )
 
 
@@ -133,19 +134,19 @@ def _identity(given: str, folder: Path, said: Mapping[str, Any], *, any_name: bo
         if stated != real:
             raise CarryLensError(
                 f"{given!r} is called {name}, which says {field} {stated}, but its {CONFIG} has {real}. "
-                "Call the folder as its model is called."
+                "Rename the folder to the name of its model."
             )
     task: Task = _known_task(folder, said["task"]) if "task" in said else _task_of_name(name)
     if isinstance(task, ArithmeticTask) and task.operation is not name.operation:
         raise CarryLensError(
             f"{given!r} is called {name}, but its {CONFIG} says that it is for {task.name}. "
-            "Call the folder as its model is called."
+            "Rename the folder to the name of its model."
         )
     n_positions = said.get("n_ctx", task.layout.n_positions)
     if name.digits != _digits_of(task) or n_positions != task.layout.n_positions:
         raise CarryLensError(
             f"{given!r} is called {name}, which says digits {name.digits}, but its {CONFIG} has {n_positions} "
-            "positions. Call the folder as its model is called."
+            "positions. Rename the folder to the name of its model."
         )
     return str(name), task
 

@@ -175,7 +175,7 @@ class MeasuredAlignment:
         said = _SCHEMA.decode(content, source)
         aligned = Alignment.from_json(to_text(said.alignment), source)
         if aligned.algorithm == "":
-            raise CarryLensError(f"{source} names no algorithm. Align the model again: carrylens settle MODEL.")
+            raise CarryLensError(f"{source} does not name an algorithm. Align the model again: carrylens settle MODEL.")
         return cls(
             said.model,
             said.sha256,

@@ -31,7 +31,8 @@ class TensorPile:
         shape = tuple(self._state[name].shape)
         if len(shape) != n_axes or 0 in shape:
             raise CarryLensError(
-                f"{self.source} has {name} with shape {list(shape)}, where {n_axes} axes are called for. Give a model."
+                f"{self.source} has {name} with shape {list(shape)}, where {n_axes} axes are expected. "
+                "Give the weights of a transformer."
             )
         return shape
 
@@ -44,7 +45,8 @@ class TensorPile:
         """Refuse what is left over."""
         if self._state:
             raise CarryLensError(
-                f"{self.source} has {min(self._state)}, which is no weight of {what}. Give a model without that part."
+                f"{self.source} has {min(self._state)}, which is not a weight of {what}. "
+                "Give a model without that part."
             )
 
 

@@ -195,7 +195,7 @@ def _client_of(choice: ClusterChoice) -> Iterator[Client]:
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise CarryLensError(
-            "Rows are run by Dask, which is not here. Write: pip install carrylens[cluster]"
+            "Dask runs the rows, and is not installed. Write: pip install carrylens[cluster]"
         ) from error
     with dask.config.set(
         {
@@ -228,7 +228,7 @@ def _joined(file: Path) -> Iterator[Client]:
     from distributed import Client
 
     if not file.is_file():
-        raise CarryLensError(f"{file} is no scheduler file. Start one: dask scheduler --scheduler-file {file}")
+        raise CarryLensError(f"{file} is not a scheduler file. Start one: dask scheduler --scheduler-file {file}")
     try:
         client = Client(scheduler_file=str(file), timeout=10)
     except (OSError, TimeoutError, ValueError) as error:

@@ -124,7 +124,7 @@ def _check_is_this_row(work: RowWork) -> None:
     if wrong := _differences(work, work.folder):
         raise CarryLensError(
             f"{work.folder} holds a model made otherwise than its row says: {wrong}. "
-            "Give the row another `folder`, or move that one away."
+            "Give the row another `folder`, or remove that model."
         )
 
 

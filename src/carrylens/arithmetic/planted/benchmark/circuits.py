@@ -113,9 +113,9 @@ def scored_circuits(
     _check("dial", dials, DIALS)
     _check("operation", operations, [operation.value for operation in Operation])
     if bad := [n for n in digits if not 2 <= n <= 10]:
-        raise CarryLensError(f"{bad[0]} digits cannot be benchmarked on. Give 2 to 10.")
+        raise CarryLensError(f"{bad[0]} digits is not a size of the benchmark's circuits. Give 2 to 10.")
     if n_seeds < 1:
-        raise CarryLensError(f"{n_seeds} seeds make no circuit. Give at least 1.")
+        raise CarryLensError(f"The number of seeds is {n_seeds}. Give at least 1.")
     found = [
         PlantedSetting(dial, operation, n, seed)
         for n in sorted(set(digits) or DIGITS)
