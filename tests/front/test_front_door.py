@@ -150,6 +150,8 @@ def test_a_model_that_only_adds_says_so() -> None:
 def test_two_mapped_models_are_compared_and_judged_on_demand(here: Path) -> None:
     found = cl.compare(ADDER, "add_d6_l2_h3_w96_t2K_s2")
     assert ADDER in found.save("both.html").read_text()
+    assert len(found.lines) == 3
+    assert all(line.lower().count("interchanging several variables") == 1 for line in found.lines[1:]), "said once"
     with pytest.raises(cl.CarryLensError):
         cl.compare(ADDER)
 

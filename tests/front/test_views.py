@@ -122,6 +122,13 @@ def test_a_name_from_a_file_stays_text(results: dict[str, Any]) -> None:
     assert mistakes(Asked(EVIL, (answer,))._repr_html_()) == []
 
 
+def test_sentences_that_were_saved_long_ago_are_shown_in_present_words(results: dict[str, Any]) -> None:
+    html = results["outcomes"]._repr_html_()
+    assert "Swapped" in "".join(outcome.says for outcome in results["outcomes"]), "the file has the old word"
+    assert "Interchanged at" in html
+    assert all(word not in html for word in ("Swapped", "swapped", "left-to-right account", "told apart"))
+
+
 def test_pictures_are_whole(results: dict[str, Any]) -> None:
     html = results["attention"]._repr_html_()
     pictures = [part[: part.index("</svg>") + 6] for part in html.split("<svg")[1:]]

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from carrylens.errors import CarryLensError
 from carrylens.model import HookFunction, HookPoint, NamesFilter, Transformer
+from carrylens.model.hooks import Cache
 
 MakeModel = Callable[..., Transformer]
 
@@ -230,3 +231,8 @@ def test_a_point_outside_the_blocks_has_no_layer() -> None:
     assert HookPoint("blocks.13.hook_mlp_out").layer() == 13
     with pytest.raises(CarryLensError, match=r"ln_final\.hook_scale"):
         HookPoint("ln_final.hook_scale").layer()
+
+
+def test_a_cache_prints_in_a_line() -> None:
+    line = repr(Cache({"hook_embed": torch.zeros(1), "b": torch.zeros(1), "c": torch.zeros(1), "d": torch.zeros(1)}))
+    assert line == "<Cache of 4 activations: hook_embed, b, c, ...>"

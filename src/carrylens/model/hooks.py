@@ -60,7 +60,7 @@ class HookPoint:
         """The layer of a point inside a block."""
         parts = self.name.split(".")
         if parts[0] != "blocks":
-            raise CarryLensError(f"{self.name} is in no layer. Give only points whose names begin with blocks.")
+            raise CarryLensError(f"{self.name} is not in a layer. Give only points whose names begin with blocks.")
         return int(parts[1])
 
 
@@ -136,6 +136,10 @@ class Cache(Mapping[str, Tensor]):
     def __len__(self) -> int:
         return len(self._activations)
 
+    def __repr__(self) -> str:
+        names = list(self._activations)
+        return f"<Cache of {len(names)} activations: {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}>"
+
 
 def select_names(names_filter: NamesFilter, names: Sequence[str]) -> list[str]:
     """Those of `names` that a filter picks; one that picks nothing, or names what is not there, is an error.
@@ -155,7 +159,9 @@ def select_names(names_filter: NamesFilter, names: Sequence[str]) -> list[str]:
     wanted = [names_filter] if isinstance(names_filter, str) else list(names_filter)
     for name in wanted:
         if name not in names:
-            raise CarryLensError(f"{name!r} is no hook name of this model. Write one such as {_nearest(name, names)}.")
+            raise CarryLensError(
+                f"{name!r} is not a hook name of this model. Write one such as {_nearest(name, names)}."
+            )
     return wanted
 
 

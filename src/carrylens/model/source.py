@@ -67,9 +67,7 @@ class ModelSource:
         own = None if self.folder is None else self.folder.resolve()
         if out is not None:
             if out.resolve() != own and ((out / WEIGHTS).exists() or (out / "model.pth").exists()):
-                raise CarryLensError(
-                    f"{out} is the folder of another model. Give one that is not, or leave --out away."
-                )
+                raise CarryLensError(f"{out} is the folder of another model. Give one that is not, or leave out --out.")
             return out
         if own is None or self.folder is None or self.is_shipped:
             return place_here(ANALYSES / self.name)

@@ -140,7 +140,7 @@ def _legend(found: NodeMap) -> Html:
     kinds = {variable_kind(found, variable): None for _, variable in shown_roles(found)}
     parts: list[object] = []
     for kind in kinds:
-        parts += [chip(kind.name, *kind.light), f" {kind.meaning}. "]
+        parts += [chip(kind.name, *kind.light), f": {kind.meaning}. "]
     return paragraph(*parts, "o: useful, no role found. +: only together with others.", quiet=True)
 
 

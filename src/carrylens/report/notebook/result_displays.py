@@ -28,13 +28,14 @@ from carrylens.report.notebook.html_parts import (
     paragraph,
     table,
 )
+from carrylens.report.saved_words import in_present_words
 from carrylens.report.terminal.leaderboard import leaderboard_tables
 from carrylens.report.terminal.tables import few_figures
 
 
 def outcomes_html(model: str, outcomes: Sequence[Outcome]) -> str:
     """A small table: experiment, verdict, what it says, with its estimates folded; of one the figure, too."""
-    rows = [[each.card.title, verdict_chip(each.verdict.value), each.says] for each in outcomes]
+    rows = [[each.card.title, verdict_chip(each.verdict.value), in_present_words(each.says)] for each in outcomes]
     parts: list[str] = [
         heading(f"{model}: {len(outcomes)} experiments"),
         table(["experiment", "verdict", "says"], rows),

@@ -57,7 +57,9 @@ def chart(figure: Mapping[str, Any], title: str, name: str) -> Markup:
     series = figure["series"]
     kinds = {each["kind"] for each in series}
     if "effect" in kinds and not kinds & {"null", "rival"}:
-        raise CarryLensError(f"The figure {title!r} shows an effect without its null, so it cannot be drawn.")
+        raise CarryLensError(
+            f"The figure {title!r} shows an effect without its null, so it cannot be drawn. Run the battery again."
+        )
     log = figure.get("scale") == "log"
     numbers = [value for each in series for key in ("y", "low", "high") for value in each[key]]
     xs = [value for each in series for value in each["x"]]

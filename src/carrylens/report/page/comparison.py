@@ -107,7 +107,11 @@ def run_verdict_of(saved: Saved) -> RunVerdict:
 
 def comparison_lines(saved: Sequence[Saved]) -> list[str]:
     """The same for a terminal: a sentence, then a line for each model."""
-    return [comparison_sentence(saved), *(verdict_lines(each)[0] + " " + headline_of(each).because for each in saved)]
+    firsts = (verdict_lines(each)[:2] for each in saved)
+    return [
+        comparison_sentence(saved),
+        *(f"{opening} {claims.partition(':')[2].strip()}" for opening, claims in firsts),
+    ]
 
 
 def claim_group_lines(saved: Sequence[Saved]) -> Iterator[ComparedLine]:

@@ -18,6 +18,7 @@ from carrylens.arithmetic.battery.registry import card_called
 from carrylens.errors import CarryLensError
 from carrylens.report.page.chart import chart
 from carrylens.report.page.effects import Effect, effect_of_record
+from carrylens.report.saved_words import in_present_words
 
 _MOST_FACTS = 40
 
@@ -78,7 +79,7 @@ def _experiment(outcome: Mapping[str, Any], at: int) -> ExperimentSection:
         refuted_if=card.refuted_if,
         paper=f"{card.paper} ({card.where})" if card.paper and card.where else card.paper,
         verdict=verdict,
-        says=outcome["says"],
+        says=in_present_words(outcome["says"]),
         drawing=chart(figure, card.title, f"experiment-{at}") if figure else Markup(""),
         legend=tuple((i % 8, each["kind"], each["label"]) for i, each in enumerate(figure["series"])) if figure else (),
         effects=effects[:_MOST_FACTS],
@@ -102,7 +103,9 @@ def _effects(outcome: Mapping[str, Any]) -> Iterator[Effect]:
 
 def _estimate(given: Mapping[str, Any]) -> EstimateRow:
     if any(given.get(name) is None for name in ("null", "null_low", "null_high")):
-        raise CarryLensError(f"The estimate {given.get('name')!r} has no null, so it cannot be shown.")
+        raise CarryLensError(
+            f"The estimate {given.get('name')!r} has no null, so it cannot be shown. Run the battery again."
+        )
     ours = f"{given['value']:.3g} [{given['low']:.3g}, {given['high']:.3g}]"
     null = f"{given['null']:.3g} [{given['null_low']:.3g}, {given['null_high']:.3g}]"
     return EstimateRow(given["name"], ours, null, given["n"])

@@ -34,7 +34,8 @@ def _disambiguation_says(disambiguation: Fact) -> str:
     name, told, proposed = (disambiguation.about[key] for key in ("against", "told", "proposed"))
     if not told:
         return f"{name} predicts the same in all {proposed} proposed rows: on these sites nothing tells it from ours"
-    found = f"{name} {disambiguation.effect.hits} to {disambiguation.null.hits} of {disambiguation.effect.n} told apart"
+    ours, rival, n = disambiguation.effect.hits, disambiguation.null.hits, disambiguation.effect.n
+    found = f"{name}: ours right in {ours}, the rival in {rival}, of {n} where they differ"
     return found if is_tested(disambiguation) else f"{found}, all that {proposed} proposed rows had, and too few"
 
 

@@ -12,6 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from carrylens.arithmetic.battery.outcome import BesidePaper, Estimate, Outcome
+from carrylens.report.saved_words import in_present_words
 from carrylens.report.terminal.tables import align
 
 _WIDTH = 118
@@ -26,7 +27,7 @@ def battery_summary_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
             amounts = said
             yield amounts
         yield f"{outcome.card.name}: {outcome.verdict.value}"
-        yield from _indented(outcome.says)
+        yield from _indented(in_present_words(outcome.says))
         for beside in outcome.beside_paper:
             yield from _indented(_beside(beside))
 
@@ -35,7 +36,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
     """All of one outcome: what was asked and how, what came of it, and the numbers."""
     card = outcome.card
     yield f"{card.title}: {outcome.verdict.value}"
-    yield from _indented(outcome.says)
+    yield from _indented(in_present_words(outcome.says))
     yield ""
     yield from _indented(card.question)
     for number, step in enumerate(card.method, start=1):
