@@ -29,8 +29,10 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
 
 
 @pytest.fixture(scope="module")
-def made() -> Publication:
-    return publication_of(find_source(ADDER), "hf:someone/adder")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publication]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("published"))  # where the claims go that are judged on the way
+        yield publication_of(find_source(ADDER), "hf:someone/adder")
 
 
 def up(made: Publication, hub: StandIn, token: str = TOKEN) -> tuple[str, list[float]]:
@@ -58,6 +60,8 @@ def test_what_went_up_is_read_back_by_us_and_has_the_published_form(made: Public
     assert model.behaviors
     assert model.features
     assert {"config.json", "model.safetensors", "map.json", "test.json", "README.md"} <= set(made.files)
+    assert {"claims.json", "report.html", "explore.html"} <= set(made.files), "though only the map was there before"
+    assert b'href="explore.html"' in made.files["report.html"]
     assert "someone/adder" in made.files["README.md"].decode()
     assert set(torch.load(io.BytesIO(made.files["model.pth"]), weights_only=True)) > {"embed.W_E", "unembed.W_U"}
     assert json.loads(made.files["training_loss.json"])["Config"]["n_digits"] == 6
@@ -108,7 +112,8 @@ def test_a_target_that_names_no_repository_is_refused(target: str) -> None:
         publication_of(find_source(ADDER), target)
 
 
-def test_a_dry_run_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dry_run_sends_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("carrylens.workflow.publishing.publish", lambda *_, **__: pytest.fail("sent"))
     found = cl.publish(cl.plant("add", 1).model, "hf:someone/adder", dry_run=True)
     assert found.address is None

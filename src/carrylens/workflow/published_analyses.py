@@ -19,11 +19,13 @@ from carrylens.claims.records import read_claims
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.errors import CarryLensError
+from carrylens.explorer.model_record import fits_a_page
 from carrylens.files import inner_folder
 from carrylens.model.source import ModelSource
 from carrylens.steps import read_made
 from carrylens.training.history import HISTORY, read_history
 from carrylens.workflow.exploring import explore_source
+from carrylens.workflow.judged import judge_given
 from carrylens.workflow.reading import EXPLORER, PAGE, page_of_saved, read_source
 
 _WeightsOf = Callable[[bytes, str], object]
@@ -31,12 +33,22 @@ _WeightsOf = Callable[[bytes, str], object]
 
 
 def saved_analyses(source: ModelSource) -> dict[str, bytes]:
-    """Every analysis by the name of its file; the pages only where they were made before."""
-    files = {name: content for name, read in _READERS.items() if (content := _saved(source, name, read)) is not None}
-    if {MAP, CLAIMS} <= files.keys():
-        _check_judged_here(files)
-        files |= _pages(source)
-    return files
+    """Every analysis by the name of its file; with a map also its page and, if it is not too large, its explorer.
+
+    A map that was not judged yet is judged now.
+    """
+    files = _read_all(source)
+    if MAP not in files:
+        return files
+    if CLAIMS not in files:
+        judge_given(source, None, save=True)
+        files = _read_all(source)
+    _check_judged_here(files)
+    return files | _pages(source)
+
+
+def _read_all(source: ModelSource) -> dict[str, bytes]:
+    return {name: content for name, read in _READERS.items() if (content := _saved(source, name, read)) is not None}
 
 
 def _saved(source: ModelSource, name: str, weights_of: _WeightsOf) -> bytes | None:
@@ -60,12 +72,11 @@ def _check_judged_here(files: Mapping[str, bytes]) -> None:
 
 
 def _pages(source: ModelSource) -> dict[str, bytes]:
-    places, made = source.analysis_places(None), {}
-    if any((place / EXPLORER).is_file() for place in places):
-        made[EXPLORER] = explore_source(source, places).page.encode()
-    if any((place / PAGE).is_file() for place in places):
-        folder, saved = read_source(source, None)
-        made[PAGE] = page_of_saved(saved, folder)
+    folder, saved = read_source(source, None)
+    is_small = fits_a_page(source.load())
+    made = {PAGE: page_of_saved(saved, folder, has_explorer=is_small)}
+    if is_small:
+        made[EXPLORER] = explore_source(source, source.analysis_places(None), has_report=True).page.encode()
     return made
 
 

@@ -98,9 +98,12 @@ def family_folders(given: Sequence[str]) -> list[str]:
     return found
 
 
-def page_of_saved(saved: Saved, folder: Path) -> bytes:
-    """The page about a model, to stand in `folder`, with the questions behind its facts drawn again."""
-    explorer = EXPLORER if (folder / EXPLORER).is_file() else ""
+def page_of_saved(saved: Saved, folder: Path, *, has_explorer: bool | None = None) -> bytes:
+    """The page about a model, to stand in `folder`, with the questions behind its facts drawn again.
+
+    It links to the explorer that stands there, or will, if `has_explorer` says so.
+    """
+    explorer = EXPLORER if ((folder / EXPLORER).is_file() if has_explorer is None else has_explorer) else ""
     questions = pair_texts(saved.map, saved.facts), evaluation_texts(saved.map, saved.facts)
     return page_of(saved, *questions, explorer=explorer).encode()
 
