@@ -68,10 +68,22 @@ def is_stale(script: Path) -> bool:
     path = script.with_suffix(".ipynb")
     if not path.exists():
         return True
-    wanted, there = fresh_notebook(script), nbformat.read(path, as_version=4)
+    wanted, there = fresh_notebook(script), saved(script)
     same = [(c.cell_type, c.source) for c in wanted.cells] == [(c.cell_type, c.source) for c in there.cells]
     was_run = all(c.execution_count for c in there.cells if c.cell_type == "code" and c.source.strip())
     return not (same and was_run)
+
+
+def said(notebook: Any) -> list[str]:
+    """The one-line results of a notebook's cells, such as a map or a verdict: they do not depend on time or place."""
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    texts = [output.get("data", {}).get("text/plain", "") for output in outputs]
+    return [text for text in texts if text.startswith("<") and "\n" not in text and " page is " not in text]
+
+
+def saved(script: Path) -> Any:
+    """The notebook beside a script, as it was written."""
+    return nbformat.read(script.with_suffix(".ipynb"), as_version=4)
 
 
 def write(script: Path) -> Path:

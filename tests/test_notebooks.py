@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("nbclient")
 pytest.importorskip("jupytext")
 
-from notebook_files import NOTEBOOKS, fresh_notebook, is_stale, run, scripts
+from notebook_files import NOTEBOOKS, fresh_notebook, is_stale, run, said, saved, scripts
 
 _MOST_BYTES = 300_000
 
@@ -40,8 +40,18 @@ def test_a_stale_notebook_is_seen(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the kernel, not of ours
 @pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
-def test_a_notebook_runs_to_its_end(script: Path, tmp_path: Path) -> None:
+def test_a_notebook_runs_to_its_end_and_says_what_the_saved_one_says(script: Path, tmp_path: Path) -> None:
     notebook = run(fresh_notebook(script), tmp_path)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     assert any("text/html" in output.get("data", {}) for output in outputs), "something draws itself"
+    assert said(notebook) == said(saved(script)), "write make notebooks"
+
+
+def test_a_result_that_changed_is_seen() -> None:
+    there = saved(scripts()[0])
+    assert len(said(there)) >= 4
+    before = said(there)
+    cell = next(cell for cell in there.cells if cell.cell_type == "code" and cell.outputs)
+    cell.outputs[0]["data"]["text/plain"] = "<Transformer of another shape>"
+    assert said(there) != before
