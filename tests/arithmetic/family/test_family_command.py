@@ -135,7 +135,7 @@ def test_what_came_with_a_model_is_used_where_maps_has_nothing(
 
 def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
     for arguments, said in (
-        (["nonsense"], "'nonsense' is not"),
+        (["nonsense"], "'nonsense' is neither"),
         (["--json", "--markdown"], "--markdown and --json"),
     ):
         result = CliRunner().invoke(app, ["family", *arguments])

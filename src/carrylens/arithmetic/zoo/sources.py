@@ -110,7 +110,7 @@ def find_folder(given: str) -> Path:
     near = get_close_matches(given[:_LONGEST_NAME], shipped_names(), n=1, cutoff=0.3)
     advice = f" such as {near[0]}" if near else ""
     raise CarryLensError(
-        f"{quote(given)} is not a model that was found here. "
+        f"{quote(given)} is neither a shipped model nor a folder that holds one. "
         f"Write a model folder, hf:owner/name or the name of a shipped model{advice}."
     )
 
