@@ -9,10 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import load, save
 
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.recipes import RecipeKind
@@ -155,6 +159,57 @@ def test_a_truncated_checkpoint_is_one_clear_line(tmp_path: Path) -> None:
         with pytest.raises(CarryLensError, match=CHECKPOINT) as caught:
             resume(plan, tmp_path, CPU)
         assert "\n" not in str(caught.value)
+
+
+def said(folder: Path) -> dict[str, Any]:
+    with safe_open(str(folder / CHECKPOINT), framework="pt") as file:
+        about: dict[str, Any] = json.loads(file.metadata()["about"])
+    return about
+
+
+def say(folder: Path, about: dict[str, Any]) -> None:
+    tensors = load((folder / CHECKPOINT).read_bytes())
+    (folder / CHECKPOINT).write_bytes(save(tensors, metadata={"about": json.dumps(about)}))
+
+
+EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "an earlier step": lambda about: about.update(step=24),
+    "another loss": lambda about: about["history"][0].update(loss=0.5),
+    "no notes": lambda about: about.pop("history"),
+    "no seal": lambda about: about.pop("seal"),
+    "more seconds": lambda about: about.update(seconds=1e6),
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_a_checkpoint_that_says_something_else_is_refused(tmp_path: Path, what: str) -> None:
+    plan = plan_for(ModelName.parse(TINY))
+    train(start(plan, tmp_path, CPU), Quiet(25), checkpoint_seconds=1e9)
+    about = said(tmp_path)
+    say(tmp_path, about)
+    assert resume(plan, tmp_path, CPU).step == 25
+    EDITS[what](about)
+    say(tmp_path, about)
+    with pytest.raises(CarryLensError, match="hash"):
+        resume(plan, tmp_path, CPU)
+
+
+def test_notes_that_were_changed_on_disk_are_not_believed(tmp_path: Path) -> None:
+    plan, folder = plan_for(ModelName.parse(TINY)), tmp_path / "stopped"
+    train(start(plan, folder, CPU), Quiet(25), checkpoint_seconds=1e9)
+    true = losses(folder)
+    (folder / HISTORY).write_text((folder / HISTORY).read_text().replace(f'"loss": {true[0]}', '"loss": 0.5'))
+    assert losses(folder) == [0.5]
+    train(resume(plan, folder, CPU), Quiet(), checkpoint_seconds=1e9)
+    assert losses(folder)[:1] == true
+
+
+def test_a_checkpoint_of_an_earlier_version_leaves_its_notes_to_the_history(tmp_path: Path) -> None:
+    plan = plan_for(ModelName.parse(TINY))
+    train(start(plan, tmp_path, CPU), Quiet(25), checkpoint_seconds=1e9)
+    about = said(tmp_path)
+    say(tmp_path, {name: value for name, value in about.items() if name not in ("history", "seal")})
+    assert resume(plan, tmp_path, CPU).history == about["history"]
 
 
 def test_a_full_disk_is_a_clear_error_and_the_last_checkpoint_stays(

@@ -1,8 +1,8 @@
 """Checkpoints: a training run in one file, so that it can stop anywhere and go on bit for bit.
 
-Takes  the step, the weights and the optimiser's state, and what the run is.
+Takes  the step, the weights, the optimiser's state, the notes so far, and what the run is.
 Gives  the file, replaced in one step; and from a file all of that back, if it belongs to the same run.
-Never  is half written, and never resumes another run's state.
+Never  is half written, never resumes another run's state, and never one that was changed: a hash covers all it says.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from torch import Tensor
 
 from carrylens.errors import CarryLensError
 from carrylens.files import read_whole, write_whole
-from carrylens.json_records import Count, Schema, to_plain
+from carrylens.json_records import Count, Schema, to_plain, to_text
+from carrylens.training.history import HistoryNote
 
 CHECKPOINT = "checkpoint.safetensors"
 _NEWER = ("device", "threads", "inserted_sha256")  # older checkpoints do not say, so nothing can be compared
@@ -32,7 +33,9 @@ class _Standing(msgspec.Struct, frozen=True):
     step: Count
     run: dict[str, Any]
     seconds: float
-    sha256: str | None = None  # of the tensors; older checkpoints do not say
+    sha256: str | None = None  # of the tensors; older checkpoints do not say, nor what follows
+    history: list[dict[str, Any]] | None = None
+    seal: str | None = None  # the hash of all this but itself
 
 
 _ADVICE = "Train anew with --restart."
@@ -48,15 +51,17 @@ class Checkpoint:
     seconds: float
     weights: dict[str, Tensor]
     optimiser: dict[str, Tensor]
+    history: list[HistoryNote] | None = None
+    """The notes up to that step; None where an older version left them to the history's own file."""
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Replace the folder's checkpoint."""
     tensors = {f"model.{name}": tensor.contiguous() for name, tensor in checkpoint.weights.items()}
     tensors |= {f"optimiser.{name}": tensor.contiguous() for name, tensor in checkpoint.optimiser.items()}
-    standing = _Standing(checkpoint.step, checkpoint.run, checkpoint.seconds, _digest(tensors))
-    about = msgspec.json.encode(standing)
-    write_whole(folder / CHECKPOINT, save(tensors, metadata={"about": about.decode()}))
+    standing = _Standing(checkpoint.step, checkpoint.run, checkpoint.seconds, _digest(tensors), checkpoint.history)
+    about = to_text(msgspec.structs.replace(standing, seal=_seal(standing)))
+    write_whole(folder / CHECKPOINT, save(tensors, metadata={"about": about}))
 
 
 def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
@@ -73,10 +78,12 @@ def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
         reason = " ".join(str(error).split())
         raise CarryLensError(f"{path} is not a whole checkpoint ({reason}). {_ADVICE}") from error
     about = _SCHEMA.decode(said, str(path))
-    if about.sha256 not in (None, _digest(tensors)):
-        raise CarryLensError(f"{path} is not as it was saved: its tensors have another hash. {_ADVICE}")
+    is_older = about.seal is None and about.history is None
+    if about.sha256 not in (None, _digest(tensors)) or not (is_older or about.seal == _seal(about)):
+        raise CarryLensError(f"{path} is not as it was saved: what it holds has another hash. {_ADVICE}")
     _check_same_run(path, about.run, to_plain(run))
-    return Checkpoint(about.step, about.run, about.seconds, _part(tensors, "model."), _part(tensors, "optimiser."))
+    weights, optimiser = _part(tensors, "model."), _part(tensors, "optimiser.")
+    return Checkpoint(about.step, about.run, about.seconds, weights, optimiser, about.history)
 
 
 def _check_same_run(path: Path, saved: dict[str, object], wanted: dict[str, object]) -> None:
@@ -102,6 +109,10 @@ def _digest(tensors: dict[str, Tensor]) -> str:
         digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
         digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
+
+
+def _seal(standing: _Standing) -> str:
+    return hashlib.sha256(to_text(msgspec.structs.replace(standing, seal=None), sort_keys=True).encode()).hexdigest()
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

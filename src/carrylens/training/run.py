@@ -124,7 +124,8 @@ def resume(plan: TrainingPlan, folder: Path, device: torch.device) -> TrainingRu
             f"{folder / CHECKPOINT} does not fit this run: {reason}. Train anew with --restart."
         ) from error
     run.step, run.seconds = kept.step, kept.seconds
-    run.history = [line for line in _read_notes(folder) if line["step"] <= kept.step]
+    notes = _read_notes(folder) if kept.history is None else kept.history
+    run.history = [line for line in notes if line["step"] <= kept.step]
     return run
 
 
@@ -152,7 +153,7 @@ def checkpoint(run: TrainingRun) -> None:
     _write_history(run)
     weights = {name: tensor.detach().cpu() for name, tensor in run.model.state_dict().items()}
     state = {name: tensor.detach().cpu() for name, tensor in (run.optimiser.state() | run.average.state()).items()}
-    save_checkpoint(run.folder, Checkpoint(run.step, run.identity(), run.seconds, weights, state))
+    save_checkpoint(run.folder, Checkpoint(run.step, run.identity(), run.seconds, weights, state, run.history))
 
 
 def finish(run: TrainingRun) -> None:
@@ -240,5 +241,6 @@ def _history(run: TrainingRun) -> bytes:
 
 
 def _read_notes(folder: Path) -> list[HistoryNote]:
+    # Of a run whose checkpoint is of an earlier version: it left them to this file.
     path = folder / HISTORY
     return read_history(read_whole(path), str(path))[1:] if path.exists() else []
