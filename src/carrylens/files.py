@@ -129,7 +129,8 @@ def _replace(path: Path, content: bytes) -> None:
     try:
         write_flushed(draft, content)
         if path.exists():
-            draft.chmod(path.stat().st_mode)
+            with suppress(PermissionError, NotImplementedError):  # a file system without modes, or somebody else's
+                draft.chmod(path.stat().st_mode)
         draft.replace(path)
     finally:
         with suppress(OSError):
@@ -286,7 +287,7 @@ def _locked_file(path: Path) -> int | None:
             os.close(descriptor)
             return _locked_file(path)
         os.truncate(descriptor, 0)
-        os.pwrite(descriptor, to_text(Holder.here()).encode(), 0)
+        os.write(descriptor, to_text(Holder.here()).encode())
     except BlockingIOError:
         os.close(descriptor)
         return None

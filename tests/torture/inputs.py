@@ -8,6 +8,7 @@ Hypothesis draws: texts of any characters, JSON of any shape, and valid inputs t
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import tempfile
@@ -15,6 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,16 @@ from carrylens.arithmetic.family.rows import parse_rows
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.planted.dials import describe
+from carrylens.arithmetic.planted.planting import plant
+from carrylens.arithmetic.planted.truth import Truth
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.task import find_task
 from carrylens.arithmetic.zoo.exam_record import read_test
 from carrylens.arithmetic.zoo.sources import ALIGNED, SHIPPED, find_source
 from carrylens.benchmark.component_edges import ComponentEdge
-from carrylens.benchmark.leaderboard import Leaderboard
+from carrylens.benchmark.leaderboard import Leaderboard, Signature, leaderboard_of
 from carrylens.benchmark.saved_results import SavedResults
+from carrylens.benchmark.saved_truth import truth_from_json
 from carrylens.claims.records import read_claims
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.discovery.node_map import NodeMap
@@ -50,8 +55,9 @@ from carrylens.steps import is_done
 from carrylens.tasks.variables import Variable
 from carrylens.training.history import read_history
 from carrylens.workflow.importing import task_of
+from carrylens.workflow.judging import judge_usual
 from carrylens.workflow.question_data import QuestionChoice, question_set
-from torture.damage import ODD_VALUES, crafted, drawn
+from torture.damage import CRAFTED, ODD_VALUES, crafted, drawn
 
 SLOW = 20.0
 """Seconds that reading one input may take, on a machine that does other work too."""
@@ -71,17 +77,28 @@ class InputTally:
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads, and valid inputs for it; `texts` says whether it takes text or bytes."""
+    """What reads, and inputs for it, the first of them valid; `texts` says whether it takes text or bytes."""
 
     read: Callable[[Any], object]
-    valid: Sequence[bytes]
+    inputs: Sequence[bytes] | Callable[[], Sequence[bytes]]
     texts: bool = True
 
+    @cached_property
+    def valid(self) -> Sequence[bytes]:
+        """The inputs, made when they are first asked for."""
+        return self.inputs() if callable(self.inputs) else self.inputs
 
-def _file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    def given(self, content: bytes) -> Any:
+        """The content as it takes it."""
+        return content.decode("utf-8", "replace") if self.texts else content
+
+
+def _file(name: str, read: Callable[[Path], object], beside: str = "") -> Callable[[bytes], object]:
     def run(content: bytes) -> object:
         with tempfile.TemporaryDirectory() as place:
             (Path(place) / name).write_bytes(content)
+            if beside:
+                (Path(place) / beside).write_bytes(beside.encode())
             return read(Path(place))
 
     return run
@@ -96,9 +113,27 @@ _WORKED = (
     b'{"model": "m", "sha256": null, "questions": [{"question": "1+1=", "given": "1+1", "answer": "+02", '
     b'"right": "+02", "tokens": [{"place": "A1", "token": "0", "p": 0.5}], "swaps": []}]}'
 )
-_CLAIMS = b'{"model": "m", "hypothesis": "h", "skeleton": "present", "claims": [], "rivals": []}'
+_MANIFEST = b'{"sha256": {"a": "%s"}}' % hashlib.sha256(b"a").hexdigest().encode()
 _ROWS = b'[defaults]\nquick = true\n[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K"\nseeds = [1, 2]\nof = ["natural=5"]\n'
 _RESULT = b'{"about": {}, "result": {"is": 1}, "sha256": "0"}'
+
+
+def _map() -> bytes:
+    # A real one, but for most of each list.
+    whole = json.loads((_FOLDER / "map.json").read_bytes())
+    return json.dumps({name: part[:2] if isinstance(part, list) else part for name, part in whole.items()}).encode()
+
+
+def _claims() -> bytes:
+    whole = json.loads(judge_usual(NodeMap.from_json(_map(), find_task)).to_json())
+    return json.dumps({**whole, "rivals": whole["rivals"][:1]}).encode()
+
+
+def _leaderboard() -> bytes:
+    made_by = Signature(
+        "carrylens benchmark", {"carrylens": "1"}, quick=True, question_seeds=[0], thresholds_chosen_on=[], methods={}
+    )
+    return leaderboard_of([], [], made_by).to_json()
 
 
 def _work_in(place: Path) -> None:
@@ -122,8 +157,8 @@ READERS: dict[str, Reader] = {
     "sites": Reader(parse_sites, [b"P10L0H2 + P3L1RESID"]),
     "receivers": Reader(parse_receivers, [b"P17L1H2.k + P17.logits"]),
     "variables": Reader(Variable.parse, [b"ST[3]", b"OPR", b"D'[0]"]),
-    "edges": Reader(ComponentEdge.parse, [b"P1L0H0 -> P2L1H0.k", b"L0H1->L1MLP"]),
-    "counts of a test": Reader(lambda text: parse_counts([text]), [b"S4=1000000", b"natural=10"]),
+    "edges": Reader(ComponentEdge.parse, [b"P1L0H0 -> P2L1H0.k", b"P3L0H1->P3L0MLP.in"]),
+    "counts of a test": Reader(lambda text: parse_counts([text]), [b"natural=10", b"S4=1000000"]),
     "edits": Reader(Edit.from_json, [(interpolate("P3L0H0", 0.5) + edge("P1L0H0", "P3L1H0.k")).to_json().encode()]),
     "layouts": Reader(
         _file("layout.json", lambda place: task_of("add", 2, [str(place / "layout.json")])),
@@ -133,7 +168,11 @@ READERS: dict[str, Reader] = {
     "words of a layout": Reader(lambda text: task_of("add", 2, [text]), [b"sign=no", b"units_first=yes", b"digits=3"]),
     "descriptions": Reader(CircuitDescription.from_json, [describe(Operation.ADD, 2).to_json().encode()]),
     "alignments": Reader(Alignment.from_json, [(_ALIGNED / "aligned.json").read_bytes()], texts=False),
-    "leaderboards": Reader(Leaderboard.from_json, [b'{"rows": [], "signature": {}}'], texts=False),
+    "leaderboards": Reader(Leaderboard.from_json, lambda: [_leaderboard()], texts=False),
+    "truths": Reader(truth_from_json, [(_ALIGNED / "truth.json").read_bytes()], texts=False),
+    "truths of planted circuits": Reader(
+        Truth.from_json, lambda: [plant(describe(Operation.ADD, 1)).truth.to_json().encode()], texts=False
+    ),
     "configs": Reader(
         lambda content: read_config(content, "it"), [(_FOLDER / "config.json").read_bytes()], texts=False
     ),
@@ -141,12 +180,8 @@ READERS: dict[str, Reader] = {
     "histories": Reader(lambda content: read_history(content, "it"), [_history(3)], texts=False),
     "facts": Reader(lambda content: FACT_SCHEMA.decode_lines(content, "it"), [_FACT], texts=False),
     "worked questions": Reader(lambda content: read_worked(content, "it"), [_WORKED], texts=False),
-    "claims": Reader(lambda content: read_claims(content, "it"), [_CLAIMS], texts=False),
-    "maps": Reader(
-        lambda content: NodeMap.from_json(content, find_task),
-        [b'{"model": "m", "digits": 2, "roles": []}'],
-        texts=False,
-    ),
+    "claims": Reader(lambda content: read_claims(content, "it"), lambda: [_claims()], texts=False),
+    "maps": Reader(lambda content: NodeMap.from_json(content, find_task), lambda: [_map()], texts=False),
     "measured alignments": Reader(
         MeasuredAlignment.from_json, [(_FOLDER / "alignment.json").read_bytes()], texts=False
     ),
@@ -161,7 +196,7 @@ READERS: dict[str, Reader] = {
         _file(".work.lock", _work_in), [b'{"pid": 1, "host": "h", "command": "c"}'], texts=False
     ),
     "results of a benchmark": Reader(_file("found.json", _result_in), [_RESULT], texts=False),
-    "manifests": Reader(_file("manifest.json", check_sealed), [(_FOLDER / "manifest.json").read_bytes()], texts=False),
+    "manifests": Reader(_file("manifest.json", check_sealed, beside="a"), [_MANIFEST], texts=False),
     "records of steps": Reader(
         _file("steps.json", lambda place: is_done(place, "judge", {})),
         [b'{"judge": {"from": {}, "made": {"a": "0"}}}'],
@@ -178,8 +213,10 @@ _JSON = st.recursive(
 
 def _damaged(valid: bytes, number: int) -> bytes:
     random_ = random.Random(number)
-    forms = crafted(valid, random_, 27) if number % 3 == 0 else drawn(valid, random_, 1)
-    return list(forms)[-1][1]
+    if number % 3 or number % 9 == 0:
+        forms = drawn(valid, random_, 1) if number % 3 else crafted(valid, random_, len(CRAFTED) + 2)
+        return list(forms)[-1][1]
+    return random_.choice(list(CRAFTED.values()))(valid)
 
 
 def inputs_for(reader: Reader) -> st.SearchStrategy[Any]:
@@ -187,7 +224,7 @@ def inputs_for(reader: Reader) -> st.SearchStrategy[Any]:
     damaged = st.builds(_damaged, st.sampled_from(reader.valid), st.integers(0, 2**32))
     texts, of_json = st.text(max_size=200), st.builds(json.dumps, _JSON)
     if reader.texts:
-        return st.one_of(damaged.map(lambda each: each.decode("utf-8", "replace")), texts, of_json)
+        return st.one_of(damaged.map(reader.given), texts, of_json)
     return st.one_of(damaged, st.binary(max_size=200), of_json.map(str.encode))
 
 

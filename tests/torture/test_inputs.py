@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
+from carrylens.errors import CarryLensError
 from torture.inputs import READERS, Reader, feed
 
 
@@ -12,6 +15,22 @@ def test_malformed_inputs_are_read_or_refused_with_one_line(name: str) -> None:
     tally = feed(READERS[name], 60)
     assert tally.wrong == []
     assert tally.tried >= 50
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_damaged_is_valid_at_first(name: str) -> None:
+    reader = READERS[name]
+    reader.read(reader.given(reader.valid[0]))
+
+
+DEEP = (b'{"signature": ' + b"[" * 100_000, b'{"groups": [], "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+
+
+@pytest.mark.parametrize("content", DEEP)
+@pytest.mark.parametrize("name", [name for name, reader in READERS.items() if not reader.texts])
+def test_what_lies_too_deep_is_refused_with_one_line(name: str, content: bytes) -> None:
+    with suppress(CarryLensError):  # a record that counts as none
+        READERS[name].read(content)
 
 
 def test_a_traceback_would_be_seen() -> None:

@@ -21,6 +21,7 @@ from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.benchmark.method_interface import DiscoveryMethod
 from carrylens.benchmark.saved_results import Plain
 from carrylens.errors import CarryLensError
+from carrylens.json_records import Schema
 
 
 class LeaderboardModel(msgspec.Struct, frozen=True):
@@ -122,13 +123,13 @@ class Leaderboard(msgspec.Struct, frozen=True):
     @classmethod
     def from_json(cls, content: bytes, where: str = "leaderboard.json") -> Leaderboard:
         """What `to_json` wrote; an error if it was changed since."""
-        try:
-            found = msgspec.json.decode(content, type=cls)
-        except msgspec.DecodeError as error:
-            raise CarryLensError(f"{where} is not a leaderboard: {error}. Make it again.") from error
+        found = _SCHEMA.decode(content, where)
         if found.to_json() != content:
             raise CarryLensError(f"{where} was changed after it was signed. Make it again.")
         return found
+
+
+_SCHEMA = Schema(Leaderboard, "leaderboard", "Make it again.")
 
 
 def leaderboard_of(records: Sequence[Plain], methods: Sequence[DiscoveryMethod], signature: Signature) -> Leaderboard:

@@ -32,6 +32,7 @@ from carrylens.benchmark.carrylens_map import map_by_interchange
 from carrylens.benchmark.carrylens_verdict import judge_by_alignment
 from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
 from carrylens.errors import CarryLensError, quote
+from carrylens.files import read_whole
 
 OURS = "ours"
 """The name of this package's own method."""
@@ -78,12 +79,7 @@ def chosen_methods(
 
 def method_from_file(path: Path, taken: Iterable[str] = ()) -> DiscoveryMethod:
     """The method that a Python file holds."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CarryLensError(
-            f"{path} cannot be read ({error.strerror}). Give a Python file with find(given)."
-        ) from error
+    content = read_whole(path, "Give a Python file with find(given).")
     spec = importlib.util.spec_from_file_location(f"carrylens_method_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None

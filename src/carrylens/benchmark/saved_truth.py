@@ -20,7 +20,7 @@ from __future__ import annotations
 import msgspec
 
 from carrylens.benchmark.known_truth import Directions, KnownTruth, RunVerdict, TrueEdge, TrueGroup
-from carrylens.errors import CarryLensError
+from carrylens.json_records import Schema
 from carrylens.nodes import Node, parse_nodes, print_nodes
 from carrylens.tasks.variables import Variable
 
@@ -51,6 +51,9 @@ class _SavedTruth(msgspec.Struct, omit_defaults=True):
     deserved: dict[str, RunVerdict] = {}
 
 
+_SCHEMA = Schema(_SavedTruth, "truth about a model", "See docs/benchmark.md.", others=True)
+
+
 def truth_to_json(truth: KnownTruth) -> bytes:
     """The truth as a file has it."""
     saved = _SavedTruth(
@@ -69,10 +72,12 @@ def truth_to_json(truth: KnownTruth) -> bytes:
 
 def truth_from_json(content: bytes, where: str = "truth.json") -> KnownTruth:
     """The truth that `truth_to_json` wrote, or that a hand wrote in its form; `where` names the file in an error."""
-    try:
-        saved = msgspec.json.decode(content, type=_SavedTruth)
-    except msgspec.DecodeError as error:
-        raise CarryLensError(f"{where} holds no truth about a model: {error}. See docs/benchmark.md.") from error
+    saved = _SCHEMA.decode(content, where)
+    with _SCHEMA.refusing(where):
+        return _truth(saved)
+
+
+def _truth(saved: _SavedTruth) -> KnownTruth:
     return KnownTruth(
         tuple(map(_group, saved.groups)),
         tuple(

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from carrylens.evidence.rates import Rate, p_above
-from carrylens.files import read_whole, write_whole
-from carrylens.folders import ZIPPED, is_zipped, unzipped
+from carrylens.files import write_whole
+from carrylens.folders import ZIPPED, is_zipped, read_checked, unzipped
 from carrylens.json_records import Schema, to_text
 
 FACTS = "facts.jsonl"
@@ -66,8 +66,8 @@ def write_facts(path: Path, facts: Iterable[Fact]) -> None:
 
 
 def read_facts(path: Path) -> list[Fact]:
-    """The facts in a file, or in the compressed one of that name with .gz."""
+    """The facts in a file, or in the compressed one of that name with .gz, as they were sealed if they were."""
     packed = path.with_name(f"{path.name}{ZIPPED}")
     if is_zipped(path.parent, path.name):
-        return FACT_SCHEMA.decode_lines(unzipped(read_whole(packed), packed), str(packed))
-    return FACT_SCHEMA.decode_lines(read_whole(path, "Map the model first."), str(path))
+        return FACT_SCHEMA.decode_lines(unzipped(read_checked(packed)[0], packed), str(packed))
+    return FACT_SCHEMA.decode_lines(read_checked(path, "Map the model first.")[0], str(path))

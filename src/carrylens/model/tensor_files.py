@@ -6,6 +6,7 @@ Gives  its tensors on the CPU, by name.
 Never  runs what a file holds: only plain tensors are read from a pickle, and anything else refuses the file.
 """
 
+import io
 import pickle
 import re
 import warnings
@@ -13,11 +14,11 @@ import zipfile
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load
 from torch import Tensor
 
 from carrylens.errors import CarryLensError
+from carrylens.files import read_whole
 
 SAFETENSORS = ".safetensors"
 _SLACK = 1 << 20
@@ -27,15 +28,13 @@ _WRAPPERS = ("model", "state_dict", "model_state_dict")
 
 def read_tensors(path: str | Path, wanted: str = "a file of weights") -> dict[str, Tensor]:
     """The tensors in a file; `wanted` is what an error asks for where there is no file."""
+    content = read_whole(Path(path), f"Give {wanted}.")
     try:
-        state = _read_safetensors(path) if str(path).endswith(SAFETENSORS) else _read_pickle(path)
+        state = load(content) if str(path).endswith(SAFETENSORS) else _read_pickle(path, content)
     except CarryLensError:
         raise
     except pickle.UnpicklingError as error:
         raise CarryLensError(_refusal(path, str(error))) from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CarryLensError(f"{path} cannot be read ({reason}). Give {wanted}.") from error
     except Exception as error:  # a damaged file can trip the reader anywhere
         raise CarryLensError(f"{path} is damaged, or is not a file of tensors. Fetch it again.") from error
     state = _weights_in(state)
@@ -44,26 +43,18 @@ def read_tensors(path: str | Path, wanted: str = "a file of weights") -> dict[st
     return state
 
 
-def _read_safetensors(path: str | Path) -> object:
-    content = Path(path).read_bytes()
-    try:
-        return load(content)
-    except SafetensorError as error:
-        raise ValueError(str(error)) from error
-
-
-def _read_pickle(path: str | Path) -> object:
-    _check_sums(path)
+def _read_pickle(path: str | Path, content: bytes) -> object:
+    _check_sums(path, content)
     with warnings.catch_warnings(action="ignore"):  # PyTorch remarks on files that are then refused
-        return torch.load(path, map_location="cpu", weights_only=True)
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
 
 
-def _check_sums(path: str | Path) -> None:
+def _check_sums(path: str | Path, content: bytes) -> None:
     # PyTorch does not look at the check sums of its own files, so a flipped bit would go unseen.
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
+    if zipfile.is_zipfile(io.BytesIO(content)):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             declared = sum(entry.file_size for entry in archive.infolist())
-            if declared > 2 * Path(path).stat().st_size + _SLACK:  # PyTorch stores tensors as they are
+            if declared > 2 * len(content) + _SLACK:  # PyTorch stores tensors as they are
                 raise CarryLensError(
                     f"{path} says that it unfolds to {declared:,} bytes, far more than it has. Fetch it again."
                 )

@@ -21,6 +21,7 @@ from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.errors import CarryLensError
+from carrylens.files import read_whole
 from carrylens.tasks.causal import CausalModel
 from carrylens.training.acceptance import HeldOut
 from carrylens.training.interchange import Interchange
@@ -86,10 +87,7 @@ def _algorithm(name: str, task: ArithmeticTask, path: Path) -> CausalModel:
 
 
 def _read(path: Path) -> Alignment:
-    try:
-        return Alignment.from_json(path.read_bytes(), str(path))
-    except OSError as error:
-        raise CarryLensError(f"{path} cannot be read ({error.strerror or error}). Give a file.") from error
+    return Alignment.from_json(read_whole(path, "Give a file."), str(path))
 
 
 def _plain(name: ModelName) -> ModelName:

@@ -24,7 +24,8 @@ from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.benchmark.known_models import DEV, TEST, BenchmarkModel, KnownModel
 from carrylens.benchmark.saved_truth import truth_from_json
 from carrylens.errors import CarryLensError
-from carrylens.folders import read_sealed
+from carrylens.folders import read_checked, read_sealed
+from carrylens.json_records import Schema
 
 ALIGNED_FOLDER = Path(zoo.__file__).parent / "aligned"
 _QUICK = ("add_d3_l2_h3_w72_t3K_s111", "add_d3_l2_h3_w72_t2K_s190")
@@ -40,9 +41,16 @@ def aligned_models(folder: Path = ALIGNED_FOLDER) -> Iterator[BenchmarkModel]:
         yield BenchmarkModel(path.name, partial(_trained, path), "aligned", split, path.name, 0, labels)
 
 
+class _Stated(msgspec.Struct):
+    algorithm: str
+
+
+_STATED_SCHEMA = Schema(_Stated, "alignment", "Restore it.", others=True)
+
+
 def _algorithm(folder: Path) -> str:
     stated = folder / "aligned.json"
-    return str(msgspec.json.decode(stated.read_bytes())["algorithm"]) if stated.is_file() else ""
+    return _STATED_SCHEMA.decode(read_checked(stated)[0], str(stated)).algorithm if stated.is_file() else ""
 
 
 def _trained(folder: Path) -> KnownModel:
