@@ -3,7 +3,8 @@
 Takes  an empty folder.
 Gives  `Bench`; `run_command`, which says what became of a command.
 
-The model is one of one digit that was trained for four steps: its files are small, and reading them is quick.
+The model is one of one digit that was trained for four steps: its files are small, and reading them is quick. Beside it
+is work that was stopped: a training run, a test, a store of outcomes, results of a benchmark.
 """
 
 from __future__ import annotations
@@ -20,18 +21,25 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
+import torch
+
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.training_plans import plan_for
+from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.arithmetic.zoo.sources import SHIPPED
+from carrylens.benchmark.saved_results import SavedResults
 from carrylens.cli import app
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.folders import add_sealed
+from carrylens.interventions.store import Store
 from carrylens.steps import finish
+from carrylens.training.checkpoint import CHECKPOINT
+from carrylens.training.run import start, train
 from carrylens.workflow.training import train_model
 from training.quiet import Quiet
 
@@ -39,6 +47,9 @@ LONGEST = 60
 """Seconds that a command may take on a damaged file, on a machine that does other work too."""
 LONGEST_LINE = 1500
 NAME = "add_d1_l1_h1_w6_t4_s1"
+STOPPED_NAME = "add_d1_l1_h1_w6_t30_s1"
+STORED = {b"%d" % at: b"record %d" % at * 9 for at in range(200)}
+FOUND = {"is": ["saved", 1, 0.5]}
 SHIPPED_NAME = "add_d5_l1_h3_w96_t5K_s1"
 _LAYOUT = '{"digits": 2, "sign": false, "start": ["="], "vocabulary": "0123"}'
 
@@ -106,7 +117,26 @@ class Bench:
             became, said = run_command(root, words)
             assert became == "done", f"{words} does not work: {said}"
         add_worked(self.folder, "1+1=", "+02")
+        self._stop_work()
         self.whole = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+    def _stop_work(self) -> None:
+        self.run = start(plan_for(ModelName.parse(STOPPED_NAME)), self.root / STOPPED_NAME, torch.device("cpu"))
+        train(self.run, Quiet(25), 1e9)
+        self.exam = self.begin_exam()
+        next(self.exam.sit())
+        self.exam.keep()
+        (kept,) = (self.root / "cache" / "carrylens" / "exams").iterdir()
+        store = Store(self.root / "outcomes.sqlite")
+        store.add(STORED.items())
+        store.close()
+        SavedResults(self.root).once("found", {}, lambda: FOUND)
+        checkpoint = self.root / STOPPED_NAME / CHECKPOINT
+        self._elsewhere = {"kept.json": kept, checkpoint.name: checkpoint}
+
+    def begin_exam(self) -> Exam:
+        """A test of the model, from where it was stopped."""
+        return Exam.start(str(self.folder), 30, 1, "cpu")
 
     def restore(self) -> None:
         """Undo what an attack and a command did."""
@@ -118,11 +148,14 @@ class Bench:
 
     def path_of(self, name: str) -> Path:
         """Where the file of that name is."""
+        if name in self._elsewhere:
+            return self._elsewhere[name]
         return next(place / name for place in (self.folder, self.planted, self.root) if (place / name) in self.whole)
 
     def words(self, reader: Sequence[str], path: Path) -> list[str]:
         """A command with the names of this bench."""
         names = {"FOLDER": str(self.folder), "PLANTED": str(self.planted), "FILE": str(path)}
+        names |= {"STOPPED": STOPPED_NAME, "ITS-FOLDER": str(self.root / STOPPED_NAME)}
         return [names.get(word, word) for word in reader]
 
     def reseal(self, path: Path) -> None:

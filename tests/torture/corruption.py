@@ -12,6 +12,8 @@ Gives  what went wrong: a traceback, a hang, or a damaged file that was believed
 from __future__ import annotations
 
 import random
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,13 +21,18 @@ from pathlib import Path
 
 from carrylens.arithmetic.planted.description import CircuitDescription
 from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.benchmark.saved_results import SavedResults
 from carrylens.files import read_whole
+from carrylens.interventions.store import Store
+from carrylens.model.weights import hash_of
+from carrylens.training.checkpoint import CHECKPOINT
+from carrylens.training.run import resume
 from carrylens.workflow.importing import task_of
 from carrylens.workflow.judging import joint_judgement, judge_map
 from carrylens.workflow.known_truths import beside_truth
 from carrylens.workflow.published_analyses import saved_analyses
 from carrylens.workflow.reading import read_members, read_source
-from torture.bench import Bench, became_of, run_command
+from torture.bench import FOUND, STORED, Bench, became_of, run_command
 from torture.damage import Damaged, crafted, drawn
 
 EVERY = 25
@@ -42,8 +49,38 @@ READS: dict[str, Read] = {
     ),
     "description": lambda _, path: CircuitDescription.from_json(read_whole(path), source=str(path)),
     "layout": lambda _, path: task_of("add", 2, [str(path)]),
+    "resume": lambda bench, path: _resumed(bench, path.parent),
+    "exam": lambda bench, _: _gone_on(bench),
+    "store": lambda _, path: _stored(path),
+    "found": lambda bench, _: _found(bench),
 }
 """The functions by which commands read files."""
+
+
+def _resumed(bench: Bench, folder: Path) -> None:
+    found, run = resume(bench.run.plan, folder, bench.run.device), bench.run
+    assert (found.step, found.history, hash_of(found.model)) == (run.step, run.history, hash_of(run.model)), "believed"
+
+
+def _gone_on(bench: Bench) -> None:
+    found = bench.begin_exam()
+    is_anew = found.asked == 0 and found.note is not None
+    assert is_anew or found.results == bench.exam.results, "believed"
+
+
+def _stored(path: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        store = Store(Path(shutil.copy(path, place)))
+        try:
+            assert store.known(list(STORED)).items() <= STORED.items(), "believed"
+        finally:
+            store.close()
+
+
+def _found(bench: Bench) -> None:
+    again = {"is": "computed again"}
+    assert SavedResults(bench.root).once("found", {}, lambda: again) in (FOUND, again), "believed"
+
 
 _REPORT, _FAMILY, _JUDGE = ("report", "FOLDER"), ("family", "FOLDER"), ("judge", "FOLDER")
 _PUBLISH, _ASK = ("publish", "FOLDER", "hf:a/b", "--dry-run"), ("ask", "FOLDER", "1+1")
@@ -64,11 +101,15 @@ READERS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
     "truth.json": (("planted",), (("ask", "PLANTED", "1+2"),)),
     "description.json": (("description",), (("plant", "--description", "FILE", "--out", "made", "--describe"),)),
     "layout.json": (("layout",), (("import", "weights.pt", "--digits", "2", "--layout", "FILE", "--out", "made"),)),
+    CHECKPOINT: (("resume",), (("train", "STOPPED", "--resume", "--out", "ITS-FOLDER"),)),
+    "kept.json": (("exam",), (("test", "FOLDER", "--questions", "30", "--per-class", "1"),)),
+    "outcomes.sqlite": (("store",), ()),
+    "found.json": (("found",), ()),
 }
 """Who reads a file of each name: functions, and commands."""
-FORGOTTEN = {"steps.json"}
+FORGOTTEN = {"steps.json", "kept.json", "outcomes.sqlite", "found.json"}
 """A damaged one is as none: everything is done again, and nothing is refused."""
-SEALED = READERS.keys() - {"manifest.json", "steps.json", "description.json", "layout.json"}
+SEALED = READERS.keys() - {"manifest.json", "description.json", "layout.json", CHECKPOINT, *FORGOTTEN}
 
 
 @dataclass
@@ -90,8 +131,9 @@ def attack(bench: Bench, name: str, damaged: Damaged, *, resealed: bool, tally: 
         bench.reseal(path)
     outcomes = {each: became_of(partial(READS[each], bench, path)) for each in functions}
     is_refused = any(became == "refused" for became, _ in outcomes.values())
-    if (not is_refused and name not in FORGOTTEN) or tally.files % EVERY == 0:
+    if commands and ((not is_refused and name not in FORGOTTEN) or tally.files % EVERY == 0):
         command = commands[tally.files % len(commands)]
+        path.write_bytes(damaged[1])  # who read it may have set it aside
         outcomes[" ".join(command)] = run_command(bench.root, bench.words(command, path))
         tally.commands += 1
         bench.restore()

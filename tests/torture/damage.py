@@ -6,7 +6,9 @@ Gives  damaged bytes, each with a word for what was done.
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import gzip
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -53,9 +55,10 @@ def crafted(content: bytes, random_: random.Random, count: int) -> Iterator[Dama
     whole = random_.sample(list(CRAFTED.items()), len(CRAFTED))
     for name, change in whole[:count]:
         yield name, change(content)
-    lines = _parsed(content)
+    lines, closed = _opened(content)
     for _ in range(max(0, count - len(whole)) if lines else 0):
-        yield _odd_value(copy.deepcopy(lines), random_)
+        what, damaged = _odd_value(copy.deepcopy(lines), random_)
+        yield what, closed(damaged)
 
 
 def drawn(content: bytes, random_: random.Random, count: int) -> Iterator[Damaged]:
@@ -88,6 +91,33 @@ def _damage(content: bytearray, at: int, kind: str, random_: random.Random) -> N
         del content[at : at + 50]
 
 
+def _opened(content: bytes) -> tuple[list[Any], Callable[[list[Any]], bytes]]:
+    # What JSON a file holds, and how it is put back: as lines, packed, or before tensors.
+    if content[:2] == b"\x1f\x8b":
+        return _parsed(gzip.decompress(content)), lambda lines: gzip.compress(_lines(lines), mtime=0)
+    end = 8 + int.from_bytes(content[:8], "little")
+    if content[8:9] != b"{" or end > len(content):
+        return _parsed(content), _lines
+    header = json.loads(content[8:end])
+    about = header.get("__metadata__", {}).get("about")
+    if about is not None:  # a record of its own
+        header["__metadata__"]["about"] = json.loads(about)
+
+    def closed(lines: list[Any]) -> bytes:
+        said = lines[0]
+        with contextlib.suppress(KeyError, TypeError, IndexError):
+            if about is not None:
+                said["__metadata__"]["about"] = json.dumps(said["__metadata__"]["about"])
+        head = json.dumps(said).encode()
+        return len(head).to_bytes(8, "little") + head + content[end:]
+
+    return [header], closed
+
+
+def _lines(lines: list[Any]) -> bytes:
+    return ("\n".join(json.dumps(line) for line in lines) + "\n").encode()
+
+
 def _parsed(content: bytes) -> list[Any]:
     try:
         return [json.loads(content)]
@@ -99,7 +129,7 @@ def _parsed(content: bytes) -> list[Any]:
         return []
 
 
-def _odd_value(lines: list[Any], random_: random.Random) -> Damaged:
+def _odd_value(lines: list[Any], random_: random.Random) -> tuple[str, list[Any]]:
     # One value somewhere in the file is replaced, dropped, renamed or doubled.
     holder: Any = lines
     key: Any = random_.randrange(len(lines))
@@ -117,5 +147,4 @@ def _odd_value(lines: list[Any], random_: random.Random) -> Damaged:
         holder.insert(key, holder[key])
     else:
         holder[key] = random_.choice(ODD_VALUES)
-    with_ends = "\n".join(json.dumps(line) for line in lines) + "\n"
-    return f"{kind} {'.'.join(path)[:120]}", with_ends.encode()
+    return f"{kind} {'.'.join(path)[:120]}", lines
