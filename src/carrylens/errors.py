@@ -5,11 +5,21 @@ Gives  `CarryLensError`, which the command line prints as one line before it exi
 Never  wraps a bug of ours: those keep their traceback.
 """
 
-_LONGEST_QUOTE = 60
+_LONGEST_QUOTE, _LONGEST_REASON = 60, 400
 
 
 class CarryLensError(ValueError):
     """Something given to carrylens cannot be used; the message says what, why, and what to write instead."""
+
+
+def reason_of(error: BaseException) -> str:
+    """What another library's error, or code of the user's, says: on one line, cut short where it is long.
+
+    >>> reason_of(ValueError("no number:\\n  abc"))
+    'no number: abc'
+    """
+    text = " ".join(str(error).split())
+    return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"
 
 
 def quote(text: str) -> str:

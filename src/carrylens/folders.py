@@ -26,7 +26,7 @@ from msgspec import Struct
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from carrylens.errors import CarryLensError, quote
+from carrylens.errors import CarryLensError, quote, reason_of
 from carrylens.files import (
     LARGEST,
     draft_of,
@@ -237,7 +237,7 @@ def hash_of_weights(path: Path) -> str:
     try:
         state = load(content)
     except (SafetensorError, KeyError, TypeError) as error:
-        raise CarryLensError(f"{path} holds no weights ({' '.join(str(error).split())}). Restore it.") from error
+        raise CarryLensError(f"{path} holds no weights ({reason_of(error)}). Restore it.") from error
     digest = hashlib.sha256()
     for name, array in sorted(state.items()):
         digest.update(name.encode() + f"torch.{array.dtype}".encode() + array.tobytes())

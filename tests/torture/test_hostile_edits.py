@@ -8,20 +8,25 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
+from carrylens.arithmetic.aligned.plans import aligned_plan
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo import exams
 from carrylens.arithmetic.zoo.cards import model_card
 from carrylens.arithmetic.zoo.model_facts import saved_exhaustive
 from carrylens.arithmetic.zoo.sources import SHIPPED, find_source
+from carrylens.benchmark.method_registry import method_from_file
 from carrylens.claims.records import read_claims
 from carrylens.errors import CarryLensError
+from carrylens.evidence import Fact, Rate, read_facts, write_facts
 from carrylens.folders import add_sealed, read_sealed
+from carrylens.model.tensor_files import read_tensors
 from carrylens.steps import is_done
 from carrylens.training.checkpoint import CHECKPOINT, load_checkpoint
 from carrylens.workflow.exploring import explore_any
@@ -162,6 +167,31 @@ def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(model: Path) -> None:
     os.mkfifo(model / "steps.json")  # no record: everything is done again
     with _at_most(60):
         assert not is_done(model, "judge", {})
+
+
+GIVEN: dict[str, Callable[[Path], object]] = {
+    "weights.pt": read_tensors,
+    "weights.safetensors": read_tensors,
+    "method.py": method_from_file,
+    "placement.json": lambda path: aligned_plan(ModelName.parse("add_d3_l2_h3_w72_t2K_s1"), path),
+    "facts.jsonl": read_facts,
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_pipe_that_was_given_as_a_file_keeps_nobody_waiting(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    with _at_most(60), pytest.raises(CarryLensError, match="no ordinary file"):
+        GIVEN[name](tmp_path / name)
+
+
+def test_facts_that_are_not_as_they_were_sealed_are_not_read(tmp_path: Path) -> None:
+    fact = Fact("swap", {}, Rate(1, 9), Rate(0, 9))
+    add_sealed(tmp_path, {"facts.jsonl": (fact.to_json() + "\n").encode()})
+    assert read_facts(tmp_path / "facts.jsonl") == [fact]
+    write_facts(tmp_path / "facts.jsonl", [replace(fact, effect=Rate(9, 9))])
+    with pytest.raises(CarryLensError, match="hash"):
+        read_facts(tmp_path / "facts.jsonl")
 
 
 class StopError(Exception):

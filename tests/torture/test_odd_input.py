@@ -9,13 +9,18 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from carrylens.arithmetic.family.rows import parse_rows, rows_called
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.task import arithmetic_task
 from carrylens.arithmetic.zoo.sources import find_source
+from carrylens.benchmark.method_registry import method_from_file
+from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.cli import main
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
@@ -23,6 +28,7 @@ from carrylens.files import cache_home
 from carrylens.folders import unzipped
 from carrylens.model import ModelConfig, Transformer
 from carrylens.model.tensor_files import read_tensors
+from carrylens.tasks.task_file import declared_task
 from carrylens.terminal import print_error, print_line, print_note, write_out_what_cannot_be_encoded
 from carrylens.training.devices import device_called
 from torture.forked import run_forked
@@ -144,6 +150,32 @@ def test_another_error_of_pytorch_keeps_its_traceback(monkeypatch: pytest.Monkey
     monkeypatch.setattr("carrylens.cli.app", broken)
     with pytest.raises(RuntimeError, match="shapes differ"):
         main()
+
+
+ADD = arithmetic_task(Operation.ADD, 2)
+OWN_FILES: dict[str, Callable[[Path], object]] = {
+    "task": declared_task,
+    "hypothesis": lambda path: own_hypothesis(path, ADD),
+    "method": method_from_file,
+}
+FAILING = {
+    "a long error": f"raise ValueError({'x ' * 5_000!r})",
+    "lines of errors": "raise KeyError('a\\nb')",
+    "an end": "raise SystemExit(3)",
+    "no Python": "def",
+    "a null": "\0",
+}
+
+
+@pytest.mark.parametrize("what", FAILING)
+@pytest.mark.parametrize("kind", OWN_FILES)
+def test_a_file_of_ones_own_that_fails_is_one_short_line(kind: str, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FAILING[what])
+    with pytest.raises(CarryLensError, match=r"mine\.py") as refused:
+        OWN_FILES[kind](path)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 1500
 
 
 def test_a_zip_bomb_is_refused_by_its_declared_size(tmp_path: Path) -> None:

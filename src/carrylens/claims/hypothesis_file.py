@@ -20,7 +20,7 @@ import numpy as np
 
 from carrylens.claims.claims import claims_of
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, reason_of
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.samplers import population_of
 from carrylens.tasks.task import Task
@@ -43,7 +43,7 @@ def own_hypothesis(path: Path, task: Task) -> Hypothesis:
     except CarryLensError:
         raise
     except (Exception, SystemExit) as error:  # whatever goes wrong in the user's file is the user's to mend
-        raise CarryLensError(f"{path} fails with {type(error).__name__}: {error}. {_ADVICE}") from error
+        raise CarryLensError(f"{path} fails with {type(error).__name__}: {reason_of(error)}. {_ADVICE}") from error
     if not isinstance(stated, Hypothesis):
         raise CarryLensError(f"{path} states no hypothesis. {_ADVICE}")
     return stated

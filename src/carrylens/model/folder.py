@@ -11,7 +11,7 @@ from pathlib import Path
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, reason_of
 from carrylens.folders import CONFIG, WEIGHTS, read_sealed, write_sealed
 from carrylens.json_records import to_text
 from carrylens.model.config import ConfigRecord, ModelConfig
@@ -37,7 +37,9 @@ def load_model(folder: str | Path) -> Transformer:
     try:
         state = load(content)
     except SafetensorError as error:
-        raise CarryLensError(f"{source} holds no weights ({_line(error)}). Restore it, or save it again.") from error
+        raise CarryLensError(
+            f"{source} holds no weights ({reason_of(error)}). Restore it, or save it again."
+        ) from error
     return model_from_weights(config, state, source)
 
 
@@ -45,7 +47,3 @@ def _config_text(model: Transformer) -> str:
     # What the model is for stands beside its shape, where it is known.
     spec = {} if model.task is None else dict(model.task.spec)
     return to_text(ConfigRecord.of(model.config, spec), indent=2) + "\n"
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())

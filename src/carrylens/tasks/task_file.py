@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from carrylens.errors import CarryLensError, quote
+from carrylens.errors import CarryLensError, quote, reason_of
 from carrylens.tasks.samplers import population_of
 from carrylens.tasks.task import Task, TaskFinder
 
@@ -36,7 +36,7 @@ def declared_task(path: Path) -> Task:
     except CarryLensError:
         raise
     except (Exception, SystemExit) as error:  # whatever goes wrong in the user's file is the user's to mend
-        raise CarryLensError(f"{path} fails with {type(error).__name__}: {error}. {_ADVICE}") from error
+        raise CarryLensError(f"{path} fails with {type(error).__name__}: {reason_of(error)}. {_ADVICE}") from error
     if not isinstance(task, Task):
         raise CarryLensError(f"{path} declares no task. {_ADVICE}")
     return replace(task, spec={"kind": FILE_KIND, "file": str(path), "name": task.name, "sha256": task_hash(task)})

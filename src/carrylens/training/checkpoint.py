@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 from torch import Tensor
 
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, reason_of
 from carrylens.files import read_whole, write_whole
 from carrylens.json_records import Count, Schema, to_plain, to_text
 from carrylens.training.history import HistoryNote
@@ -75,8 +75,7 @@ def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
             said = (file.metadata() or {}).get("about", "")
         tensors = load(content)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise CarryLensError(f"{path} is not a whole checkpoint ({reason}). {_ADVICE}") from error
+        raise CarryLensError(f"{path} is no whole checkpoint ({reason_of(error)}). {_ADVICE}") from error
     about = _SCHEMA.decode(said, str(path))
     is_older = about.seal is None and about.history is None
     if about.sha256 not in (None, _digest(tensors)) or not (is_older or about.seal == _seal(about)):

@@ -25,7 +25,7 @@ from typing import Protocol
 
 import torch
 
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, reason_of
 from carrylens.files import make_folder, read_whole, write_whole
 from carrylens.folders import MANIFEST, settle
 from carrylens.model.answer_pass import answer_logits
@@ -119,7 +119,7 @@ def resume(plan: TrainingPlan, folder: Path, device: torch.device) -> TrainingRu
     except CarryLensError:
         raise
     except (KeyError, ValueError, RuntimeError, TypeError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = reason_of(error).rstrip(".")
         raise CarryLensError(
             f"{folder / CHECKPOINT} does not fit this run: {reason}. Train anew with --restart."
         ) from error

@@ -30,7 +30,7 @@ from msgspec.structs import asdict, replace
 from carrylens.arithmetic.exam_counts import parse_counts
 from carrylens.arithmetic.layouts import PAPER_LAYOUT, layout_called
 from carrylens.arithmetic.model_names import ModelName
-from carrylens.errors import CarryLensError, quote
+from carrylens.errors import CarryLensError, quote, reason_of
 from carrylens.files import read_whole
 from carrylens.json_records import Count, Schema
 
@@ -123,7 +123,7 @@ def parse_rows(content: bytes, source: str) -> list[ModelRow]:
     try:
         plain = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise CarryLensError(f"{source} is not valid TOML: {' '.join(str(error).split())}. {_ADVICE}") from error
+        raise CarryLensError(f"{source} is no TOML: {reason_of(error)}. {_ADVICE}") from error
     written = _WRITTEN.convert(plain, source)
     usual = {name: value for name, value in asdict(written.defaults).items() if value is not None}
     rows = [row for each in written.rows for row in _expanded(each, usual, source)]
