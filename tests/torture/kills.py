@@ -20,6 +20,7 @@ import json
 import math
 import os
 import random
+import resource
 import shutil
 import signal
 import time
@@ -29,9 +30,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from carrylens import cli
 from carrylens.errors import CarryLensError
 from carrylens.files import WORK
 from carrylens.folders import MANIFEST, check_sealed
+from carrylens.terminal import BAD_INPUT
 
 Command = Callable[[Path], None]
 CALLS = (
@@ -40,7 +43,7 @@ CALLS = (
 )
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _REAL = {name: getattr(os, name) for name in CALLS}
-_JOINED = 7
+CLEAR, _UNCLEAR, _JOINED = 3, 4, 7
 _TORCH = (
     *("explaining", "settling", "training", "planting", "importing", "publishing", "family_run.route", "benchmarking"),
 )
@@ -96,7 +99,7 @@ class Attacked:
         began = time.monotonic()
         status = self.forked(lambda: interpose(_noting(self, walk(self) if walk else None)))
         self.seconds = time.monotonic() - began
-        assert status == 0, f"{victim.name} does not work: {self._error()}"
+        assert status == 0, f"{victim.name} does not work: {self.error()}"
         noted = json.loads((root / "notes.json").read_text())
         self.calls: list[str] = noted["calls"]
         self.states = {*noted["states"], _state(self.folder)}
@@ -150,8 +153,9 @@ class Attacked:
                     command(place)
                     status = 0
                 except BaseException as error:
+                    _enough_again()
                     Path(f"{self.folder}.error").write_text(repr(error))
-                    status = 3
+                    status = CLEAR if _is_clear(error) else _UNCLEAR
             for end in _ENDS:
                 end()
             os._exit(status)
@@ -178,7 +182,7 @@ class Attacked:
         if status == _JOINED:
             return wrong
         if status != 0:
-            wrong.append(f"{where}: the command fails: {self._error()}")
+            wrong.append(f"{where}: the command fails: {self.error()}")
         elif (after := self.tree()) != self.after:
             differs = {name for name in after.keys() | self.after.keys() if after.get(name) != self.after.get(name)}
             wrong.append(f"{where}: the command then leaves other files: {sorted(differs)}")
@@ -197,7 +201,8 @@ class Attacked:
 
         return at_call
 
-    def _error(self) -> str:
+    def error(self) -> str:
+        """What the command said last, if it failed."""
         path = Path(f"{self.folder}.error")
         return path.read_text() if path.exists() else "it was killed"
 
@@ -232,6 +237,27 @@ def preload(*, torch: bool) -> None:
     if torch:
         importlib.import_module("torch").set_num_threads(1)
     gc.freeze()  # what is there is shared by all processes, as long as nobody counts it
+
+
+def _enough_again() -> None:
+    for name, real in _REAL.items():
+        setattr(os, name, real)
+    resource.setrlimit(resource.RLIMIT_AS, (resource.getrlimit(resource.RLIMIT_AS)[1],) * 2)
+
+
+def _is_clear(error: BaseException) -> bool:
+    # Whether the command line, in this process that is about to end, makes one line of it.
+    def raising(*_: object, **__: object) -> None:
+        raise error
+
+    cli.app = raising  # type: ignore[assignment]
+    try:
+        cli.main()
+    except SystemExit as stop:
+        return stop.code == BAD_INPUT and "\n" not in str(error)
+    except BaseException:
+        return False
+    return False
 
 
 def _state(folder: Path) -> str:
@@ -271,8 +297,7 @@ def _noting(attacked: Attacked, walk: AtCall | None) -> AtCall:
             walk(name, real, args)
 
     def end() -> None:
-        for name, real in _REAL.items():
-            setattr(os, name, real)
+        _enough_again()
         (attacked.root / "notes.json").write_text(json.dumps({"calls": calls, "states": list(states)}))
 
     _ENDS.append(end)

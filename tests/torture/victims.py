@@ -155,6 +155,8 @@ quick = true
 accurate = false
 """.encode()
 _PLANT = planting("add")
+_EXPERIMENTS = [calling("battery", "model", "--quick", "--only", name) for name in ("axes", "combiner", "selection")]
+"""All thirteen are sealed in the same way, one after the other, and take minutes."""
 _MAPPED = after(_PLANT, calling("map", "model", "--quick"))
 _JUDGED = after(_MAPPED, calling("judge", "model"))
 VICTIMS = {
@@ -176,7 +178,7 @@ VICTIMS = {
         Victim("settle", _PLANT, calling("settle", "model", "--quick"), torch=True),
         Victim("map", _PLANT, calling("map", "model", "--quick"), torch=True),
         Victim("map again", _JUDGED, calling("map", "model", "--quick", "--restart"), torch=True),
-        Victim("battery", _PLANT, calling("battery", "model", "--quick"), torch=True),
+        Victim("battery", _PLANT, after(*_EXPERIMENTS), torch=True),
         Victim("family run", _nothing, _rows, frozenset({"training.jsonl", "checkpoint.safetensors"}), torch=True),
         Victim("benchmark", _nothing, calling(*_BENCHMARK), _FOUND, torch=True),
         Victim("explain", _PLANT, calling("explain", "model", "--quick"), torch=True),
