@@ -20,9 +20,11 @@ from pathlib import Path
 
 from torture.kill_walk import kill_at_every_call
 from torture.kills import KillTally, kill_at_random, preload
-from torture.victims import VICTIMS
+from torture.short_supply import SupplyTally, fill_disk, starve
+from torture.victims import QUICK, VICTIMS
 
-PARTS = ("kills", "random kills", "inputs", "models", "corruption")
+PARTS = {"kills": 4, "random kills": 2, "short supply": 1, "inputs": 3, "models": 2, "corruption": 2}
+"""Each part's share of the time; what one leaves goes to those after it."""
 Until = float
 """When to stop, by the clock that only goes forward."""
 _SHOWN = 20
@@ -36,26 +38,29 @@ def say(line: str) -> None:
 
 def kills(until: Until, given: argparse.Namespace) -> list[str]:
     """Every victim, killed at every call."""
-    return _killing(until, lambda name, root: kill_at_every_call(VICTIMS[name], root, until=until), given.only)
+    return _killing(until, lambda name, root, end: kill_at_every_call(VICTIMS[name], root, until=end), given.only)
 
 
 def random_kills(until: Until, given: argparse.Namespace) -> list[str]:
     """Every victim, killed at random moments."""
     count = given.random_kills
-    return _killing(until, lambda name, root: kill_at_random(VICTIMS[name], root, count, given.seed, until), given.only)
+    return _killing(
+        until, lambda name, root, end: kill_at_random(VICTIMS[name], root, count, given.seed, end), given.only
+    )
 
 
-def _killing(until: Until, kill: Callable[[str, Path], KillTally], only: list[str] | None) -> list[str]:
+def _killing(until: Until, kill: Callable[[str, Path, Until], KillTally], only: list[str] | None) -> list[str]:
     preload(torch=True)
     wrong: list[str] = []
     total = 0
-    for name in only or VICTIMS:
-        if time.monotonic() > until or name not in VICTIMS:
-            continue
+    names = [name for name in only or VICTIMS if name in VICTIMS]
+    for at, name in enumerate(names):
         began = time.monotonic()
+        if began > until:
+            break
         try:
             with tempfile.TemporaryDirectory() as place:
-                tally = kill(name, Path(place))
+                tally = kill(name, Path(place), began + (until - began) / (len(names) - at))
         except AssertionError as error:  # the command does not work at all
             tally = KillTally(wrong=[str(error)])
         calls = f" at {tally.calls} calls, {tally.states} states of the disk" if tally.calls else ""
@@ -65,6 +70,28 @@ def _killing(until: Until, kill: Callable[[str, Path], KillTally], only: list[st
         wrong += tally.wrong
         total += tally.kills
     say(f"all victims: {total} kills, {len(wrong)} wrong")
+    return wrong
+
+
+def short_supply(until: Until, given: argparse.Namespace) -> list[str]:
+    """A disk that is full or fails, and too little memory, for victims that take a moment."""
+    preload(torch=True)
+    ways: dict[str, Callable[[str, Path, Until], SupplyTally]] = {
+        "a full disk": lambda name, root, end: fill_disk(VICTIMS[name], root, until=end),
+        "a disk that fails once": lambda name, root, end: fill_disk(VICTIMS[name], root, until=end, once=True),
+        "little memory": lambda name, root, end: starve(VICTIMS[name], root, given.random_kills, given.seed, end),
+    }
+    wrong: list[str] = []
+    chosen = [(name, way) for name in given.only or QUICK if name in VICTIMS for way in ways]
+    for at, (name, way) in enumerate(chosen):
+        began = time.monotonic()
+        if began > until:
+            break
+        with tempfile.TemporaryDirectory() as place:
+            tally = ways[way](name, Path(place), began + (until - began) / (len(chosen) - at))
+        took = f"{time.monotonic() - began:.0f} s"
+        say(f"{name}, {way}: {tally.runs} runs, {tally.refused} refused, {len(tally.wrong)} wrong, {took}")
+        wrong += tally.wrong
     return wrong
 
 
@@ -135,7 +162,7 @@ def main() -> int:
     parser.add_argument("--random", type=int, default=480, help="damaged at random, of each kind of file")
     parser.add_argument("--crafted", type=int, default=250, help="crafted, of each kind of file")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--part", action="append", choices=PARTS)
+    parser.add_argument("--part", action="append", choices=list(PARTS))
     parser.add_argument("--only", action="append", help="a victim")
     given = parser.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -143,7 +170,7 @@ def main() -> int:
     began, wrong = time.monotonic(), []
     for at, part in enumerate(chosen):
         now = time.monotonic()
-        until = now + (began + 60 * given.minutes - now) / (len(chosen) - at)
+        until = now + (began + 60 * given.minutes - now) * PARTS[part] / sum(PARTS[each] for each in chosen[at:])
         say(f"# {part}")
         wrong += globals()[part.replace(" ", "_")](until, given)
     used = sum(os.times()[:4]) / 60
