@@ -87,11 +87,11 @@ def method_from_file(path: Path, taken: Iterable[str] = ()) -> DiscoveryMethod:
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise CarryLensError(f"{path} is no Python: {error.msg}, line {error.lineno}. Mend it.") from error
+        raise CarryLensError(f"{path} is not valid Python: {error.msg}, line {error.lineno}. Fix it.") from error
     except CarryLensError:
         raise
     except (Exception, SystemExit) as error:  # whatever goes wrong in the user's file is the user's to mend
-        raise CarryLensError(f"{path} fails with {type(error).__name__}: {reason_of(error)}. Mend it.") from error
+        raise CarryLensError(f"{path} fails with {type(error).__name__}: {reason_of(error)}. Fix it.") from error
     found = _method_of(module, path)
     if found.name in taken:
         raise CarryLensError(f"{quote(found.name)} names a method that is there already. Set another NAME in {path}.")

@@ -75,11 +75,11 @@ def load_checkpoint(folder: Path, run: dict[str, object]) -> Checkpoint:
             said = (file.metadata() or {}).get("about", "")
         tensors = load(content)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise CarryLensError(f"{path} is no whole checkpoint ({reason_of(error)}). {_ADVICE}") from error
+        raise CarryLensError(f"{path} is not a whole checkpoint ({reason_of(error)}). {_ADVICE}") from error
     about = _SCHEMA.decode(said, str(path))
     is_older = about.seal is None and about.history is None
     if about.sha256 not in (None, _digest(tensors)) or not (is_older or about.seal == _seal(about)):
-        raise CarryLensError(f"{path} is not as it was saved: what it holds has another hash. {_ADVICE}")
+        raise CarryLensError(f"{path} was changed after it was saved: its hash differs. {_ADVICE}")
     _check_same_run(path, about.run, to_plain(run))
     weights, optimiser = _part(tensors, "model."), _part(tensors, "optimiser.")
     return Checkpoint(about.step, about.run, about.seconds, weights, optimiser, about.history)

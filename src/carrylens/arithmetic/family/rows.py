@@ -123,7 +123,7 @@ def parse_rows(content: bytes, source: str) -> list[ModelRow]:
     try:
         plain = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise CarryLensError(f"{source} is no TOML: {reason_of(error)}. {_ADVICE}") from error
+        raise CarryLensError(f"{source} is not valid TOML: {reason_of(error)}. {_ADVICE}") from error
     written = _WRITTEN.convert(plain, source)
     usual = {name: value for name, value in asdict(written.defaults).items() if value is not None}
     rows = [row for each in written.rows for row in _expanded(each, usual, source)]
