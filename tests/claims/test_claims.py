@@ -316,6 +316,17 @@ def test_the_one_layer_plant_has_no_room_even_where_groups_were_not_searched() -
     assert verdict(judged(found), "room for A[3]") is Verdict.REFUTED
 
 
+@pytest.mark.parametrize(
+    ("n_layers", "expected"), [(1, Verdict.REFUTED), (2, Verdict.INCONCLUSIVE), (3, Verdict.SUPPORTED)]
+)
+def test_room_among_heads_alone_counts_no_mlps(addition: NodeMap, n_layers: int, expected: Verdict) -> None:
+    heads = tuple(each for each in addition.nodes if not each.node.is_mlp)
+    found = replace(addition, nodes=heads, n_layers=n_layers)
+    assert found.layer_parts == tuple(range(found.n_heads))
+    assert verdict(judged(found), "room for A[3]") is expected
+    assert verdict(judged(replace(found, nodes=addition.nodes, n_layers=2)), "room for A[3]") is Verdict.SUPPORTED
+
+
 def test_wrong_hypotheses_are_refuted_on_right_facts(addition: NodeMap) -> None:
     rival = judge(addition, one_layer(4))
     assert rival.verdict is ModelVerdict.DOES_NOT_RUN

@@ -1,7 +1,7 @@
 """Decoding: a model's own answers to questions, as text.
 
 Takes  a model and questions.
-Gives  the text of each answer as the model writes it.
+Gives  the text of each answer, its highest digit first.
 Never  sees the right answer.
 """
 
@@ -17,4 +17,4 @@ from carrylens.model.transformer import Transformer
 def decode_answers(model: Transformer, questions: Questions) -> list[str]:
     """Greedy decoding: at each place the likeliest token is written down and read again."""
     task = model.task or arithmetic_task(Operation.MIX, digits_of(model.config))
-    return task.layout.output_text(decode_outputs(model, task, questions))
+    return task.answer_text(decode_outputs(model, task, questions))

@@ -230,10 +230,16 @@ class Judge:
         return role.hit.interval[0] >= self.thresholds.whole_hit and not has_parts
 
     def _room(self, claim: Claim) -> Finding:
-        n_layers = self.search.found.n_layers
-        fits = claim.steps < 2 * n_layers
-        why = f"{n_layers} layers have {2 * n_layers} one after another, {claim.steps + 1} are needed"
-        return Finding(claim, Verdict.SUPPORTED if fits else Verdict.REFUTED, why)
+        found, n_needed = self.search.found, claim.steps + 1
+        has_mlp = None in found.layer_parts
+        n_there = found.n_layers * (1 + has_mlp)
+        layers = "1 layer has" if found.n_layers == 1 else f"{found.n_layers} layers have"
+        why = f"{layers} {n_there} one after another, {n_needed} are needed"
+        if n_there >= n_needed or has_mlp:
+            return Finding(claim, Verdict.SUPPORTED if n_there >= n_needed else Verdict.REFUTED, why)
+        # Heads alone may leave the last of them to the unembedding.
+        verdict = Verdict.INCONCLUSIVE if n_there + 1 == n_needed else Verdict.REFUTED
+        return Finding(claim, verdict, f"{why}, and there are no MLPs")
 
     def _apart(self, claim: Claim) -> Finding:
         assert claim.token is not None

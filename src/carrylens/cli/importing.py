@@ -70,7 +70,7 @@ def import_command(
         shape = {"n_layers": config.n_layers, "n_heads": config.n_heads, "d_model": config.d_model}
         print_record({"folder": str(folder), "task": dict(made_for.spec), **shape, "places": places})
         return
-    print_line(f"{config.n_layers} layers, {config.n_heads} heads, width {config.d_model}: {made_for.name}")
+    print_line(f"Layers {config.n_layers}, heads {config.n_heads}, width {config.d_model}: {made_for.name}")
     print_line(f"Places: {' '.join(places)}")
     more = "" if task is None else f" --task {task}"
     print_line(f"The model is in {folder}. Try: carrylens test {folder}{more}")

@@ -209,7 +209,9 @@ def _minimal(goals: Mapping[_Goal, float], stimuli: Stimuli, settings: GroupSett
             least[nodes] = max(goals[goal], least.get(nodes, 0.0))
         reached = yield from reaching_sets(least, stimuli)
         left |= {key: nodes for key, nodes in tried.items() if nodes in reached}
-    return {goal: list(dict.fromkeys(left[goal, at] for at in range(settings.n_orders))) for goal in goals}
+    # A pool has its heads before its MLPs; a set is written as nodes are ordered, whichever pool it was found in.
+    found = {key: tuple(sorted(nodes)) for key, nodes in left.items()}
+    return {goal: list(dict.fromkeys(found[goal, at] for at in range(settings.n_orders))) for goal in goals}
 
 
 def _halvings(count: int) -> Iterator[tuple[int, int]]:

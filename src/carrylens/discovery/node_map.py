@@ -208,6 +208,12 @@ class NodeMap:
         hidden = {each.node for each in self.behaviours if each.backups is not None and each.backups.is_useful}
         return frozenset(each.node for each in self.nodes if each.is_useful or each.node in hidden)
 
+    @property
+    def layer_parts(self) -> tuple[int | None, ...]:
+        """What a layer has, in order: its heads by their numbers, then None for its MLP, if there are MLPs."""
+        has_mlp = not self.nodes or any(each.node.is_mlp for each in self.nodes)
+        return (*range(self.n_heads), *([None] if has_mlp else []))
+
     def found_parts(self) -> dict[str, Any]:
         """All that was found, as plain data, by the names that files have; near misses only if there are any."""
         plain = to_plain(MapRecord.of(self))

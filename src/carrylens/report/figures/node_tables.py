@@ -133,7 +133,8 @@ def _draw(found: NodeMap, title: str, cell: Callable[[Node], NodeCell], *, heads
     rows = [
         (layer, head)
         for layer in range(found.n_layers)
-        for head in (*range(found.n_heads), *(() if heads_only else (None,)))
+        for head in found.layer_parts
+        if head is not None or not heads_only
     ]
     cells = {(at, row): cell(Node(place, *row)) for at, place in enumerate(places) for row in rows}
     heights = [max(1, *(len(cells[at, row].lines) for at in range(len(places)))) if places else 1 for row in rows]

@@ -107,7 +107,7 @@ def _grid(found: NodeMap) -> Html:
     top = "".join(f"<th>{escape(names[at])}</th>" for at in places)
     lines = []
     for layer in reversed(range(found.n_layers)):
-        for head in (None, *reversed(range(found.n_heads))):
+        for head in reversed(found.layer_parts):
             nodes_here = [Node(at, layer, head) for at in places]
             cells = "".join(_cell(found, node, carried.get(node, ()), node in grouped) for node in nodes_here)
             name = f"L{layer} " + ("MLP" if head is None else f"H{head}")

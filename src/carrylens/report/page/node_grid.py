@@ -162,7 +162,7 @@ def _rows(found: NodeMap, useful: frozenset[Node], places: Sequence[int]) -> Ite
             for node in nodes:
                 grouped[node] = grouped.get(node, 0) + 1
     for layer in reversed(range(found.n_layers)):
-        for head in (None, *reversed(range(found.n_heads))):
+        for head in reversed(found.layer_parts):
             nodes_here = [Node(at, layer, head) for at in places]
             cells = [_cell(found, node, node in useful, carried, grouped) for node in nodes_here]
             yield GridRow(f"L{layer}" + ("MLP" if head is None else f"H{head}"), head is None, tuple(cells))

@@ -146,7 +146,7 @@ def _table(found: NodeMap, columns: Sequence[int]) -> Iterator[Text]:
             cells.setdefault(nodes[0], []).append(Text(name, style=_style(found, variable)))
     yield _row("", [[Text(names[at], style="bold")] for at in columns], 0)
     for layer in range(found.n_layers):
-        for head in (*range(found.n_heads), None):
+        for head in found.layer_parts:
             row = [_cell(Node(at, layer, head), cells, useful) for at in columns]
             name = f"L{layer}" + ("MLP" if head is None else f"H{head}")
             for line in range(max(1, *map(len, row))):
