@@ -35,9 +35,13 @@ KIND = {
 def test_every_two_digit_addition_is_answered_as_stated(name: str) -> None:
     (description,) = [each.description for each in hostile_descriptions(Operation.ADD, 2) if each.name == name]
     questions, model = every_question(Operation.ADD), plant(description).model
-    assert failures(model, questions, model_of(description).answers(questions)) == 0
-    wrong = 10 if description.hostile.memorised is Memorised.BACKDOOR else 0
-    assert failures(model, questions) == wrong
+    stated, right = model_of(description).answers(questions), answers(questions)
+    assert failures(model, questions, stated) == 0
+    if description.hostile.memorised is Memorised.BACKDOOR:
+        assert failures(model, questions) == 10
+    else:  # it was compared with the right answers, then
+        assert np.array_equal(stated.digits, right.digits)
+        assert np.array_equal(stated.negative, right.negative)
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ CASES = {
         ),
     ),
 }
-_N_PAIRS = 100
+_N_PAIRS = 60
 
 
 def case(name: str) -> Planted:
