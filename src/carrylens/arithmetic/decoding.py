@@ -17,4 +17,4 @@ from carrylens.model.transformer import Transformer
 def decode_answers(model: Transformer, questions: Questions) -> list[str]:
     """Greedy decoding: at each place the likeliest token is written down and read again."""
     task = model.task or arithmetic_task(Operation.MIX, digits_of(model.config))
-    return task.answer_text(decode_outputs(model, task, questions))
+    return task.layout.answer_text(decode_outputs(model, task, questions))

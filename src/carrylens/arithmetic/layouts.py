@@ -12,7 +12,7 @@ at query tokens instead of feeding it back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -108,7 +108,8 @@ def _layout(chosen: QuestionLayout) -> Layout:
     names = [slot.name for slot in slots]
     if len(set(names)) < len(names):
         raise CarryLensError(f"Two places of the layout have the same name: {' '.join(names)}. Give other tokens.")
-    return Layout(chosen.vocabulary, slots, _FAMILIES, chosen.output_vocabulary or None)
+    as_number = tuple(_outputs(replace(chosen, units_first=False)))
+    return Layout(chosen.vocabulary, slots, _FAMILIES, chosen.output_vocabulary or None, as_number)
 
 
 def _slots(chosen: QuestionLayout) -> Iterator[Slot]:

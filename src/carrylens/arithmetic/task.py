@@ -21,7 +21,7 @@ from carrylens.arithmetic.layouts import QuestionLayout
 from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation, Questions
 from carrylens.arithmetic.structures import Structure
-from carrylens.arithmetic.variables import OPR, SGN
+from carrylens.arithmetic.variables import OPR
 from carrylens.errors import CarryLensError
 from carrylens.tasks.batches import Batch
 from carrylens.tasks.causal import Mechanism
@@ -44,17 +44,6 @@ class ArithmeticTask(Task):
     def parse(self, texts: Sequence[str]) -> Questions:
         """The questions that people wrote down, such as `45+7`."""
         return Questions.parse(texts, self.digits)
-
-    def answer_text(self, ids: NDArray[np.integer]) -> list[str]:
-        """Each answer as a number is written, whichever of its digits the model predicts first.
-
-        >>> task = arithmetic_task(Operation.ADD, 2, QuestionLayout(2, units_first=True))
-        >>> task.answer_text(task.output_ids(task.parse(["45+67"])))
-        ['+112']
-        """
-        outputs = self.layout.outputs
-        highest_first = sorted(range(len(outputs)), key=lambda at: (outputs[at] != SGN, -(outputs[at].index or 0)))
-        return self.layout.output_text(ids[:, highest_first])
 
     @property
     def algorithm(self) -> Algorithm:

@@ -120,7 +120,7 @@ class LensHabits:
     def answer(self, question: str) -> str:
         """What the model answers to a question as its task writes one, such as `45+7`, decoded token by token."""
         task = self._known_task()
-        return task.answer_text(decode_outputs(self, task, task.parse([question])))[0]  # type: ignore[arg-type]
+        return task.layout.answer_text(decode_outputs(self, task, task.parse([question])))[0]  # type: ignore[arg-type]
 
     def _known_task(self) -> Task:
         if self.task is None:

@@ -34,11 +34,13 @@ _MOST_TOKENS = 127  # ids of outputs are kept in eight bits
 class Layout(LayoutPlaces):
     """Positions, and the tokens of a model's vocabulary; `output_vocabulary` where its outputs have one of their own.
 
-    `families` are those of the inputs and outputs: a value is written by its family's label.
+    `families` are those of the inputs and outputs: a value is written by its family's label. `written_as` are the
+    outputs as people write an answer, where the model predicts them in another order.
     """
 
     families: tuple[Family, ...]
     output_vocabulary: tuple[str, ...] | None = None
+    written_as: tuple[Variable, ...] = ()
 
     def __post_init__(self) -> None:
         _check_distinct("place", [slot.name for slot in self.slots])
@@ -106,6 +108,11 @@ class Layout(LayoutPlaces):
     def output_text(self, ids: NDArray[np.integer]) -> list[str]:
         """The text of each row of outputs' ids."""
         return _text(ids, self.output_vocabulary or self.vocabulary)
+
+    def answer_text(self, ids: NDArray[np.integer]) -> list[str]:
+        """The same as people write an answer."""
+        written = self.written_as or self.outputs
+        return self.output_text(ids[:, [self.outputs.index(output) for output in written]])
 
     def parse(self, text: str) -> dict[Variable, int]:
         """The inputs of a question that is written as `question_text` writes it, white space left out."""

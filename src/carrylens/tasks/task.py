@@ -126,10 +126,6 @@ class Task:
         """Each question as people read it."""
         return self.layout.question_text(batch)
 
-    def answer_text(self, ids: NDArray[np.integer]) -> list[str]:
-        """Each answer, of which the outputs' ids are given, as people read it."""
-        return self.layout.output_text(ids)
-
     @cached_property
     def watched(self) -> tuple[Condition, ...]:
         """The conditions; one for all questions, where none were named."""

@@ -102,7 +102,7 @@ def ask_texts(model: Transformer, texts: Sequence[str]) -> list[QuestionRecord |
     if not good:
         return results
     questions = Questions.parse([texts[row] for row in good], task.digits)
-    right = task.answer_text(task.output_ids(questions))
+    right = task.layout.answer_text(task.output_ids(questions))
     for row, answer, true_answer in zip(good, decode_answers(model, questions), right, strict=True):
         known = results[row]
         assert not isinstance(known, CarryLensError)
@@ -122,7 +122,7 @@ def _answered(model: Transformer, task: Task, text: str) -> QuestionRecord | Car
         question = task.parse([text])
     except CarryLensError as error:
         return error
-    true_answer = task.answer_text(task.output_ids(question))[0]
+    true_answer = task.layout.answer_text(task.output_ids(question))[0]
     strata = None if task.strata is None else task.classes(question)
     answer = model.answer(text)
     return {
