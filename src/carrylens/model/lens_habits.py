@@ -74,7 +74,8 @@ class LensHabits:
     def to_tokens(self, text: TextOrTokens, *, answers: bool = True) -> Int[Tensor, "batch pos"]:
         """The token ids of questions: each with its right answer, so that every position is there.
 
-        What stands after `=` is taken as the answer instead: `555555+444448=+0999999`. With `answers=False` a question
+        What stands after `=` is taken as the answer instead, token by token in the model's own order:
+        `555555+444448=+0999999`. With `answers=False` a question
         ends where its answer begins.
         """
         if isinstance(text, Tensor):
