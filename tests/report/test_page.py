@@ -196,7 +196,8 @@ def test_the_headline_follows_the_skeleton(saved: Saved) -> None:
     assert all("left-to-right add" in sentence for sentence in said)
     assert ["ripple add" in sentence for sentence in said] == [True, False, False, False]
     *lines, following = verdict_lines(saved)
-    assert len(lines) == 5
+    assert len(lines) == 6
+    assert [line.startswith("Paper:") for line in lines] == [False] * 5 + [True]
     assert following.endswith(f"carrylens settle {saved.source}"), "what is not settled says what would settle it"
 
 

@@ -91,7 +91,7 @@ def explain_command(
     """Test, map and judge a model, work one question through it, and write its page.
 
     Results that already exist for the same weights are used. Stop with Ctrl-C; the same command continues. The output
-    ends with the verdict in five lines and the paths of the page and the explorer.
+    ends with the verdict in a few lines and the paths of the page and the explorer.
     """
     with Watch(1, model) as watch:
 
