@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +13,15 @@ import pytest
 from benchmark.relay import CARRIERS, INDICES, N, Z, relay_circuit, relay_input, relay_task, relay_truth
 from carrylens.benchmark.averages import Averaged, averaged, brier, calibration_error, reliability_of
 from carrylens.benchmark.benchmark_run import BenchmarkRun
+from carrylens.benchmark.known_models import BenchmarkModel
 from carrylens.benchmark.known_truth import KnownTruth, TrueEdge, TrueGroup
 from carrylens.benchmark.leaderboard import Signature, leaderboard_of
 from carrylens.benchmark.match_counts import MatchCounts, auroc
 from carrylens.benchmark.method_interface import DiscoveryMethod, Found, FoundRole
 from carrylens.benchmark.method_runs import jaccard, method_records
+from carrylens.benchmark.saved_results import SavedResults
 from carrylens.benchmark.scores import edge_auroc, node_auroc, score_roles, stated_roles
+from carrylens.claims.hypothesis import Hypothesis
 from carrylens.nodes import Node
 from carrylens.tasks.variables import Variable
 
@@ -132,6 +138,34 @@ def test_stability_is_one_for_a_method_that_always_says_the_same_and_less_for_on
     assert (records["steady"]["jaccard"], records["guess"]["jaccard"]) == (1.0, pytest.approx(1 / 3))
     assert records["guess"]["n_seeds"] == 10
     assert jaccard(set(), set()) is None
+
+
+def test_verdicts_are_asked_for_with_the_first_seed_alone_as_only_roles_are_compared_between_seeds() -> None:
+    known, told = relay_circuit().build(), list[tuple[int, int]]()
+    judged = replace(known, hypotheses=(Hypothesis("relay", known.causal, ("N",)),))
+    model = BenchmarkModel("relay", lambda: judged)
+
+    def look(given: Any) -> Found:
+        told.append((given.seed, len(given.hypotheses)))
+        return Found()
+
+    list(method_records(BenchmarkRun([model], methods=[DiscoveryMethod("look", look)], repeated=[model], n_seeds=3)))
+    assert sorted(set(told)) == [(0, 1), (1, 0), (2, 0)]
+
+
+def test_what_was_found_under_another_hypothesis_is_not_taken_over(tmp_path: Path) -> None:
+    known, told = relay_circuit().build(), list[tuple[str, ...]]()
+
+    def look(given: Any) -> Found:
+        told.append(given.hypotheses[0].required)
+        return Found()
+
+    for required in (("N",), ("N",), ("Z",)):
+        judged = replace(known, hypotheses=(Hypothesis("relay", known.causal, required),))
+        model = BenchmarkModel("relay", partial(lambda judged: judged, judged))
+        run = BenchmarkRun([model], methods=[DiscoveryMethod("look", look)], results=SavedResults(tmp_path))
+        list(method_records(run))
+    assert told == [("N",), ("Z",)]
 
 
 def record(circuit: str, verdicts: dict[str, list[str]]) -> dict[str, Any]:

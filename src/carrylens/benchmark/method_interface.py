@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +22,7 @@ from torch import Tensor
 
 from carrylens.benchmark.component_edges import ComponentEdge, edges_between
 from carrylens.benchmark.known_truth import HeldVariable, RunVerdict
+from carrylens.benchmark.source_hash import source_hash
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.discovery.node_search import nodes_of
 from carrylens.errors import CarryLensError
@@ -251,18 +251,13 @@ class DiscoveryMethod:
 
     @cached_property
     def code(self) -> str:
-        """A hash of the code by which results are kept: of its file, and of the function itself."""
-        if self.source:
-            return self.source
-        module = sys.modules.get(getattr(self.find, "__module__", None) or "")
-        file, code = getattr(module, "__file__", None), getattr(self.find, "__code__", None)
-        content = Path(file).read_bytes() if file and Path(file).is_file() else b""
-        own = (
-            b""
-            if code is None
-            else code.co_code + repr([c for c in code.co_consts if isinstance(c, str | int | float)]).encode()
-        )
-        return hashlib.sha256(content + own).hexdigest()
+        """A hash of the code by which results are kept: of its file, what that imports of this package, and itself."""
+        module, code = getattr(self.find, "__module__", None) or "", getattr(self.find, "__code__", None)
+        whole = self.source or source_hash(module)
+        if code is None or self.source:
+            return whole
+        own = code.co_code + repr([c for c in code.co_consts if isinstance(c, str | int | float)]).encode()
+        return hashlib.sha256(whole.encode() + own).hexdigest()
 
 
 def _node(given: Node | str) -> Node:

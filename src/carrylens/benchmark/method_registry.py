@@ -11,7 +11,6 @@ it uses the algorithm) and `ABOUT` (one sentence). An installed package offers o
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import re
 from collections.abc import Iterable, Sequence
@@ -31,6 +30,7 @@ from carrylens.benchmark.baselines.linear_probes import score_probes
 from carrylens.benchmark.carrylens_map import map_by_interchange
 from carrylens.benchmark.carrylens_verdict import judge_by_alignment
 from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
+from carrylens.benchmark.source_hash import source_hash
 from carrylens.errors import CarryLensError, quote, reason_of
 from carrylens.files import read_whole
 
@@ -95,7 +95,7 @@ def method_from_file(path: Path, taken: Iterable[str] = ()) -> DiscoveryMethod:
     found = _method_of(module, path)
     if found.name in taken:
         raise CarryLensError(f"{quote(found.name)} names a method that is there already. Set another NAME in {path}.")
-    return replace(found, source=hashlib.sha256(content).hexdigest())
+    return replace(found, source=source_hash(text=content))
 
 
 def own_method(

@@ -5,7 +5,8 @@ Gives  a record for each model and method, as soon as it is there; how much is f
 Never  does again what is among the saved results, and never scores a method on what its threshold was chosen on.
 
 1. Let each method work on a copy of each model that counts rows. What it finds is kept under a key made of the model's
-   hash, the method's name and code, the questions' seed and the version, so it is found again whatever the suite.
+   hash, the method's name and code, the task's code, the hypotheses, the questions' seed and the version, so it is
+   found again whatever the suite, and computed anew once the search has changed.
 2. For each method that gives role scores, choose a threshold for each suite on its models of `dev`.
 3. Score what it found against the truth, each time anew.
 """
@@ -30,7 +31,9 @@ from carrylens.benchmark.method_interface import DiscoveryMethod, Found, Given
 from carrylens.benchmark.run_records import FoundAtCost, ScoreRecord, StabilityRecord
 from carrylens.benchmark.saved_results import Plain
 from carrylens.benchmark.scores import node_scores_of, score_found, stated_roles
+from carrylens.benchmark.source_hash import source_hash
 from carrylens.benchmark.thresholds import DevScores, Threshold, choose_threshold
+from carrylens.claims.hypothesis import Hypothesis
 from carrylens.errors import CarryLensError
 from carrylens.interventions.keys import digest_of
 from carrylens.tasks.fingerprint import fingerprint
@@ -70,10 +73,12 @@ def method_records(run: BenchmarkRun) -> Iterator[Plain]:
 
 def find_once(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, seed: int) -> FoundAtCost:
     """What the method finds in the model with questions of this seed, or what was saved of it."""
-    known, entry = built.known, built.entry
+    entry = built.entry
+    known = built.known if seed == entry.seed else replace(built.known, hypotheses=())  # only roles and nodes count
     about = run.about(model=built.sha256, method=method.name, source=method.code, seed=seed)
     about["algorithm"] = fingerprint(known.causal)
-    about["hypotheses"] = [each.name for each in known.hypotheses]
+    about["hypotheses"] = [_stated(each) for each in known.hypotheses]
+    about["questions"] = source_hash(type(known.task).__module__)
     key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:24]
 
     def compute() -> Plain:
@@ -88,6 +93,13 @@ def find_once(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, see
 
     saved = run.results.once(f"found/{method.name}/{key}", about, compute)
     return msgspec.convert(saved, FoundAtCost)
+
+
+def _stated(hypothesis: Hypothesis) -> list[object]:
+    """All that a verdict on a hypothesis depends on."""
+    families = [hypothesis.required, hypothesis.optional, hypothesis.folded, sorted(hypothesis.places)]
+    forms = [_stated(form) for form in hypothesis.forms]
+    return [hypothesis.name, fingerprint(hypothesis.model), *families, list(map(str, hypothesis.gates)), forms]
 
 
 def threshold_of(run: BenchmarkRun, method: DiscoveryMethod, suite: str) -> Threshold:

@@ -20,7 +20,7 @@ A star marks methods that are told the algorithm; the dotted line is chance.
 
 SUITE_WORDS = {
     "kind": "planted circuits of the left-to-right algorithm",
-    "hostile": "planted circuits that do not run it, or not on all questions",
+    "hostile": "planted circuits that mislead: most do not run it, or not on all questions",
     "aligned": "models trained under an alignment",
     "empty": "untrained models and shuffled weights",
 }
@@ -43,11 +43,11 @@ NOTES = {
         "is of a role."
     ),
     "Verdicts": (
-        "What was said of a model under a hypothesis, beside what it deserves. Today's map says present, absent or "
-        "unclear, which count as runs, does not run, and not settled; it never says runs in part."
+        "The verdict that a method gave on a hypothesis about a model, beside the correct one. `ours` gives the "
+        "verdicts of `carrylens settle`. A verdict of `not settled` is not wrong: it says that more evidence is needed."
     ),
     "Called running what it does not run": (
-        "Of all verdicts on a hypothesis that a model does not run, or runs in part, those that say that it runs."
+        "Of all verdicts on a hypothesis that a model does not run, or runs only in part, those that say that it runs."
     ),
     "Stated confidence": (
         "Roles with a stated confidence. The Brier score is the mean of (stated - true) squared; the calibration error "
@@ -55,9 +55,9 @@ NOTES = {
         "Both are 0 at best."
     ),
     "Found again": (
-        "One model, many seeds of questions: the share of what is found with either of two seeds that is found with "
-        "both, averaged over all pairs of seeds. For methods that only score nodes: of as many of the highest nodes as "
-        "the circuit has."
+        "One model, many seeds of questions: the share of roles found with either of two seeds that is found with "
+        "both, averaged over all pairs of seeds. For methods that only score nodes, it is the share of nodes, of as "
+        "many of the highest as the circuit has. No verdicts are asked for with seeds other than the first."
     ),
     "Cost for one model": (
         "Forward rows are rows of which logits were computed; gradients are not counted. Seconds are CPU "

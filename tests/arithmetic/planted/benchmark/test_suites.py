@@ -46,6 +46,17 @@ def test_every_deserved_verdict_is_on_a_hypothesis_that_a_method_is_given() -> N
             assert model.suite != "empty" or set(known.truth.deserved.values()) == {RunVerdict.DOES_NOT_RUN}
 
 
+def test_a_method_is_given_no_hypothesis_that_two_digits_cannot_tell_from_another() -> None:
+    """With two digits, what ripples has the same carriers as the left-to-right circuit: no verdict on it is wrong."""
+    models = {model.name: model for model in suite_models(["kind", "empty"], TEST)}
+    for name in ("sharing_add_d2_r0", "twin_sharing_add_d2_r0"):
+        known = models[name].build()
+        assert [each.name for each in known.hypotheses] == ["left-to-right add", "one-layer add"]
+        assert set(known.truth.deserved) == {"left-to-right add", "one-layer add"}
+    assert [each.name for each in models["plain_sub_d2_r0"].build().hypotheses] == ["left-to-right sub"]
+    assert len(models["plain_add_d3_r0"].build().hypotheses) == 4
+
+
 def test_a_kind_circuit_deserves_to_be_found_running_its_own_algorithm_alone() -> None:
     (plain,) = (model for model in suite_models(["kind"], TEST, quick=True) if model.name == "plain_add_d3_r0")
     deserved = plain.build().truth.deserved

@@ -7,7 +7,7 @@ Never  builds a model before it is needed, and never has models of one circuit i
 | suite | models | what they deserve |
 |---|---|---|
 | `kind` | planted circuits of the left-to-right algorithm, one dial turned at a time, and all at once; two and three digits; additions in three random rotations | to be found to run it |
-| `hostile` | planted circuits that mislead: gates, weighted sums, split, backup and cancelling heads, spread and superposed values, tables | what each was made to deserve |
+| `hostile` | planted circuits that mislead: one layer, gates, weighted sums, split, backup and cancelling heads, spread and superposed values, tables, backdoors | what each was made to deserve |
 | `aligned` | models trained under an alignment, which come with their truth | what their `truth.json` says |
 | `empty` | untrained models, and planted ones with shuffled weights | to be found to run nothing |
 """  # noqa: E501
@@ -128,7 +128,7 @@ def _planted(description: CircuitDescription, told: bool) -> KnownModel:
     # A method that is told of binary carries, as it could not name them otherwise, is asked for no verdict.
     planted, task = plant(description), arithmetic_task(description.operation, description.digits)
     truth, judged = known_truth(planted.truth), () if told else _hypotheses(task)
-    asked = {each.name for each in judged if description.digits > 2 or each.name in _distinct(task)}
+    asked = {each.name for each in judged}
     truth = replace(truth, deserved={name: each for name, each in truth.deserved.items() if name in asked})
     return KnownModel(planted.model, task, model_of(description) if told else task.causal, truth, judged)
 
@@ -152,11 +152,10 @@ def _twin(model: BenchmarkModel) -> tuple[Transformer, Task]:
 
 
 def _hypotheses(task: ArithmeticTask) -> tuple[Hypothesis, ...]:
-    return (hypotheses.usual_for(task), *hypotheses.rivals_for(task))
-
-
-def _distinct(task: ArithmeticTask) -> list[str]:
+    usual = hypotheses.usual_for(task)
+    if task.digits > 2:
+        return (usual, *hypotheses.rivals_for(task))
     # With two digits a carry passes one column at most. So what ripples, and what looks through one 9, does the same as
     # the left-to-right circuit, carrier by carrier: neither verdict would be wrong of it, and none is asked.
-    rivals = [hypotheses.one_layer(task.digits)] if task.operation is Operation.ADD else []
-    return [each.name for each in (hypotheses.usual_for(task), *rivals)]
+    distinct = [hypotheses.one_layer(task.digits).name] if task.operation is Operation.ADD else []
+    return (usual, *(each for each in hypotheses.rivals_for(task) if each.name in distinct))
