@@ -23,6 +23,7 @@ from carrylens.benchmark.candidates import can_know, candidate_variables
 from carrylens.benchmark.known_models import KnownModel
 from carrylens.benchmark.method_interface import Given
 from carrylens.benchmark.saved_results import SavedResults
+from carrylens.benchmark.source_hash import source_hash
 from carrylens.errors import CarryLensError
 from carrylens.interventions.edits import interchange
 from carrylens.interventions.engine import Engine
@@ -77,7 +78,13 @@ def likenesses(
     for at, each in enumerate(models):
         progress(each.name, at, len(models))
         known = each.build()
-        about = {"model": digest_of(known.model).hex(), "seed": seed, "pairs": _PAIRS, "answers": _ANSWERS}
+        about: dict[str, object] = {
+            "model": digest_of(known.model).hex(),
+            "seed": seed,
+            "pairs": _PAIRS,
+            "answers": _ANSWERS,
+        }
+        about["code"] = source_hash(__name__)
 
         def compute(known: KnownModel = known) -> dict[str, object]:
             given = Given(known.model, known.task, known.causal, seed=seed)

@@ -55,6 +55,7 @@ class BuiltModel:
 def method_records(run: BenchmarkRun) -> Iterator[Plain]:
     """A record for each model and method; then one for each method and model that was run with several seeds."""
     thresholds: dict[tuple[str, str], Threshold] = {}
+    dev: list[BuiltModel] = []  # built once, if a method needs a threshold
     total = len(run.models) * len(run.methods)
     for at, entry in enumerate(run.models):
         built = BuiltModel(entry, entry.build())
@@ -63,7 +64,8 @@ def method_records(run: BenchmarkRun) -> Iterator[Plain]:
             done = find_once(run, built, method, entry.seed)
             key = method.name, entry.suite
             if done.has_role_scores and key not in thresholds:
-                thresholds[key] = threshold_of(run, method, entry.suite)
+                dev = dev or [BuiltModel(each, each.build()) for each in run.dev]
+                thresholds[key] = threshold_of(run, dev, method, entry.suite)
             yield _record(built, method, done, thresholds.get(key))
     for entry in run.repeated if run.n_seeds > 1 else ():
         built = BuiltModel(entry, entry.build())
@@ -102,9 +104,8 @@ def _stated(hypothesis: Hypothesis) -> list[object]:
     return [hypothesis.name, fingerprint(hypothesis.model), *families, list(map(str, hypothesis.gates)), forms]
 
 
-def threshold_of(run: BenchmarkRun, method: DiscoveryMethod, suite: str) -> Threshold:
-    """The method's threshold, chosen on the suite's own models of `dev`; on all of them if those have no roles."""
-    built = [BuiltModel(entry, entry.build()) for entry in run.dev]
+def threshold_of(run: BenchmarkRun, built: list[BuiltModel], method: DiscoveryMethod, suite: str) -> Threshold:
+    """The method's threshold, chosen on the suite's own models of the built `dev`; on all if those have no roles."""
     with_roles = [each for each in built if each.known.truth.groups]
     chosen = [each for each in with_roles if each.entry.suite == suite] or with_roles
     dev = []

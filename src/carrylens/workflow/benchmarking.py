@@ -80,7 +80,7 @@ def benchmark_run(chosen: BenchmarkChoice, progress: Progress = silent, threads:
         models,
         suite_models({*chosen.suites, "kind"} if chosen.suites else (), DEV, quick=chosen.quick),
         methods,
-        repeated=[model for model in models if model.labels.get("repeated")][: 1 if chosen.quick else None],
+        repeated=[each for each in models if each.labels.get("repeated_quickly" if chosen.quick else "repeated")],
         n_seeds=chosen.n_seeds,
         quick=chosen.quick or chosen.light,
         small=chosen.quick,

@@ -87,17 +87,17 @@ def test_python_takes_a_function() -> None:
     def guess(given: Given) -> Found:
         return Found(verdicts={each.name: "runs" for each in given.hypotheses})  # type: ignore[misc]
 
-    board = carrylens.benchmark(guess, suites=["hostile"], quick=True, seeds=0)
-    row = board.of("guess", "hostile")
+    board = carrylens.benchmark(guess, suites=["aligned"], quick=True, seeds=0)
+    row = board.of("guess", "aligned")
     n_false = row.n_false_runs[0]
     assert row.false_runs is not None
     assert row.n_false_runs == (n_false, n_false)
     assert row.false_runs.value == 1.0
     assert sum(said["runs"] for deserved, said in row.verdicts.items() if deserved != "runs") == n_false > 0
-    assert row.verdicts["runs in part"]["runs"] == 1, "that of the gated circuit"
+    assert row.verdicts["runs in part"]["runs"] == 1, "that of the model with a gate"
     assert str(board).startswith("Leaderboard: 1 methods")
     with pytest.raises(CarryLensError, match="nobody"):
-        board.of("nobody", "hostile")
+        board.of("nobody", "aligned")
 
 
 def test_a_leaderboard_that_was_changed_is_refused() -> None:

@@ -7,11 +7,13 @@ from carrylens.arithmetic.planted.benchmark.verdict_cases import VerdictCase, co
 from carrylens.benchmark.known_models import TEST
 from carrylens.benchmark.known_truth import RunVerdict
 
+MISLEADING = ["hostile", "aligned"]
+
 
 def test_each_circuit_has_its_cases_once_and_rotations_only_if_wanted() -> None:
-    cases = list(verdict_cases(["hostile"], TEST, quick=True))
+    cases = list(verdict_cases(MISLEADING, TEST, quick=True))
     assert len({(case.model.counted_as, case.hypothesis.name) for case in cases}) == len(cases)
-    assert {case.model.name for case in cases} == {each.name for each in suite_models(["hostile"], TEST, quick=True)}
+    assert {case.model.name for case in cases} == {each.name for each in suite_models(MISLEADING, TEST, quick=True)}
     assert {case.deserved for case in cases} == set(RunVerdict) - {RunVerdict.NOT_SETTLED}
 
 
@@ -26,7 +28,7 @@ def test_the_confusion_of_a_judge_that_says_runs_of_everything() -> None:
         assert case.hypothesis in case.known.hypotheses
         return RunVerdict.RUNS
 
-    said = confusion(verdict_cases(["hostile"], TEST, quick=True), credulous)
+    said = confusion(verdict_cases(MISLEADING, TEST, quick=True), credulous)
     assert {key[1] for key in said} == {RunVerdict.RUNS}
     assert said[RunVerdict.IN_PART, RunVerdict.RUNS] == 1, "of the gate"
     assert said[RunVerdict.RUNS, RunVerdict.RUNS] == 1, "of the one-layer circuit under its own algorithm"
