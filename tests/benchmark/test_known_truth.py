@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmark.relay import CARRIERS, N, X, Z, relay_task, relay_truth
+from benchmark.relay import CARRIERS, N, X, Z, relay_input, relay_task, relay_truth
 from carrylens.benchmark.known_truth import KnownTruth, TrueGroup
 from carrylens.benchmark.match_counts import MatchCounts, summed
 from carrylens.benchmark.method_interface import Found, FoundRole
@@ -99,6 +100,17 @@ def test_the_threshold_is_the_one_that_parts_true_from_false() -> None:
     chosen = choose_threshold([DevScores(Found(role_scores=scores), relay_truth(), CAUSAL)])
     assert 0.32 < chosen.value < 0.8
     assert chosen.balance == pytest.approx(1.0)
+
+
+def test_a_threshold_is_judged_by_what_the_scorer_says_of_the_roles_above_it() -> None:
+    random, truth = np.random.default_rng(0), relay_truth()
+    places = [(node, variable) for node in relay_input().nodes for variable in CAUSAL.variables]
+    known = [FoundRole.of(node, variable) for variable, node in CARRIERS.items()][:1]
+    for given in ([], known):
+        found = Found(given, role_scores={place: float(random.random()) for place in places})
+        chosen = choose_threshold([DevScores(found, truth, CAUSAL)])
+        slow = score_roles(truth, CAUSAL, found.above(chosen.value)).roles
+        assert chosen.balance == 2 * slow.n_both / (slow.n_true + slow.n_found)
 
 
 def test_what_is_saved_is_not_computed_again_unless_the_arguments_differ(tmp_path: Path) -> None:

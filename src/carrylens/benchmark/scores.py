@@ -85,10 +85,9 @@ def score_found(truth: KnownTruth, given: Given, found: Found) -> CircuitScore:
 
 def score_roles(truth: KnownTruth, causal: CausalModel, found: Found) -> CircuitScore:
     """How well roles and groups fit the truth."""
-    told = frozenset(causal.variables)
-    true = {unit for unit in _true_units(truth) if unit[1] in told}
+    true = true_units(truth, causal)
     counted = [role for role in found.node_roles if (role.node, role.variable) not in truth.single_inputs]
-    said = {_unit(truth, settled_role(truth, causal, role)) for role in counted}
+    said = {unit for role in counted if (unit := said_unit(truth, causal, role)) is not None}
     strictly = {_unit(truth, role) for role in counted}
     said_nodes, said_sets = {role.node for role in counted}, {nodes for nodes in found.groups if len(nodes) > 1}
     inputs = {((node,), variable) for node, variable in truth.input_roles}
@@ -107,6 +106,19 @@ def score_roles(truth: KnownTruth, causal: CausalModel, found: Found) -> Circuit
         wrong_groups=_ordered(map(print_nodes, said_sets - truth.redundant_sets)),
         missed_groups=_ordered(map(print_nodes, truth.redundant_sets - said_sets)),
     )
+
+
+def true_units(truth: KnownTruth, causal: CausalModel) -> set[RoleUnit]:
+    """What there is to be found, of variables that the method was told of."""
+    told = frozenset(causal.variables)
+    return {unit for unit in _true_units(truth) if unit[1] in told}
+
+
+def said_unit(truth: KnownTruth, causal: CausalModel, role: NodeRole) -> RoleUnit | None:
+    """What a reported role is counted as, up to equivalence; None of a single input, which is not counted."""
+    if (role.node, role.variable) in truth.single_inputs:
+        return None
+    return _unit(truth, settled_role(truth, causal, role))
 
 
 def settled_role(truth: KnownTruth, causal: CausalModel, role: NodeRole) -> NodeRole:

@@ -10,22 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.planted.benchmark.suites import ALIGNED, KIND, suite_models
-from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.zoo.sources import find_source, shipped_names
+from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.benchmark.known_models import SPLITS, TEST, KnownModel
 from carrylens.benchmark.known_truth import KnownTruth
 from carrylens.benchmark.likeness import LikenessModel
 
 PLANTED, TRAINED = "planted", "trained"
-_MOST_DIGITS = {Operation.ADD: 6, Operation.SUB: 6, Operation.MIX: 5}
-"""Of shipped models; those with more digits are left out for what they cost."""
+_SHIPPED = (
+    "add_d5_l2_h3_w96_t2K_s1",
+    "add_d6_l2_h3_w96_t2K_s1",
+    "add_d6_l2_h3_w96_t2K_s2",
+    "sub_d6_l2_h3_w96_t5K_s1",
+)
 _FEW = 2
 
 
 def likeness_models(*, quick: bool = False) -> list[LikenessModel]:
-    """Kind three-digit additions, every aligned model, shipped ones of up to six digits with two layers or more."""
+    """Kind three-digit additions, an aligned model for each algorithm and size, shipped ones of five and six digits."""
     found = {PLANTED: list(_planted()), ALIGNED: list(_aligned()), TRAINED: list(_trained())}
     return [each for models in found.values() for each in (models[:_FEW] if quick else models)]
 
@@ -37,16 +39,18 @@ def _planted() -> Iterator[LikenessModel]:
 
 
 def _aligned() -> Iterator[LikenessModel]:
+    seen: set[tuple[object, str]] = set()
     for split in SPLITS:
         for model in suite_models((ALIGNED,), split):
-            yield LikenessModel(ALIGNED, model.name, model.build)
+            kind = model.labels["algorithm"], model.name.split("_l")[0]
+            if kind not in seen:
+                seen.add(kind)
+                yield LikenessModel(ALIGNED, model.name, model.build)
 
 
 def _trained() -> Iterator[LikenessModel]:
-    for name in shipped_names():
-        known = ModelName.parse(name)
-        if known.n_layers > 1 and known.digits <= _MOST_DIGITS[known.operation]:
-            yield LikenessModel(TRAINED, name, partial(_shipped, name))
+    for name in _SHIPPED:
+        yield LikenessModel(TRAINED, name, partial(_shipped, name))
 
 
 def _shipped(name: str) -> KnownModel:
