@@ -190,6 +190,22 @@ def test_a_model_that_is_called_running_what_it_does_not_run_is_counted() -> Non
     assert row.precision is None
 
 
+def test_a_method_of_roles_that_also_scores_nodes_is_seen_to_report_none_in_an_empty_model() -> None:
+    full, nothing = relay_circuit().build(), replace(relay_circuit().build(), truth=KnownTruth(()))
+    models = [BenchmarkModel("full", lambda: full), BenchmarkModel("nothing", lambda: nothing, suite="empty")]
+
+    def find(given: Any) -> Found:
+        found.append(FoundRole.of("P3L0H0", N[2]))
+        return Found(found if len(found) == 1 else (), node_scores={"P3L0H0": 1.0})  # type: ignore[dict-item]
+
+    found: list[FoundRole] = []
+    method = DiscoveryMethod("mine", find)
+    board = leaderboard_of(list(method_records(BenchmarkRun(models, methods=[method]))), [method], SIGNED)
+    in_empty = board.of("mine", "empty").roles_in_empty
+    assert in_empty is not None
+    assert in_empty.value == 0.0
+
+
 def test_a_row_has_the_scores_of_its_records() -> None:
     def find(_given: object) -> Found:
         wrong = FoundRole.of("P3L0H1", N[2], confidence=0.7)

@@ -139,7 +139,11 @@ def leaderboard_of(records: Sequence[Plain], methods: Sequence[DiscoveryMethod],
     models = {each["model"]: each for each in scores}.values()
     listed = [LeaderboardModel(*(each[n] for n in ("model", "suite", "split", "circuit", "sha256"))) for each in models]
     rows = [
-        _row([each for each in scores if (each["method"], each["suite"]) == (method.name, suite)], stable)
+        _row(
+            [each for each in scores if (each["method"], each["suite"]) == (method.name, suite)],
+            stable,
+            has_roles=any(method_has_roles(each) for each in scores if each["method"] == method.name),
+        )
         for suite in dict.fromkeys(each["suite"] for each in scores)
         for method in methods
     ]
@@ -158,7 +162,8 @@ def signature_of(
     return Signature(command, versions, quick, sorted(set(seeds)), list(dev), sources, machine)
 
 
-def _row(records: Sequence[Plain], stability: Sequence[Plain]) -> LeaderboardRow:
+def _row(records: Sequence[Plain], stability: Sequence[Plain], *, has_roles: bool) -> LeaderboardRow:
+    # Whether a method gives roles is seen on all suites: of an empty model it may rightly give none.
     first = records[0]
     method, suite = first["method"], first["suite"]
     again = [each for each in stability if (each["method"], each["suite"]) == (method, suite)]
@@ -167,9 +172,9 @@ def _row(records: Sequence[Plain], stability: Sequence[Plain]) -> LeaderboardRow
     false = [(circuit, float(said == runs)) for circuit, deserved, said in asked if deserved != runs]
     is_empty = [not record["result"]["nodes"]["n_true"] for record in records]
     gives = sorted({each for record in records for each in record["gives"]})
-    has_roles = bool({"roles", "role_scores"} & set(gives))
+    here = bool({"roles", "role_scores"} & set(gives))
     thresholds = [record["threshold"] for record in records if record["threshold"] is not None]
-    decoys = [record["result"]["decoys"] for record in records] if has_roles else []
+    decoys = [record["result"]["decoys"] for record in records] if here else []
     return LeaderboardRow(
         method=method,
         told=first["told"],
@@ -178,14 +183,14 @@ def _row(records: Sequence[Plain], stability: Sequence[Plain]) -> LeaderboardRow
         n_models=len(records),
         n_circuits=len({record["circuit"] for record in records}),
         gives=gives,
-        **_shares(records if has_roles else (), "groups" in gives),
+        **_shares(records if here else (), "groups" in gives),
         node_auroc=averaged((r["circuit"], r["result"]["node_auroc"]) for r in records),
         edge_auroc=averaged((r["circuit"], r["result"]["edge_auroc"]) for r in records),
         decoys=(sum(each["n_found"] for each in decoys), sum(each["n_true"] for each in decoys)),
         roles_in_empty=averaged(
             (r["circuit"], float(r["result"]["roles"]["n_found"]))
             for r, empty in zip(records, is_empty, strict=True)
-            if empty and method_has_roles(r)
+            if empty and has_roles
         ),
         verdicts=_confusion([(deserved, said) for _, deserved, said in asked]),
         false_runs=averaged(false),

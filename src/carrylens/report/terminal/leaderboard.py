@@ -58,7 +58,7 @@ def leaderboard_tables(board: Leaderboard) -> list[BoardTable]:
     tables: list[BoardTable] = []
     for suite in dict.fromkeys(row.suite for row in board.rows):
         rows = [row for row in board.rows if row.suite == suite]
-        words = f"{suite}, {rows[0].n_models} models of {rows[0].n_circuits} circuits"
+        words = f"{suite}, {_counted(rows[0].n_models, 'model')} of {_counted(rows[0].n_circuits, 'circuit')}"
         tables += [
             (f"Roles: {words}", _ROLE_HEAD, _role_rows(rows)),
             (f"Roles reported where there is none: {words}", ["method", "roles in a model"], _empty_rows(rows)),
@@ -95,6 +95,10 @@ def shown(figure: Averaged | None) -> str:
         return "-"
     interval = f" [{figure.low:.2f}, {figure.high:.2f}]" if figure.n > 1 else ""
     return f"{figure.value:.2f}{interval}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 _STATED_HEAD = ["suite", "method", "roles of", "roles", "mean stated", "share true", "Brier score", "calibration error"]
