@@ -43,11 +43,11 @@ class Schema(Generic[_Record]):
     Keys that the type does not have are refused, unless `others` are allowed: someone else's files may say more.
 
     >>> counts = Schema(list[int], "list of counts", "Count again.")
-    >>> counts.decode("[1, 2]", "counts.json")
+    >>> counts.decode("[1, 2]", "n.json")
     [1, 2]
-    >>> counts.decode('[1, "2"]', "counts.json")
+    >>> counts.decode('[1, "2"]', "n.json")
     Traceback (most recent call last):
-    carrylens.errors.CarryLensError: counts.json is no list of counts: expected `int`, got `str` at [1]. Count again.
+    carrylens.errors.CarryLensError: n.json is not a valid list of counts: expected `int`, got `str` at [1]. Count again.
     """
 
     kind: type[_Record]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -91,6 +92,24 @@ def test_a_task_that_is_no_arithmetic_goes_the_whole_way(tmp_path: Path) -> None
     found, true, said = (int(word) for word in re.findall(r"\d+", lines[-1]))
     assert found >= 0.7 * true
     assert found >= 0.8 * said
+
+
+def test_the_table_of_verdicts_counts_a_false_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = [("runs in part", "runs"), ("does not run", "does not run"), ("runs", "runs")]
+    rows = [
+        {"model": f"m{at}", "suite": "hostile", "operation": "add", "deserves": deserved, "verdict": verdict}
+        for at, (deserved, verdict) in enumerate(said)
+    ]
+    file = tmp_path / "verdicts.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sys.argv, before = ["verdicts", str(file), "--table"], sys.argv
+    try:
+        example("verdicts_of_known_models").main()
+    finally:
+        sys.argv = before
+    printed = capsys.readouterr().out
+    assert "| hostile | add | runs in part | 1 | 0 | 0 | 0 |" in printed
+    assert "False `runs`: 1/2" in printed
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

@@ -39,7 +39,7 @@ def explain(folder: Path, *more: str) -> str:
 def test_explain_ends_with_lines_the_next_command_and_the_page(explained: tuple[Path, str]) -> None:
     folder, printed = explained
     lines = printed.splitlines()
-    assert len(lines) == 9, "a planted model is compared with its truth, too"
+    assert len(lines) == 10, "a planted model is compared with its truth, too"
     assert any(line.startswith("Next:") and "carrylens settle" in line for line in lines), "quick: not settled"
     assert "left-to-right add" in lines[0]
     assert lines[-1] == f"The page is {folder.resolve() / 'report.html'}"

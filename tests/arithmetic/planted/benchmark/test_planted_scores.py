@@ -153,7 +153,7 @@ def test_every_setting_has_a_name_of_its_own_and_can_be_planted() -> None:
         ({"dials": ["mirrors"]}, ["'mirrors'", *DIALS]),
         ({"operations": ["times"]}, ["'times'", "add", "sub", "mix"]),
         ({"digits": [1]}, ["1 digits", "2 to 10"]),
-        ({"n_seeds": 0}, ["0 seeds", "at least 1"]),
+        ({"n_seeds": 0}, ["seeds is 0", "at least 1"]),
         ({"dials": ["polysemy"], "operations": ["add"]}, ["'polysemy'", "operation"]),
     ],
 )
