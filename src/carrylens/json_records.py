@@ -42,12 +42,12 @@ class Schema(Generic[_Record]):
 
     Keys that the type does not have are refused, unless `others` are allowed: someone else's files may say more.
 
-    >>> counts = Schema(list[int], "list of counts", "Count again.")
+    >>> counts = Schema(list[int], "list of counts", "Recount.")
     >>> counts.decode("[1, 2]", "n.json")
     [1, 2]
     >>> counts.decode('[1, "2"]', "n.json")
     Traceback (most recent call last):
-    carrylens.errors.CarryLensError: n.json is not a valid list of counts: expected `int`, got `str` at [1]. Count again.
+    carrylens.errors.CarryLensError: n.json is not a valid list of counts: expected `int`, got `str` at [1]. Recount.
     """
 
     kind: type[_Record]
