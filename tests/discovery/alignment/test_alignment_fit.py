@@ -91,7 +91,7 @@ def test_a_wrong_node_costs_score_and_a_trial_is_the_same_each_time() -> None:
     for family in ("SA", "ST"):
         at = next(at for at, each in enumerate(targets()) if each.family == family)
         worse = right.given({right.nodes(at)[0]: ()})
-        assert score_of(trial.followed(worse), worse) < score_of(best.right, right)
+        assert score_of(trial, trial.followed(worse), worse) < score_of(trial, best.right, right)
 
 
 def test_a_whole_node_is_interchanged_as_the_engine_does_it() -> None:

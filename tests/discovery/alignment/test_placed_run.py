@@ -11,7 +11,7 @@ from carrylens.arithmetic.hypotheses import left_to_right
 from carrylens.arithmetic.model_shapes import config_of_width
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.discovery.alignment.alignment_task import AlignmentTask
-from carrylens.discovery.alignment.placed_run import PlacedRun
+from carrylens.discovery.alignment.placed_run import PlacedRun, Try
 from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.targets import targets_of
 from carrylens.discovery.alignment.trial import JointDraw, Trial
@@ -52,10 +52,13 @@ def test_moves_at_one_place_give_what_a_whole_pass_gives(operation: Operation, n
         chosen = this.nodes[rng.integers(len(this.nodes))]
         nodes = [n for n in this.nodes if (n.layer, n.position) == (chosen.layer, chosen.position)]
         tried = run.placement.given(random_held(this, nodes, rng))
-        assert run.can_move(tried, nodes)
         n_shared = max(n_shared, tried.n_shared)
-        differ = np.flatnonzero(trial.differs(run.placement, tried))
-        moved, before = run.moved(tried, nodes, differ), run.right.copy()
+        differ = np.flatnonzero(trial.differs(run.placement, tried, nodes))
+        assert np.array_equal(differ, np.flatnonzero(trial.differs(run.placement, tried)))
+        other = run.placement.given(random_held(this, nodes, rng))
+        tries = [Try(other, tuple(nodes), np.arange(5)), Try(tried, tuple(nodes), differ)]
+        (beside, moved), before = run.moved(tries), run.right.copy()
+        assert np.array_equal(beside.right, trial.followed(other)[:5])
         expected = trial.followed(tried)
         assert np.array_equal(moved.right, expected[differ])
         untouched = np.setdiff1d(np.arange(len(expected)), differ)
@@ -66,14 +69,3 @@ def test_moves_at_one_place_give_what_a_whole_pass_gives(operation: Operation, n
             assert np.array_equal(run.right, expected)
     assert n_shared > 0
     assert n_changed > 5, "moves that change nothing show nothing"
-
-
-def test_a_move_at_two_places_or_with_another_prediction_needs_a_whole_pass() -> None:
-    this = about(Operation.MIX, 2)
-    trial = Trial.drawn(this, JointDraw(), 3, 32)
-    run = PlacedRun(trial, NodePlacement(dict.fromkeys(this.nodes, ())))
-    one, other = this.nodes[0], this.nodes[-1]
-    assert not run.can_move(run.placement.given({one: (0,), other: (0,)}), [one, other])
-    switch = next(at for at, target in enumerate(this.targets) if target.optional)
-    assert not run.can_move(run.placement.given({one: (switch,)}), [one])
-    assert run.can_move(run.placement.given({one: (0,)}), [one])

@@ -77,7 +77,7 @@ class AlignSettings:
     @classmethod
     def chosen(cls, seed: int = 0, *, quick: bool = False) -> AlignSettings:
         """The usual amounts, or the quick ones."""
-        fit = FitSettings(n_rows=128 if quick else 256, n_sweeps=3 if quick else 4, seed=seed)
+        fit = FitSettings(n_rows=128 if quick else 256, n_sweeps=4 if quick else 5, seed=seed)
         test = JointSettings(n_rows=512 if quick else 2048, n_each=96 if quick else 256, seed=seed)
         return cls(fit, test, quick)
 

@@ -84,11 +84,19 @@ class AlignmentTask:
         rows = {node: self._write(writes, node) for node in self.nodes}
         return SubspaceFinder(rows, [_codes(target, values) for target in self.targets])
 
-    def clean_writes(self, questions: Batch, values: Values) -> PassWrites:
-        """What all nodes write for these questions, with the outputs that the algorithm gives."""
+    def clean_writes(self, questions: Batch, values: Values, needed: NDArray[np.bool_] | None = None) -> PassWrites:
+        """What all nodes write for these questions, with the outputs that the algorithm gives.
+
+        Rows that are not `needed` are zero.
+        """
         tokens = torch.from_numpy(self.task.token_ids(questions, values.outputs()))
         with torch.inference_mode():
-            return clean_pass(self.model, tokens)[1]
+            if needed is None or needed.all():
+                return clean_pass(self.model, tokens)[1]
+            some = torch.from_numpy(needed)
+            found = clean_pass(self.model, tokens[some])[1]
+            heads, mlps = ([_among(each, some) for each in kept] for kept in (found.heads, found.mlps))
+            return PassWrites(tuple(each for each in heads if each is not None), tuple(mlps))
 
     def _write(self, writes: PassWrites, node: Node) -> NDArray[np.float64]:
         config = self.model.config
@@ -98,6 +106,14 @@ class AlignmentTask:
         mlp = writes.mlps[node.layer]
         assert mlp is not None
         return mlp[:, at].numpy().astype(np.float64)
+
+
+def _among(write: torch.Tensor | None, some: torch.Tensor) -> torch.Tensor | None:
+    if write is None:
+        return None
+    found = write.new_zeros((len(some), *write.shape[1:]))
+    found[some] = write
+    return found
 
 
 def inner_targets(about: AlignmentTask) -> tuple[int, ...]:

@@ -17,20 +17,24 @@ Only rows that a move can have changed are computed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_targets
 from carrylens.discovery.alignment.fit_moves import (
     Candidates,
+    Move,
     candidate_targets,
+    filling_moves,
     node_places,
     place_moves,
     site_moves,
     whole_place_moves,
 )
-from carrylens.discovery.alignment.placed_run import PlacedRun
+from carrylens.discovery.alignment.placed_run import PlacedRun, Try
 from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.start import first_placements
 from carrylens.discovery.alignment.trial import Bools, JointDraw, Trial
@@ -48,9 +52,10 @@ _HELD = 2e-4  # what a target in a node costs: a node that makes no difference i
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How much is tried: rows of a trial, sweeps, targets tried for a node."""
+    """How much is tried: rows of a trial, of each target by itself, sweeps, targets tried for a node."""
 
     n_rows: int = 256
+    n_alone: int = 16
     n_sweeps: int = 4
     n_tried: int = 3
     seed: int = 0
@@ -80,12 +85,16 @@ def fit_alignment(
         run = PlacedRun(_trial(about, settings, sweep), found.placement)
         for at, nodes in enumerate(moves):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}", at, len(moves))
-            run = _improved(run, nodes, candidates)
+            _improved(run, nodes, candidates)
         run = _with_exchanges(run)
+        for move in filling_moves(run, candidates):
+            run = _better(run, move)
         for place, target in enumerate(weak := _failing(run) if sweep else []):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}: what still fails", place, len(weak))
-            for move in (*site_moves(run, target, candidates), *whole_place_moves(run, target, candidates)):
-                run = _better(run, run.placement.given(move), tuple(move))
+            for move in site_moves(run, target, candidates):
+                run = _better(run, move)
+            for ways in whole_place_moves(run, target, candidates):
+                _best(run, ways)
         found = Fitted(run.placement, sweep + 1, bool(sweep) and run.placement.held == found.placement.held)
         if found.ended:
             break
@@ -98,40 +107,80 @@ def _first_guess(about: AlignmentTask, settings: FitSettings) -> Fitted:
     return Fitted(best.placement, 0)
 
 
-def score_of(right: Bools, placement: NodePlacement) -> float:
+def score_of(trial: Trial, right: Bools, placement: NodePlacement) -> float:
     """The share of outputs that come out as predicted, and half as much that of whole answers, less what nodes cost."""
-    gained = float(right.mean() + 0.5 * right.all(1).mean())
-    return gained - _HELD * placement.size - _SHARED * placement.n_shared
+    return _gained(trial, right) - _HELD * placement.size - _SHARED * placement.n_shared
+
+
+def _gained(trial: Trial, right: Bools) -> float:
+    return float(trial.weights @ _gains(right))
+
+
+def _gains(right: Bools) -> NDArray[np.float64]:
+    return np.asarray(right.mean(1) + 0.5 * right.all(1))
+
+
+def _is_surely_worse(run: PlacedRun, right: Bools, rows: NDArray[np.intp]) -> bool:
+    # Whether some rows lose by more than two standard errors of what a sum of such gains and losses has.
+    gained = run.trial.weights[rows] * (_gains(right) - _gains(run.right[rows]))
+    return bool(gained.sum() < -2 * np.sqrt((gained**2).sum()))
 
 
 def _score(run: PlacedRun) -> float:
-    return score_of(run.right, run.placement)
+    return score_of(run.trial, run.right, run.placement)
 
 
 def _trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
     n_rows = settings.n_rows * (1, 2, 4)[min(sweep, 2)] // 2  # small gains count in the end
-    return Trial.drawn(about, JointDraw(), 7919 * (settings.seed + 1) + sweep, n_rows)
+    draw = JointDraw(alone=settings.n_alone, by_itself=inner_targets(about))
+    return Trial.drawn(about, draw, 7919 * (settings.seed + 1) + sweep, n_rows)
 
 
 def _failing(run: PlacedRun) -> list[int]:
     # The targets whose outputs are not as predicted in all but a few rows, the worst first: where the target moves or
     # is held, and where nothing moves.
     trial, rates = run.trial, dict[int, float]()
-    slots = trial.prediction(run.placement).chosen[trial.rows]
+    slots = trial.prediction.chosen[trial.rows]
     places = {output: at for at, output in enumerate(trial.about.causal.outputs)}
     inner = inner_targets(trial.about)
     still = (slots[:, list(inner)] == OWN).all(1)
     for at in inner:
         right = np.asarray(run.right[:, [places[each] for each in trial.about.targets[at].outputs]].all(1))
-        parts = [np.asarray(right[rows]) for rows in (slots[:, at] != OWN, still)]
+        moves = slots[:, at] != OWN
+        parts = [np.asarray(right[rows]) for rows in (moves, moves & trial.alone[trial.rows], still)]
         rates[at] = min((float(part.mean()) for part in parts if len(part)), default=1.0)
     return sorted((at for at, rate in rates.items() if rate < _WHOLE), key=lambda at: rates[at])[:_MOST_FAILING]
 
 
-def _improved(run: PlacedRun, nodes: tuple[Node, ...], candidates: Candidates) -> PlacedRun:
-    for move in place_moves(run, nodes, candidates):
-        run = _better(run, run.placement.given(move), tuple(move))
-    return run
+def _best(run: PlacedRun, moves: Sequence[Move]) -> bool:
+    # Whether one of these moves at one place was kept: the best, if it scores higher than the run as it is. First a
+    # look at a quarter of the rows that can differ: most moves make much worse.
+    trial, tries, looks = run.trial, list[Try](), list[Try]()
+    for move in moves:
+        placement, nodes = run.placement.given(move), tuple(move)
+        differ = np.flatnonzero(trial.differs(run.placement, placement, nodes))
+        tries.append(Try(placement, nodes, differ))
+        looks.append(Try(placement, nodes, differ[::4] if len(differ) >= 4 * _LEAST_LOOK else differ[:0]))
+    seen = run.moved([each for each in looks if len(each.rows)])
+    worse = {each.tried.placement for each in seen if _is_surely_worse(run, each.right, each.tried.rows)}
+    left = [each for each in tries if each.placement not in worse]
+    best, most = None, _score(run)
+    for moved in run.moved(left):
+        right = run.right.copy()
+        right[moved.tried.rows] = moved.right
+        if (score := score_of(trial, right, moved.tried.placement)) > most:
+            best, most = moved, score
+    if best is not None:
+        run.accept(best)
+    return best is not None
+
+
+def _improved(run: PlacedRun, nodes: tuple[Node, ...], candidates: Candidates) -> None:
+    seen = list[Move]()
+    while moves := [move for move in place_moves(run, nodes, candidates) if move not in seen]:
+        seen += moves
+        if not _best(run, moves):
+            break
 
 
 def _with_exchanges(run: PlacedRun) -> PlacedRun:
@@ -146,28 +195,17 @@ def _with_exchanges(run: PlacedRun) -> PlacedRun:
             far = [node for node in run.placement.nodes(one) if node.position != read]
             for layer in sorted({node.layer for node in near}) if far else ():
                 move = dict.fromkeys(far, (other,)) | {n: (one,) for n in near if n.layer == layer and not n.is_mlp}
-                run = _better(run, run.placement.given(move), tuple(move))
+                run = _better(run, move)
     return run
 
 
-def _better(run: PlacedRun, placement: NodePlacement, nodes: tuple[Node, ...]) -> PlacedRun:
-    # The run under the placement if that scores higher, else the run as it is. First a look at a quarter of the rows
-    # that can differ: most moves make much worse.
-    differ = np.flatnonzero(run.trial.differs(run.placement, placement))
-    near = run.can_move(placement, nodes)
-    look = differ[::4]
+def _better(run: PlacedRun, move: Move) -> PlacedRun:
+    # The run under the placement that a move gives, at several places, if that scores higher, else the run as it is.
+    placement = run.placement.given(move)
+    look = np.flatnonzero(run.trial.differs(run.placement, placement))[::4]
     if len(look) >= _LEAST_LOOK:
-        if near:
-            looked = run.moved(placement, nodes, look).right
-        else:
-            looked = run.trial.followed(placement, run.trial.rows[look])
-        if looked.sum() < run.right[look].sum():
+        looked = run.trial.followed(placement, run.trial.rows[look])
+        if _is_surely_worse(run, looked, look):
             return run
-    if not near:
-        other = PlacedRun(run.trial, placement)
-        return other if _score(other) > _score(run) else run
-    moved, right = run.moved(placement, nodes, differ), run.right.copy()
-    right[differ] = moved.right
-    if score_of(right, placement) > _score(run):
-        run.accept(moved)
-    return run
+    other = PlacedRun(run.trial, placement)
+    return other if _score(other) > _score(run) else run

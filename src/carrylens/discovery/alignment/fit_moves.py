@@ -61,6 +61,14 @@ def place_moves(run: PlacedRun, nodes: tuple[Node, ...], candidates: Candidates)
             yield option
 
 
+def filling_moves(run: PlacedRun, candidates: Candidates) -> Iterator[Move]:
+    """All idle nodes, or those of a layer, to what they vary with most: those of a chain matter only together."""
+    idle = {node: offered[:1] for node, offered in candidates.items() if offered and not run.placement.held[node]}
+    yield idle
+    for layer in sorted({node.layer for node in idle}):
+        yield {node: offered for node, offered in idle.items() if node.layer == layer}
+
+
 def site_moves(run: PlacedRun, target: int, candidates: Candidates) -> Iterator[Move]:
     """All nodes of one layer, or of all up to one, that vary with a target more than with any other: to it at once."""
     about = run.trial.about
@@ -79,8 +87,8 @@ def site_moves(run: PlacedRun, target: int, candidates: Candidates) -> Iterator[
                     yield move
 
 
-def whole_place_moves(run: PlacedRun, target: int, candidates: Candidates) -> Iterator[Move]:
-    """Every way to give each node of a place nothing, the target, or one other, where writes vary with it most."""
+def whole_place_moves(run: PlacedRun, target: int, candidates: Candidates) -> Iterator[list[Move]]:
+    """For each place where writes vary with a target most: each node as it is, to the target, or idle, in every way."""
     about = run.trial.about
     shares = {node: about.finder.share(node, target) for node in about.nodes if target in candidates[node]}
 
@@ -89,14 +97,10 @@ def whole_place_moves(run: PlacedRun, target: int, candidates: Candidates) -> It
 
     places = [some for some in _by_place(about.nodes) if any(node in shares for node in some)]
     for place in sorted(places, key=matters, reverse=True)[:_MOST_PLACES]:
-        others = dict.fromkeys(at for node in place for at in (*run.placement.held[node], *candidates[node][:1]))
-        other = next((at for at in others if at != target), None)
-        options: list[HeldTargets] = [(), (target,), *([] if other is None else [(other,)])]
         some = sorted(place, key=lambda node: -shares.get(node, 0.0))[:_MOST_AT_ONCE]
-        for chosen in product(options, repeat=len(some)):
-            move = dict(zip(some, chosen, strict=True))
-            if any(run.placement.held[node] != held for node, held in move.items()):
-                yield move
+        options = [dict.fromkeys((run.placement.held[node], (target,), ())) for node in some]
+        moves = [dict(zip(some, chosen, strict=True)) for chosen in product(*options)]
+        yield [move for move in moves if any(run.placement.held[node] != held for node, held in move.items())]
 
 
 def _can_be_held(about: AlignmentTask, move: Move) -> bool:

@@ -129,7 +129,7 @@ class _HeldOut:
 
 def _measured(trials: tuple[Trial, ...], placement: NodePlacement) -> _Rows:
     right = np.concatenate([trial.followed(placement) for trial in trials])
-    changes = np.concatenate([(trial.predicted(placement) != trial.own)[trial.rows] for trial in trials])
+    changes = np.concatenate([(trial.prediction.predicted != trial.own)[trial.rows] for trial in trials])
     return _Rows(right, changes, trials)
 
 

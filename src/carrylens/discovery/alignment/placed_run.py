@@ -12,8 +12,8 @@ Never  chooses a placement.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -28,6 +28,8 @@ from carrylens.discovery.alignment.trial import Bools, Trial
 from carrylens.model.interchange_pass import neurons, split_heads
 from carrylens.model.transformer import Block
 from carrylens.nodes import Node
+
+_MOST_ROWS = 1024  # of one pass
 
 
 @dataclass(eq=False)
@@ -56,16 +58,29 @@ class _Change:
     queries: Tensor
     mixed: Tensor
 
+    def of(self, span: slice) -> _Change:
+        """The same for some of the rows."""
+        parts = (each[span] for each in (self.stream, self.keys, self.values, self.queries, self.mixed))
+        stream, keys, values, queries, mixed = parts
+        return _Change(self.layer, self.start, stream, keys, values, self.asking, queries, mixed)
+
 
 @dataclass(frozen=True, eq=False)
-class MovedRun:
-    """What a move at one place came to in some rows: which outputs are as predicted, and what to keep if it stays."""
+class Try:
+    """A placement that differs in `nodes`, all of one place, to be run in `rows`, as places among those that count."""
 
     placement: NodePlacement
     nodes: tuple[Node, ...]
     rows: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class MovedRun:
+    """What a try came to: which outputs are as predicted, and what to keep if it stays."""
+
+    tried: Try
     right: Bools
-    changes: tuple[_Change, ...] = field(default=())
+    changes: tuple[_Change, ...]
 
 
 class PlacedRun:
@@ -73,31 +88,27 @@ class PlacedRun:
 
     def __init__(self, trial: Trial, placement: NodePlacement) -> None:
         self.trial, self.placement = trial, placement
-        self._prediction = trial.prediction(placement)
+        self._prediction = trial.prediction
         self._writes = PlacedWrites(trial, placement)
         self._layers = list[_Layer]()
         with torch.inference_mode():
             said = self._whole_pass()
         self.right: Bools = np.asarray(said == self._prediction.predicted[trial.rows])
 
-    def can_move(self, placement: NodePlacement, nodes: Sequence[Node]) -> bool:
-        """Whether `moved` can be used: all nodes stand at one place, and the algorithm predicts the same as before."""
-        one_place = len({(node.layer, node.position) for node in nodes}) == 1
-        return one_place and self.trial.prediction(placement) is self._prediction
-
-    def moved(self, placement: NodePlacement, nodes: Sequence[Node], rows: NDArray[np.intp]) -> MovedRun:
-        """What comes out in some rows, as places among those that count, under a placement that differs in `nodes`."""
-        if not len(rows):
-            return MovedRun(placement, tuple(nodes), rows, self.right[rows])
+    def moved(self, tries: Sequence[Try]) -> list[MovedRun]:
+        """What comes out of each try: a placement that differs at one place, the same for all, in some rows."""
+        found = list[MovedRun]()
         with torch.inference_mode():
-            return self._moved(placement, tuple(nodes), rows)
+            for some in _in_pieces(tries):
+                found += self._moved(some)
+        return found
 
     def accept(self, moved: MovedRun) -> None:
         """Take over a placement, and what it computed."""
-        rows = torch.from_numpy(moved.rows)
-        self.placement = moved.placement
+        rows = torch.from_numpy(moved.tried.rows)
+        self.placement = moved.tried.placement
         with torch.inference_mode():
-            self._writes.give(moved.placement, moved.nodes)
+            self._writes.give(self.placement, moved.tried.nodes)
             for change in moved.changes:
                 layer = self._layers[change.layer]
                 stop = change.start + change.stream.shape[1]
@@ -106,7 +117,7 @@ class PlacedRun:
                 layer.values[rows, :, change.start : stop] = change.values
                 layer.queries[rows, :, change.asking - layer.first :] = change.queries
                 layer.mixed[rows, change.asking - layer.first :] = change.mixed
-        self.right[moved.rows] = moved.right
+        self.right[moved.tried.rows] = moved.right
 
     def _whole_pass(self) -> NDArray[np.int64]:
         trial, model = self.trial, self.trial.about.model
@@ -124,13 +135,16 @@ class PlacedRun:
             stream = self._written(at, stream[:, first:], mixed, first, every)
         return self._said(stream, self._outputs_from(reads.start))
 
-    def _moved(self, placement: NodePlacement, nodes: tuple[Node, ...], rows: NDArray[np.intp]) -> MovedRun:
-        at, position = nodes[0].layer, nodes[0].position
+    def _moved(self, tries: Sequence[Try]) -> Iterator[MovedRun]:
+        at, position = tries[0].nodes[0].layer, tries[0].nodes[0].position
+        rows, spans = np.concatenate([each.rows for each in tries]), _spans(tries)
+        if not len(rows):
+            yield from (MovedRun(each, self.right[:0], ()) for each in tries)
+            return
         layer, some = self._layers[at], torch.from_numpy(rows)
         mixed = layer.mixed[some, position - layer.first]
-        written = self._writes.heads_at(placement, at, position, mixed, rows)
-        middle = layer.stream[some, position] + _brought(layer.block, written)
-        stream, changes = (middle + self._neurons_at(placement, at, position, middle, rows))[:, None], list[_Change]()
+        middle = layer.stream[some, position] + _brought(layer.block, self._tried(tries, spans, mixed, rows))
+        stream, changes = (middle + self._neurons_at(tries, spans, middle, rows))[:, None], list[_Change]()
         start = position
         for later in range(at + 1, len(self._layers)):
             change = self._passed_on(later, start, stream, position, rows)
@@ -141,7 +155,20 @@ class PlacedRun:
         outputs = self._outputs_from(start, None if at < len(self._layers) - 1 else start)
         right = self.right[rows]
         right[:, outputs] = self._said(stream, outputs, start) == self._predicted(rows)[:, outputs]
-        return MovedRun(placement, nodes, rows, right, tuple(changes))
+        for each, span in zip(tries, spans, strict=True):
+            yield MovedRun(each, np.asarray(right[span]), tuple(change.of(span) for change in changes))
+
+    def _tried(self, tries: Sequence[Try], spans: Sequence[slice], own: Tensor, rows: NDArray[np.intp]) -> Tensor:
+        # What the heads of the place write, or its MLP, in the rows of each try.
+        is_mlp = own.dim() == 2
+        at, position = tries[0].nodes[0].layer, tries[0].nodes[0].position
+        found = self._writes.at_place(at, position, own, rows, is_mlp=is_mlp)
+        for each, span in zip(tries, spans, strict=True):
+            for node in each.nodes:
+                if node.is_mlp is is_mlp and each.placement.held[node] != self.placement.held[node]:
+                    place = span if node.head is None else (span, node.head)
+                    found[place] = self._writes.of_node(node, each.placement, own[place], each.rows)
+        return found
 
     def _passed_on(self, at: int, start: int, stream: Tensor, position: int, rows: NDArray[np.intp]) -> _Change:
         layer, some = self._layers[at], torch.from_numpy(rows)
@@ -171,13 +198,12 @@ class PlacedRun:
         return stream + self._writes.mlps(at, first, neurons(block.mlp, block.ln2.fused(stream)), rows)
 
     def _neurons_at(
-        self, placement: NodePlacement, at: int, position: int, middle: Tensor, rows: NDArray[np.intp]
+        self, tries: Sequence[Try], spans: Sequence[slice], middle: Tensor, rows: NDArray[np.intp]
     ) -> Tensor:
-        block = self._layers[at].block
+        block = self._layers[tries[0].nodes[0].layer].block
         if block.mlp is None or block.ln2 is None:
             return torch.zeros_like(middle)
-        own = neurons(block.mlp, block.ln2.fused(middle))
-        return self._writes.of_node(Node(position, at, None), placement, own, rows)
+        return self._tried(tries, spans, neurons(block.mlp, block.ln2.fused(middle)), rows)
 
     def _outputs_from(self, start: int, only: int | None = None) -> list[int]:
         places = self.trial.about.task.layout.read_positions
@@ -192,6 +218,24 @@ class PlacedRun:
 
     def _predicted(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         return self._prediction.predicted[self.trial.rows[rows]]
+
+
+def _in_pieces(tries: Sequence[Try]) -> Iterator[list[Try]]:
+    # Several tries in one pass, up to a number of rows: most have few.
+    some, n_rows = list[Try](), 0
+    for each in tries:
+        if some and n_rows + len(each.rows) > _MOST_ROWS:
+            yield some
+            some, n_rows = [], 0
+        some.append(each)
+        n_rows += len(each.rows)
+    if some:
+        yield some
+
+
+def _spans(tries: Sequence[Try]) -> list[slice]:
+    ends = np.cumsum([len(each.rows) for each in tries]).tolist()
+    return [slice(end - len(each.rows), end) for each, end in zip(tries, ends, strict=True)]
 
 
 def _projected(block: Block, stream: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:

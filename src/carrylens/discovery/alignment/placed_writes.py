@@ -27,8 +27,7 @@ class PlacedWrites:
 
     def __init__(self, trial: Trial, placement: NodePlacement) -> None:
         self._trial, self._placement = trial, placement
-        self._prediction = trial.prediction(placement)
-        self._slots = self._prediction.chosen
+        self._slots = trial.prediction.chosen
         config = trial.about.model.config
         self._first = [0] * (config.n_layers - 1) + [config.reads.start]
         self._shared = dict[tuple[int, bool], set[Node]]()
@@ -68,14 +67,16 @@ class PlacedWrites:
         """What the MLP of a layer writes at the positions from `first` on, in some rows."""
         return self._replaced(layer, first, own, rows, is_mlp=True)
 
-    def heads_at(
-        self, placement: NodePlacement, layer: int, position: int, mixed: Tensor, rows: NDArray[np.intp]
-    ) -> Tensor:
-        """What the heads of one place write under another placement: `mixed` is [row, head, d_head]."""
-        each = [
-            self.of_node(Node(position, layer, head), placement, mixed[:, head], rows) for head in range(mixed.shape[1])
-        ]
-        return torch.stack(each, dim=1)
+    def at_place(self, layer: int, position: int, own: Tensor, rows: NDArray[np.intp], *, is_mlp: bool) -> Tensor:
+        """What the heads of one place write, or its MLP, as the nodes are placed; `own` is what they compute."""
+        values, mask = self._tables[layer, is_mlp]
+        some, at = torch.from_numpy(rows), position - self._first[layer]
+        found = torch.where(mask[some, at].unsqueeze(-1), values[some, at], own)
+        for node in self._shared[layer, is_mlp]:
+            if node.position == position:
+                place = _every_row(() if node.head is None else (node.head,))
+                found[place] = self._in_subspaces(node, self._placement.held[node], own[place], rows)
+        return found
 
     def of_node(self, node: Node, placement: NodePlacement, own: Tensor, rows: NDArray[np.intp]) -> Tensor:
         """What one node writes under a placement, in some rows."""
@@ -116,7 +117,7 @@ class PlacedWrites:
         source = (self._trial.rows[rows] + offsets[slots]) % n_questions
         found = _of(self._trial.writes, node)[_rows_at(source, self._place(node))]
         if (slots == HOLD).any():
-            held = _of(self._trial.held_writes(self._prediction), node)[_rows_at(rows, self._place(node))]
+            held = _of(self._trial.held_writes, node)[_rows_at(rows, self._place(node))]
             found = torch.where(torch.from_numpy(slots == HOLD)[:, None], held, found)
         return found
 

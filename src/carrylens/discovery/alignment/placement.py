@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from carrylens.alignment import AlignedSite, Alignment
 from carrylens.discovery.alignment.targets import AlignmentTarget
@@ -29,12 +30,12 @@ class NodePlacement:
         """The targets that have a node."""
         return frozenset(each for held in self.held.values() for each in held)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many targets all nodes together hold."""
         return sum(map(len, self.held.values()))
 
-    @property
+    @cached_property
     def n_shared(self) -> int:
         """How many targets stand beside another in their node."""
         return sum(max(0, len(held) - 1) for held in self.held.values())

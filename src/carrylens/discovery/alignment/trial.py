@@ -15,8 +15,8 @@ only if it would write just these, reading what it wrote itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -54,12 +54,18 @@ TokenTable = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class JointDraw:
-    """How much is moved at once: `least` to `most` targets of a row, `among` those named; the rest in some rows."""
+    """How much is moved at once: `least` to `most` targets of a row, `among` those named; the rest in some rows.
+
+    Beside these rows there are `alone` for each target of `by_itself`, in which it alone moves, and half as many in
+    which it takes the value that it has.
+    """
 
     least: int = 0
     most: int = 4
     idle: float = 0.4
     among: tuple[int, ...] | None = None
+    alone: int = 0
+    by_itself: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +73,7 @@ class Trial:
     """Questions with interventions: `chosen` has the slot of each row and target, or OWN.
 
     `rows` are those that count: where the algorithm says that an output changes, and some where nothing is moved.
+    `alone` are those drawn for one target by itself.
     """
 
     about: AlignmentTask
@@ -76,33 +83,42 @@ class Trial:
     chosen: Slots
     resampled: Bools
     idle_slots: Mapping[Node, Slots]
+    alone: Bools
     rows: NDArray[np.intp]
-    _predictions: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
-    _held: dict[int, PassWrites] = field(default_factory=dict)
 
     @classmethod
     def drawn(cls, about: AlignmentTask, draw: JointDraw, seed: int, count: int) -> Trial:
         """So many rows, by a seed."""
         rng = np.random.default_rng((seed, count, 0xA119))
-        n_drawn = count if draw.most == 0 else _DRAWN * count
+        n_joint, n_alone = count if draw.most == 0 else _DRAWN * count, _DRAWN * draw.alone * len(draw.by_itself)
+        n_drawn = n_joint + n_alone
         questions = about.population.draw(seed, 0, n_drawn)
         questions, inside = _by_switch(about.causal, questions)
         values = about.causal.run(questions)
         n_targets = len(about.targets)
-        among = np.isin(np.arange(n_targets), range(n_targets) if draw.among is None else draw.among)
+        required = [at for at, target in enumerate(about.targets) if not target.optional]
+        among = np.isin(np.arange(n_targets), required if draw.among is None else draw.among)
         least, most = (min(each, int(among.sum())) for each in (draw.least, draw.most))
         wanted = rng.integers(least, most + 1, size=n_drawn)
         rank = np.argsort(np.argsort(rng.random((n_drawn, n_targets)) + ~among, axis=1), axis=1)
         slots = rng.integers(0, len(OFFSETS), size=(n_drawn, n_targets))
         chosen = np.where(rank < wanted[:, None], slots, OWN).astype(np.int8)
         resampled = rng.random(n_drawn) < np.where(wanted > 0, draw.idle, min(1.0, 2 * draw.idle))
-        _resample_switches(about, values, resampled, chosen)
+        alone = np.full(n_drawn, OWN)
+        alone[rng.permutation(n_drawn)[:n_alone]] = np.repeat(np.array(draw.by_itself, dtype=int), _DRAWN * draw.alone)
+        resampled &= alone == OWN
+        chosen[alone != OWN] = OWN
+        moved = np.flatnonzero(alone != OWN)
+        chosen[moved, alone[moved]] = slots[moved, 0]
         idle = rng.integers(_FAR[0], _FAR[1] + 1, size=(len(about.nodes), n_drawn)).astype(np.int8)
         idle = np.where(resampled, idle, np.int8(OWN))
         slots_of = dict(zip(about.nodes, idle, strict=True))
-        writes = about.clean_writes(questions, values)
-        trial = cls(about, questions, writes, values, chosen, resampled, slots_of, np.flatnonzero(inside))
-        return replace(trial, rows=trial._counting(count))
+        nothing = PassWrites((), ())
+        trial = cls(
+            about, questions, nothing, values, chosen, resampled, slots_of, alone != OWN, np.flatnonzero(inside)
+        )
+        trial = replace(trial, rows=trial._counting(count, alone, draw.alone))
+        return replace(trial, writes=about.clean_writes(questions, values, trial._needed()))
 
     @classmethod
     def of(cls, about: AlignmentTask, questions: Batch, chosen: Slots, rows: NDArray[np.intp]) -> Trial:
@@ -111,15 +127,30 @@ class Trial:
         resampled = np.zeros(len(questions), dtype=np.bool_)
         idle = np.full(len(questions), OWN, dtype=np.int8)
         writes = about.clean_writes(questions, values)
-        return cls(about, questions, writes, values, chosen, resampled, dict.fromkeys(about.nodes, idle), rows)
+        return cls(
+            about, questions, writes, values, chosen, resampled, dict.fromkeys(about.nodes, idle), resampled, rows
+        )
 
-    def held_writes(self, prediction: Prediction) -> PassWrites:
+    @cached_property
+    def held_writes(self) -> PassWrites:
         """What all nodes write in the rows that count if none is replaced, with the outputs of the prediction."""
-        if id(prediction) not in self._held:
-            with torch.inference_mode():
-                tokens = prediction.tokens[torch.from_numpy(self.rows)]
-                self._held[id(prediction)] = clean_pass(self.about.model, tokens)[1]
-        return self._held[id(prediction)]
+        with torch.inference_mode():
+            return clean_pass(self.about.model, self.prediction.tokens[torch.from_numpy(self.rows)])[1]
+
+    def _with_switches(self, chosen: Slots, predicted: TokenTable) -> Slots:
+        # In rows of which all else is resampled, so is what brings a switch, from a row in which that is the same:
+        # nothing else may hide there. An output is the same if it is what is fed back.
+        found = np.array(chosen)
+        for at, target in enumerate(self.about.targets):
+            if not target.optional:
+                continue
+            variable = target.variables[0]
+            place = self.about.causal.outputs.index(variable) if variable in self.about.causal.outputs else None
+            column = self.values[variable] if place is None else self.own[:, place]
+            wanted = column if place is None else predicted[:, place]
+            for slot, offset in enumerate(OFFSETS):
+                found[self.resampled & (np.roll(column, -offset) == wanted), at] = slot
+        return found
 
     def _with_holds(self, chosen: Slots, found: Mapping[Variable, Mapping[Variable, Column]]) -> Slots:
         held = np.array(chosen)
@@ -136,9 +167,24 @@ class Trial:
             held[stays, at] = HOLD if self.about.is_steered(target) else _KEEP
         return held
 
-    def _counting(self, count: int) -> NDArray[np.intp]:
+    def _needed(self) -> Bools:
+        # Which rows' writes any row that counts may take.
+        needed = np.arange(len(self.questions)) == 0  # one at least, for its shape
+        chosen, resampled = self.prediction.chosen[self.rows], self.resampled[self.rows]
+        for slot, offset in enumerate(source_offsets(len(needed))):
+            some = resampled if slot in _FAR else (chosen == slot).any(1)
+            needed[(self.rows[some] + offset) % len(needed)] = True
+        return needed
+
+    def _counting(self, count: int, alone: NDArray[np.int64], n_alone: int) -> NDArray[np.intp]:
         able = np.isin(np.arange(len(self.questions)), self.rows)
-        changes = (self._moved(()).predicted != self.own).any(1) & able
+        changed = (self.prediction.predicted != self.own).any(1)
+        apart = [np.flatnonzero(able & (alone == at) & changed)[:n_alone] for at in np.unique(alone) if at != OWN]
+        apart += [
+            np.flatnonzero(able & (alone == at) & ~changed)[: n_alone // 2] for at in np.unique(alone) if at != OWN
+        ]
+        able &= alone == OWN
+        changes = changed & able
         required = [at for at, target in enumerate(self.about.targets) if not target.optional]
         still = (self.chosen[:, required] == OWN).all(1) & ~changes & able
         n_still = min(int(still.sum()), max(count // 4, count - int(changes.sum())))
@@ -147,33 +193,30 @@ class Trial:
         moved, kept = (
             rng.choice(np.flatnonzero(flags), n, replace=False) for flags, n in ((changes, n_moved), (still, n_still))
         )
-        return np.sort(np.concatenate([moved, kept]))
+        return np.sort(np.concatenate([moved, kept, *apart]))
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """How much each row that counts does: those for targets by themselves as much as all the others."""
+        alone = self.alone[self.rows]
+        n_alone = int(alone.sum())
+        if n_alone in (0, len(alone)):
+            return np.full(len(alone), 1 / max(1, len(alone)))
+        return np.where(alone, 0.5 / max(1, n_alone), 0.5 / (len(alone) - n_alone))
 
     @cached_property
     def own(self) -> TokenTable:
         """The token ids that the algorithm puts out untouched: [row, output]."""
         return self.about.task.output_ids(self.questions, self.values.outputs()).astype(np.int64)
 
-    def predicted(self, placement: NodePlacement) -> TokenTable:
-        """The token ids that the algorithm puts out when each row moves what it does under the placement."""
-        return self.prediction(placement).predicted
+    @cached_property
+    def prediction(self) -> Prediction:
+        """What each row moves and holds, and what the algorithm then puts out.
 
-    def prediction(self, placement: NodePlacement) -> Prediction:
-        """What each row moves and holds under the placement, and what the algorithm then puts out."""
-        placed = placement.placed
-        left_out = [at for at, target in enumerate(self.about.targets) if target.optional and at not in placed]
-        return self._moved(tuple(left_out))
-
-    def _moved(self, left_out: tuple[int, ...]) -> Prediction:
-        if left_out not in self._predictions:
-            self._predictions[left_out] = self._predict(left_out)
-        return self._predictions[left_out]
-
-    def _predict(self, left_out: tuple[int, ...]) -> Prediction:
-        chosen = np.array(self.chosen)
-        chosen[:, list(left_out)] = OWN
+        A switch takes its write from a row of the same switch, so no output depends on whether it has a site.
+        """
         taken = [
-            Taken(variable, np.roll(self.values[variable], -offset), chosen[:, at] == slot, target.outputs)
+            Taken(variable, np.roll(self.values[variable], -offset), self.chosen[:, at] == slot, target.outputs)
             for at, target in enumerate(self.about.targets)
             for variable in target.variables
             for slot, offset in enumerate(OFFSETS)
@@ -181,9 +224,10 @@ class Trial:
         found = interchanged_values(self.about.causal, self.questions, taken, fed_back=True)
         outputs = np.stack([found[each][each] for each in self.about.causal.outputs], axis=1)
         task = self.about.task
+        predicted = task.output_ids(self.questions, outputs).astype(np.int64)
         return Prediction(
-            self._with_holds(chosen, found),
-            task.output_ids(self.questions, outputs).astype(np.int64),
+            self._with_switches(self._with_holds(self.chosen, found), predicted),
+            predicted,
             torch.from_numpy(task.token_ids(self.questions, outputs)),
         )
 
@@ -199,7 +243,7 @@ class Trial:
 
     def logits(self, placement: NodePlacement, rows: NDArray[np.intp]) -> Tensor:
         """The logits of every output in these rows: [row, output, vocab]."""
-        prediction = self.prediction(placement)
+        prediction = self.prediction
         sources = _NodeSources(self, placement, prediction.chosen, rows)
         logits = replacing_pass(self.about.model, prediction.tokens[torch.from_numpy(rows)], sources)
         layout = self.about.task.layout
@@ -209,23 +253,26 @@ class Trial:
         """Which outputs of each row are what the algorithm predicts: [row, output]. A target without a node moves
         nothing, so what should follow it does not."""
         rows = self.rows if rows is None else rows
-        return np.asarray(self.put_out(placement, rows) == self.predicted(placement)[rows])
+        return np.asarray(self.put_out(placement, rows) == self.prediction.predicted[rows])
 
-    def differs(self, one: NodePlacement, other: NodePlacement) -> Bools:
-        """Of the rows that count those in which two placements replace something different."""
-        first, second = self.prediction(one).chosen, self.prediction(other).chosen
-        found = (first != second).any(1)
-        for node, held in one.held.items():
-            if held == other.held[node]:
+    @cached_property
+    def moves(self) -> Bools:
+        """Of the rows that count in which each target moves or is held: [row, target]."""
+        return np.asarray(self.prediction.chosen[self.rows] != OWN)
+
+    def differs(self, one: NodePlacement, other: NodePlacement, nodes: Iterable[Node] | None = None) -> Bools:
+        """Of the rows that count those in which two placements, apart in `nodes`, replace something different."""
+        found = np.zeros(len(self.rows), dtype=np.bool_)
+        for node in one.held if nodes is None else nodes:
+            before, after = one.held[node], other.held[node]
+            if before == after:
                 continue
-            for each in set(held) ^ set(other.held[node]):
-                found |= second[:, each] != OWN
-            if max(len(held), len(other.held[node])) > 1:
-                for each in set(held) & set(other.held[node]):
-                    found |= second[:, each] != OWN
-            if len(held) != 1 or len(other.held[node]) != 1:
-                found |= self.resampled
-        return np.asarray(found[self.rows])
+            shared = max(len(before), len(after)) > 1
+            changed = set(before) | set(after) if shared else set(before) ^ set(after)
+            found |= self.moves[:, sorted(changed)].any(1)
+            if len(before) != 1 or len(after) != 1:
+                found |= self.resampled[self.rows]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +324,7 @@ class _NodeSources:
         n_rows = len(self.trial.questions)
         found = [kept[torch.from_numpy((self.rows + offset) % n_rows)] for offset in source_offsets(n_rows)]
         if (self.chosen[self.rows] == HOLD).any():
-            held = self.trial.held_writes(self.trial.prediction(self.placement))
+            held = self.trial.held_writes
             writes = held.mlps[layer] if is_mlp else held.heads[layer]
             assert writes is not None
             found[HOLD] = writes[torch.from_numpy(np.searchsorted(self.trial.rows, self.rows))]
@@ -317,15 +364,3 @@ def _by_switch(causal: CausalModel, questions: Batch) -> tuple[Batch, Bools]:
     for offset in OFFSETS:
         inside &= np.roll(code[order], -offset) == code[order]
     return questions[order], inside
-
-
-def _resample_switches(about: AlignmentTask, values: Values, resampled: Bools, chosen: Slots) -> None:
-    # In rows of which all else is resampled, so is what brings a switch, from a row in which that is the same: nothing
-    # else may hide there.
-    for at, target in enumerate(about.targets):
-        if not target.optional:
-            continue
-        column = values[target.variables[0]]
-        chosen[resampled, at] = OWN
-        for slot, offset in enumerate(OFFSETS):
-            chosen[resampled & (np.roll(column, -offset) == column), at] = slot
