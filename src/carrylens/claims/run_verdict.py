@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from carrylens.claims.implementation import ImplementationCount
+from carrylens.claims.needed_questions import to_decide, to_tell_apart
 from carrylens.claims.verdicts import RunVerdict
 from carrylens.discovery.alignment.joint_rates import CarrierRate, MeasuredAlignment, RivalRates
 from carrylens.evidence.rates import Rate
@@ -75,11 +76,16 @@ class RivalStanding(Struct, frozen=True):
 
 
 class OpenPoint(Struct, frozen=True):
-    """What is not settled, and what would settle it: `more_questions`, if just these."""
+    """What is not settled, what would settle it, and what that costs: `more_questions`, if just these.
+
+    `questions` says how many in all would decide it, if the rates stay as they are; none, if no number would.
+    """
 
     claim: str
     settled_by: str
     more_questions: bool = False
+    cost: str = ""
+    questions: int | None = None
 
 
 class RunJudgement(Struct, frozen=True):
@@ -242,21 +248,34 @@ def _deviations(found: MeasuredAlignment) -> Iterator[DeviationNote]:
             )
 
 
+def _cost(have: int, wanted: int | None) -> str:
+    if wanted is None:
+        return "no number of questions would decide it at these rates: a full fit may change them"
+    return f"about {wanted:,} questions decide it at these rates, {wanted / max(1, have):.1f} times as many as now"
+
+
 def _open(found: MeasuredAlignment, standings: Sequence[RivalStanding]) -> Iterator[OpenPoint]:
     command, rates, sure = f"carrylens settle {found.model} --budget 3600", found.rates, confidence_at(found.looks)
+
+    def by_questions(claim: str, have: int, wanted: int | None) -> OpenPoint:
+        return OpenPoint(claim, command, True, _cost(have, wanted), wanted)
+
+    together = _for_each(sure, 2 + len(rates.carriers))  # as sure as a rate must be to fall short
     for name, rate in (("Joint interchange", rates.interchange), ("Scrubbing", rates.scrubbed)):
-        low, high = rate.interval_at(sure)
+        low, high = rate.interval_at(sure)[0], rate.interval_at(together)[1]
         if low < LEAST <= high:
-            yield OpenPoint(
-                f"{name} {rate.value:.3f} ({low:.3f} to {high:.3f}) may be above or below {LEAST}.", command, True
-            )
+            claim = f"{name} {rate.value:.3f} ({low:.3f} to {high:.3f}) may be above or below {LEAST}."
+            yield by_questions(claim, rate.n, to_decide(rate, LEAST, sure))
     for each in rates.carriers:
-        low, high = each.hit.interval_at(sure)
+        low, high = each.hit.interval_at(sure)[0], each.hit.interval_at(together)[1]
         if low < LEAST <= high or (low >= LEAST and not is_whole(each, sure)):
-            yield OpenPoint(f"The carrier of {each.target}: hit {each.hit}, null {each.null}.", command, True)
-    for standing in standings:
+            rate, bound = (each.hit, LEAST) if low < LEAST else (each.null, MOST_NULL)
+            claim = f"The carrier of {each.target}: hit {each.hit}, null {each.null}."
+            yield by_questions(claim, rate.n, to_decide(rate, bound, sure))
+    for rival, standing in zip(found.rivals, standings, strict=True):
         if standing.standing == ALIKE:
-            yield OpenPoint(f"{standing.name} cannot be told apart.", command)
+            claim, wanted = f"{standing.name} cannot be told apart.", to_tell_apart(rates.both, rival.both)
+            yield OpenPoint(claim, command, cost=_cost(rates.both.n, wanted), questions=wanted)
     if found.joined:
         yield OpenPoint("Variables of one column stand in the same nodes and were moved together.", command)
     if not found.rivals:

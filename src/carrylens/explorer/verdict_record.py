@@ -71,7 +71,10 @@ def _notes(judged: RunJudgement) -> Iterator[str]:
     if judged.form is not None:
         yield f"Form: {judged.form}."
     yield from (f"Deviation: {each.sentence}" for each in judged.deviations)
-    yield from (f"Open: {each.claim} Next: {each.settled_by}" for each in judged.open)
+    yield from (
+        f"Open: {each.claim}{each.cost and f' {each.cost.capitalize()}.'} Next: {each.settled_by}"
+        for each in judged.open
+    )
 
 
 def _required(claims: Mapping[str, Any]) -> list[list[str | int]]:

@@ -33,6 +33,7 @@ from carrylens.tasks.samplers import Sampler
 from carrylens.tasks.task import Task
 
 _SHORT = 2  # sweeps, by which forms are compared
+_HOPELESS = 0.5  # of what the hypothesis explains: a rival that surely explains less after these is not fitted further
 _PIECE = 1024
 
 
@@ -84,12 +85,13 @@ class AlignSettings:
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """What was aligned, how, and what came out."""
+    """What was aligned, how, and what came out. One that was `given_up` was fitted in short only."""
 
     form: StatedAlgorithm
     about: AlignmentTask
     placement: NodePlacement
     rates: JointRates
+    given_up: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +104,23 @@ class Aligner:
     settings: AlignSettings = field(default_factory=AlignSettings)
     watch: Progress = silent
 
-    def align(self, stated: StatedAlgorithm, *, carriers: bool = True) -> Aligned:
-        """The form of it that fits best, with its sites and rates; without `carriers` the joint rates alone."""
-        form, about, placement = self._fitted(stated)
-        rates = measure_jointly(about, placement, self.settings.test, self.watch, carriers=carriers)
-        return Aligned(form, about, placement, rates)
+    def align(self, stated: StatedAlgorithm) -> Aligned:
+        """The form of it that fits best, with its sites and rates."""
+        form, about, fit = self._begun(stated)
+        placement = fit_alignment(about, self.settings.fit, self.watch, fit).placement
+        return Aligned(form, about, placement, measure_jointly(about, placement, self.settings.test, self.watch))
+
+    def align_rival(self, rival: StatedAlgorithm, mine: Rate) -> Aligned:
+        """A rival of what explains this share of joint interventions with all else resampled; its joint rates alone.
+
+        It is fitted just as hard, unless it surely explains less than half as much when it was fitted in short.
+        """
+        form, about, fit = self._begun(rival)
+        given_up = self._followed(about, fit, 1.0).interval[1] < _HOPELESS * mine.value
+        if not given_up:
+            fit = fit_alignment(about, self.settings.fit, self.watch, fit)
+        rates = measure_jointly(about, fit.placement, self.settings.test, self.watch, carriers=False)
+        return Aligned(form, about, fit.placement, rates, given_up)
 
     def measure_again(self, found: Aligned, settings: JointSettings) -> Aligned:
         """The same sites on other held-out questions, or on more."""
@@ -126,22 +140,18 @@ class Aligner:
             hits += int((said == self.task.output_ids(questions, outputs)).all(1).sum())
         return Rate(hits, n_questions)
 
-    def _fitted(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, NodePlacement]:
-        options = [(form, self._about(form)) for form in (stated, *stated.forms)]
-        if len(options) == 1:
-            return *options[0], fit_alignment(options[0][1], self.settings.fit, self.watch).placement
+    def _begun(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, Fitted]:
         short = replace(self.settings.fit, n_sweeps=_SHORT)
-        begun = [fit_alignment(about, short, self.watch) for _, about in options]
-        scores = [self._score(about, fit) for (_, about), fit in zip(options, begun, strict=True)]
-        best = scores.index(max(scores))
-        return *options[best], fit_alignment(options[best][1], self.settings.fit, self.watch, begun[best]).placement
+        options = [(form, self._about(form)) for form in (stated, *stated.forms)]
+        begun = [(form, about, fit_alignment(about, short, self.watch)) for form, about in options]
+        return begun[0] if len(begun) == 1 else max(begun, key=lambda each: self._followed(each[1], each[2], 0.5).value)
 
-    def _score(self, about: AlignmentTask, fit: Fitted) -> float:
-        # Joint interchange, with the rest resampled in half of the rows, on questions that no sweep has seen.
-        inner = inner_targets(about)
-        several = JointDraw(SEVERAL, SEVERAL, 0.5, inner)
+    def _followed(self, about: AlignmentTask, fit: Fitted, idle: float) -> Rate:
+        # Joint interchange, with the rest resampled in some of the rows, on questions that no sweep has seen.
+        several = JointDraw(SEVERAL, SEVERAL, idle, inner_targets(about))
         trial = Trial.drawn(about, several, 6_700_417 + self.settings.fit.seed, 2 * self.settings.fit.n_rows)
-        return float(trial.followed(fit.placement).all(1).mean())
+        right = trial.followed(fit.placement).all(1)
+        return Rate(int(right.sum()), len(right))
 
     def _about(self, form: StatedAlgorithm) -> AlignmentTask:
         targets = targets_of(form.model, form.required, form.folded)

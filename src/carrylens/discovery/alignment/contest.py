@@ -65,10 +65,10 @@ class Contest:
         """The hypothesis with its rivals, and for more measurements what was aligned."""
         aligner = self.aligner
         mine = aligner.align(stated)
-        found = [self._rival(each, stated) for each in rivals]
+        found = [self._rival(each, stated, mine) for each in rivals]
         where = mine.rates.deviation
         if mixtures is not None and where is not None:
-            found += [self._rival(each, stated) for each in mixtures(where.where)]
+            found += [self._rival(each, stated, mine) for each in mixtures(where.where)]
         answers = tuple(
             PopulationAnswers(name, aligner.agreement(stated.model, sampler, self.n_questions))
             for name, sampler in self.populations.items()
@@ -107,13 +107,14 @@ class Contest:
             DrawnFrom(self.about.population, test.seed, test.n_rows, test.n_each, fit.n_rows, fit.n_sweeps),
         )
 
-    def _rival(self, rival: StatedAlgorithm, stated: StatedAlgorithm) -> RivalRates:
+    def _rival(self, rival: StatedAlgorithm, stated: StatedAlgorithm, mine: Aligned) -> RivalRates:
         answers = self.aligner.agreement(rival.model, self.aligner.population, self.n_questions // 2)
         if answers.interval[1] < _ERRS:
             return RivalRates(rival.name, answers, answers, answers, answers, includes(rival, stated))
-        rates = self.aligner.align(rival, carriers=False).rates
+        found = self.aligner.align_rival(rival, mine.rates.both)
+        of = found.rates
         return RivalRates(
-            rival.name, rates.interchange, rates.scrubbed, rates.both, rates.answers, includes(rival, stated)
+            rival.name, of.interchange, of.scrubbed, of.both, of.answers, includes(rival, stated), found.given_up
         )
 
 

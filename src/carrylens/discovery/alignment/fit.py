@@ -82,14 +82,14 @@ def fit_alignment(
     found = _first_guess(about, settings) if begun is None else begun
     moves = list(node_places(about.nodes))
     for sweep in range(found.n_sweeps, settings.n_sweeps if not found.ended else 0):
-        run = PlacedRun(_trial(about, settings, sweep), found.placement)
+        run = PlacedRun(sweep_trial(about, settings, sweep), found.placement)
         for at, nodes in enumerate(moves):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}", at, len(moves))
             _improved(run, nodes, candidates)
         run = _with_exchanges(run)
         for move in filling_moves(run, candidates):
             run = _better(run, move)
-        for place, target in enumerate(weak := _failing(run) if sweep else []):
+        for place, target in enumerate(weak := failing_targets(run) if sweep else []):
             watch(f"aligning, sweep {sweep + 1} of {settings.n_sweeps}: what still fails", place, len(weak))
             for move in site_moves(run, target, candidates):
                 run = _better(run, move)
@@ -102,7 +102,7 @@ def fit_alignment(
 
 
 def _first_guess(about: AlignmentTask, settings: FitSettings) -> Fitted:
-    trial = _trial(about, settings, 0)
+    trial = sweep_trial(about, settings, 0)
     best = max((PlacedRun(trial, each) for each in first_placements(about)), key=_score)
     return Fitted(best.placement, 0)
 
@@ -130,15 +130,16 @@ def _score(run: PlacedRun) -> float:
     return score_of(run.trial, run.right, run.placement)
 
 
-def _trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
+def sweep_trial(about: AlignmentTask, settings: FitSettings, sweep: int) -> Trial:
+    """The questions and interventions of a sweep; of one after the last, some that no sweep has seen."""
     n_rows = settings.n_rows * (1, 2, 4)[min(sweep, 2)] // 2  # small gains count in the end
     draw = JointDraw(alone=settings.n_alone, by_itself=inner_targets(about))
     return Trial.drawn(about, draw, 7919 * (settings.seed + 1) + sweep, n_rows)
 
 
-def _failing(run: PlacedRun) -> list[int]:
-    # The targets whose outputs are not as predicted in all but a few rows, the worst first: where the target moves or
-    # is held, and where nothing moves.
+def failing_targets(run: PlacedRun) -> list[int]:
+    """The targets whose outputs are not as predicted in all but a few rows, the worst first: where the target moves or
+    is held, where it alone moves, and where nothing moves."""
     trial, rates = run.trial, dict[int, float]()
     slots = trial.prediction.chosen[trial.rows]
     places = {output: at for at, output in enumerate(trial.about.causal.outputs)}

@@ -95,7 +95,10 @@ class DrawnFrom(Struct, frozen=True):
 
 
 class RivalRates(Struct, frozen=True):
-    """How a rival does that was fitted just as hard. One that `includes` the hypothesis runs it on some questions."""
+    """How a rival does that was fitted just as hard. One that `includes` the hypothesis runs it on some questions.
+
+    One that was `given_up` surely explained less than half as much after two sweeps, and was not fitted further.
+    """
 
     hypothesis: str
     interchange: Rate
@@ -103,6 +106,7 @@ class RivalRates(Struct, frozen=True):
     both: Rate
     answers: Rate
     includes: bool = False
+    given_up: bool = False
 
 
 class PopulationAnswers(Struct, frozen=True):

@@ -75,35 +75,60 @@ class SubspaceFinder:
 
 
 def _subspaces(write: Floats, codes: Sequence[Codes]) -> NodeSubspaces | None:
-    centred = write - write.mean(0)
     designs = _independent([_one_hot(code) for code in codes])
+    found = _read(write, designs) if all(each.shape[1] for each in designs) else None
+    if found is None or not all(ranks := [rank for _, rank in found]):
+        return None
+    return NodeSubspaces(tuple(each for each, _ in found), tuple(ranks))
+
+
+def directions_of(write: Floats, designs: Sequence[Floats]) -> tuple[Tensor, ...] | None:
+    """For each design the map that reads what of a write goes with it, beside the others; none if they are not apart.
+
+    Directions much weaker than the strongest of all count as nothing; a design without any gets a map of zeros.
+    """
+    found = _read(write, designs, together=True)
+    return None if found is None else tuple(each for each, _ in found)
+
+
+def _read(write: Floats, designs: Sequence[Floats], *, together: bool = False) -> list[tuple[Tensor, int]] | None:
+    # For each design its map and rank.
+    centred = write - write.mean(0)
     design = np.concatenate(designs, axis=1)
     effects, *_ = np.linalg.lstsq(design, centred, rcond=1e-6)
-    bases, at = list[Floats](), 0
-    for each in designs:
-        if not each.shape[1]:
-            return None
-        # The directions of `each @ effects`, so that a value counts as often as it comes, from as few rows as it has.
-        fitted = np.linalg.qr(each, mode="r") @ effects[at : at + each.shape[1]]
-        at += each.shape[1]
-        _, strengths, directions = singular_values(fitted)
-        if strengths[0] < 1e-6:
-            return None
-        bases.append(directions[strengths > _LEAST_DIRECTION * strengths[0]].T)
+    bases = _bases(designs, effects, together=together)
     basis = np.concatenate(bases, axis=1)
-    if basis.shape[1] > basis.shape[0] or np.linalg.svd(basis, compute_uv=False)[-1] < _LEAST_INDEPENDENCE:
+    if not 0 < basis.shape[1] <= basis.shape[0]:
+        return None
+    if np.linalg.svd(basis, compute_uv=False)[-1] < _LEAST_INDEPENDENCE:
         return None
     left = centred - design @ effects
     noise = left.T @ left / len(left)
     noise += np.eye(len(noise)) * (_RIDGE * np.trace(centred.T @ centred) / len(left) / len(noise) + 1e-9)
     weighted = np.linalg.solve(noise, basis)
     coordinates = np.linalg.solve(basis.T @ weighted, weighted.T)
-    maps, at = list[Tensor](), 0
+    found, at = list[tuple[Tensor, int]](), 0
     for each in bases:
         rank = each.shape[1]
-        maps.append(torch.from_numpy((each @ coordinates[at : at + rank]).astype(np.float32)))
+        found.append((torch.from_numpy((each @ coordinates[at : at + rank]).astype(np.float32)), rank))
         at += rank
-    return NodeSubspaces(tuple(maps), tuple(each.shape[1] for each in bases))
+    return found
+
+
+def _bases(designs: Sequence[Floats], effects: Floats, *, together: bool) -> list[Floats]:
+    # The directions of `each @ effects`, so that a value counts as often as it comes, from as few rows as it has. Weak
+    # ones are left out: beside the strongest of their design, or of all designs together.
+    found, at = list[tuple[Floats, Floats]](), 0
+    for each in designs:
+        end = at + each.shape[1]
+        _, strengths, directions = singular_values(np.linalg.qr(each, mode="r") @ effects[at:end])
+        found.append((strengths, directions))
+        at = end
+    most = max(float(strengths[0]) for strengths, _ in found)
+    return [
+        directions[strengths > max(1e-6, _LEAST_DIRECTION * (most if together else strengths[0]))].T
+        for strengths, directions in found
+    ]
 
 
 def _independent(designs: list[Floats]) -> list[Floats]:

@@ -58,7 +58,9 @@ def verdict_lines(judged: RunJudgement, *, every: bool = False) -> Iterator[str]
     yield from _some(every, "Rival:      ", [f"{each.name}: {each.standing}" for each in judged.rivals])
     if judged.implementation is not None:
         yield f"  Paper:      {judged.implementation}."
-    yield from _some(every, "Open:       ", [each.claim for each in judged.open])
+    yield from _some(
+        every, "Open:       ", [f"{each.claim}{each.cost and f' To settle it: {each.cost}.'}" for each in judged.open]
+    )
     yield from _some(every, "Next:       ", list(dict.fromkeys(each.settled_by for each in judged.open)))
 
 
