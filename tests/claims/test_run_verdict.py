@@ -137,3 +137,33 @@ def test_what_is_saved_is_read_back_and_damage_is_one_line() -> None:
     for damage in (b"[]", b"{}", WHOLE.to_json().replace(b'"hits": 500', b'"hits": 501', 1)):
         with pytest.raises(CarryLensError, match="mine"):
             MeasuredAlignment.from_json(damage, "mine")
+
+
+def test_a_rate_that_is_short_but_not_surely_so_for_so_many_tests_is_open() -> None:
+    short = Rate(161, 192)
+    assert short.interval[1] < 0.9
+    found = with_rates(carriers=(*[CARRIER] * 9, CarrierRate("ST[2]", "ST", ("P4L0H0",), short, NONE)))
+    judged = run_judgement(found)
+    assert judged.verdict is RunVerdict.NOT_SETTLED
+    assert needs_more_questions(judged), "more questions would decide it"
+    (point,) = judged.open
+    assert point.questions is not None
+    assert point.questions > 192
+
+
+def test_what_is_open_says_how_many_questions_would_decide_it() -> None:
+    joint = Rate(91, 100)
+    (point,) = run_judgement(with_rates(interchange=joint)).open
+    assert point.questions is not None
+    grown = Rate(round(joint.value * point.questions), point.questions)
+    assert grown.interval[0] >= 0.9
+    fewer = round(0.9 * point.questions)
+    assert Rate(round(joint.value * fewer), fewer).interval[0] < 0.9
+    assert f"{point.questions:,} questions" in point.cost
+    (never,) = run_judgement(with_rates(interchange=Rate(90, 100))).open
+    assert never.questions is None
+    assert "full fit" in never.cost
+    alike = replace(WHOLE, rivals=(msgspec.structs.replace(WORSE, both=Rate(495, 500)),))
+    (rival,) = run_judgement(alike).open
+    assert rival.questions is not None
+    assert not needs_more_questions(run_judgement(alike)), "rivals are not measured again"

@@ -15,16 +15,16 @@ MOST = 1_000_000
 """Questions beyond which nothing is promised."""
 
 
-def to_decide(rate: Rate, bound: float, confidence: float = 0.95) -> int | None:
-    """How many questions in all, until the interval of a rate leaves out `bound`.
+def to_decide(rate: Rate, bound: float, confidence: float = 0.95, below: float = 0.95) -> int | None:
+    """How many questions in all, until a rate surely reaches `bound`, or lies below it with that confidence.
 
     >>> to_decide(Rate(91, 100), 0.9), to_decide(Rate(95, 100), 0.9), to_decide(Rate(9, 10), 0.9)
     (3437, 154, None)
     """
 
     def decided(count: int) -> bool:
-        low, high = _grown(rate, count).interval_at(confidence)
-        return not low < bound <= high
+        grown = _grown(rate, count)
+        return grown.interval_at(confidence)[0] >= bound or grown.interval_at(below)[1] < bound
 
     return _least(rate.n, decided)
 

@@ -265,13 +265,13 @@ def _open(found: MeasuredAlignment, standings: Sequence[RivalStanding]) -> Itera
         low, high = rate.interval_at(sure)[0], rate.interval_at(together)[1]
         if low < LEAST <= high:
             claim = f"{name} {rate.value:.3f} ({low:.3f} to {high:.3f}) may be above or below {LEAST}."
-            yield by_questions(claim, rate.n, to_decide(rate, LEAST, sure))
+            yield by_questions(claim, rate.n, to_decide(rate, LEAST, sure, together))
     for each in rates.carriers:
         low, high = each.hit.interval_at(sure)[0], each.hit.interval_at(together)[1]
         if low < LEAST <= high or (low >= LEAST and not is_whole(each, sure)):
             rate, bound = (each.hit, LEAST) if low < LEAST else (each.null, MOST_NULL)
             claim = f"The carrier of {each.target}: hit {each.hit}, null {each.null}."
-            yield by_questions(claim, rate.n, to_decide(rate, bound, sure))
+            yield by_questions(claim, rate.n, to_decide(rate, bound, sure, together))
     for rival, standing in zip(found.rivals, standings, strict=True):
         if standing.standing == ALIKE:
             claim, wanted = f"{standing.name} cannot be told apart.", to_tell_apart(rates.both, rival.both)

@@ -256,7 +256,7 @@ class Trial:
         return np.asarray(self.put_out(placement, rows) == self.prediction.predicted[rows])
 
     @cached_property
-    def moves(self) -> Bools:
+    def _moves(self) -> Bools:
         """Of the rows that count in which each target moves or is held: [row, target]."""
         return np.asarray(self.prediction.chosen[self.rows] != OWN)
 
@@ -269,7 +269,7 @@ class Trial:
                 continue
             shared = max(len(before), len(after)) > 1
             changed = set(before) | set(after) if shared else set(before) ^ set(after)
-            found |= self.moves[:, sorted(changed)].any(1)
+            found |= self._moves[:, sorted(changed)].any(1)
             if len(before) != 1 or len(after) != 1:
                 found |= self.resampled[self.rows]
         return found
