@@ -150,8 +150,7 @@ class Aligner:
         # Joint interchange, with the rest resampled in some of the rows, on questions that no sweep has seen.
         several = JointDraw(SEVERAL, SEVERAL, idle, inner_targets(about))
         trial = Trial.drawn(about, several, 6_700_417 + self.settings.fit.seed, 2 * self.settings.fit.n_rows)
-        right = trial.followed(fit.placement).all(1)
-        return Rate(int(right.sum()), len(right))
+        return Rate(int(trial.followed(fit.placement).all(1).sum()), len(trial.rows))
 
     def _about(self, form: StatedAlgorithm) -> AlignmentTask:
         targets = targets_of(form.model, form.required, form.folded)
