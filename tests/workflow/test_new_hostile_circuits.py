@@ -1,4 +1,4 @@
-"""Circuits that the search was not built on: none that takes another route on some questions is said to run the algorithm."""
+"""Circuits that the search was not built on: another route on some questions is found behind other tricks."""
 
 from pathlib import Path
 from typing import Any
