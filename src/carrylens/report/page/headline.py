@@ -19,6 +19,7 @@ from carrylens.evidence.rates import Rate
 from carrylens.report.claim_words import claims_said
 from carrylens.report.page.effects import percent, rate_of_record
 from carrylens.report.page.saved import Saved
+from carrylens.report.terminal.map import shown_roles
 from carrylens.report.terminal.tables import few_figures
 from carrylens.report.terminal.verdict import verdict_sentence, verdict_title
 from carrylens.tasks.task import Task
@@ -71,7 +72,7 @@ def headline_of(saved: Saved) -> Headline:
 def verdict_lines(saved: Saved) -> list[str]:
     """Lines for a terminal: verdict, claims, accuracy, map, rivals, and what would settle what is not settled."""
     head, found = headline_of(saved), saved.map
-    roles = len({(role.nodes, role.variable) for role in found.roles})
+    roles = len(shown_roles(found))
     opening = head.sentence if found.model in head.sentence else f"{found.model}: {head.sentence}"
     return [
         opening,
