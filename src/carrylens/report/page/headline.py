@@ -82,6 +82,7 @@ def verdict_lines(saved: Saved) -> list[str]:
         f"Rivals:   {_rivals(saved.claims)}",
         *(f"Paper:    {said}." for said in _implementation(saved)),
         *(f"Next:     {command}" for command in next_commands(saved)),
+        *([f"Truth:    {saved.beside_truth}"] if saved.beside_truth else []),
     ]
 
 
@@ -157,6 +158,8 @@ def _sure(saved: Saved) -> Iterator[str]:
             f"{null.hits} of {null.n}."
         )
     yield _accuracy(saved)
+    if saved.beside_truth:
+        yield saved.beside_truth
     yield from (f"Counted apart, by the experiments below: {said}." for said in _implementation(saved))
 
 
