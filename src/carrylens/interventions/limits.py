@@ -33,5 +33,5 @@ def _limit(name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= _MOST):
-        raise CarryLensError(f"{name} is {quote(text)}, which is no limit. Write a whole number above 0, or unset it.")
+        raise CarryLensError(f"{name} is {quote(text)}. Write a whole number above 0, or unset it.")
     return int(text)
