@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from carrylens.files import draft_of, inner_folder, working, write_flushed, writ
 from carrylens.folders import add_sealed, check_sealed, read_checked, read_sealed, settle, write_sealed
 from carrylens.interventions.store import Store
 from carrylens.steps import finish
+from carrylens.workflow.family_run.row_folder import held
 
 PRECIOUS = b"a file of the user's"
 
@@ -67,6 +69,27 @@ def test_nothing_is_written_through_a_link(writer: str, link: str, folder: Path,
         WRITERS[writer](folder)
     assert precious.read_bytes() == PRECIOUS
     assert names(precious.parent) == ["precious"]
+
+
+@pytest.mark.parametrize("name", [".seal.lock", ".work.lock", ".lock", "outcomes.sqlite", "a.json", "steps.json"])
+def test_nothing_is_written_to_a_file_of_the_users_that_has_a_second_name_here(
+    name: str, folder: Path, precious: Path
+) -> None:
+    """A hard link: an archive can hold one, and no check of where a link leads sees it."""
+    with contextlib.closing(sqlite3.connect(precious.with_suffix(".sqlite"))) as file:
+        file.execute("CREATE TABLE mine (a)")
+    theirs = precious.with_suffix(".sqlite") if name.endswith(".sqlite") else precious
+    before = theirs.read_bytes()
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).hardlink_to(theirs)
+    with contextlib.suppress(CarryLensError), working(folder), held(folder, print):
+        store = Store(folder / "outcomes.sqlite")
+        store.add([(b"key", b"record")])
+        assert store.known([b"key"])
+        store.close()
+        finish(folder, "step", {}, {"a.json": b"new"})
+    assert theirs.read_bytes() == before
+    assert (folder / "a.json").read_bytes() == b"new"
 
 
 def test_a_draft_is_never_a_link(folder: Path, precious: Path) -> None:

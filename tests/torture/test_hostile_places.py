@@ -18,6 +18,7 @@ from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.zoo.sources import SHIPPED, find_source
+from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.saved_results import SavedResults
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.errors import CarryLensError
@@ -75,6 +76,10 @@ WRITERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "results of a benchmark": (
         "results/found",
         lambda _: SavedResults(Path("results")).once("found/attention", {}, lambda: {"is": 1}),
+    ),
+    "unfinished work of a benchmark": (
+        "results/unfinished",
+        lambda _: BenchmarkRun(results=SavedResults(Path("results"))).drop_store("key"),
     ),
     "a row of a family": ("family/add_d1_l1_h1_w6_t4_s1", _row),
 }

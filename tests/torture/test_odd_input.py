@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +160,7 @@ OWN_FILES: dict[str, Callable[[Path], object]] = {
     "method": method_from_file,
 }
 FAILING = {
+    "an error without words": "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute",
     "a long error": f"raise ValueError({'x ' * 5_000!r})",
     "lines of errors": "raise KeyError('a\\nb')",
     "an end": "raise SystemExit(3)",
@@ -211,6 +213,14 @@ def test_many_rows_are_read_at_once_and_too_many_refused() -> None:
     assert len(rows_called(rows, ["_s12"])) > 100
     with pytest.raises(CarryLensError, match=r"\b10001\b.*add_d6_l2_h3_w96_t2K"):
         parse_rows(f'[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K"\nseeds = [{seeds}, {seeds}, 1]'.encode(), "it")
+
+
+@pytest.mark.parametrize("key", ["a" + ".a" * 100_000, '""' + ' . ""' * 50_000, "[a" + ".a" * 50_000 + "]"])
+def test_keys_that_would_take_hours_to_read_are_refused_at_once(key: str) -> None:
+    began = time.process_time()
+    with pytest.raises(CarryLensError, match="rows\\.toml"):
+        parse_rows(f"{key} = 1".encode(), "rows.toml")
+    assert time.process_time() - began < 5
 
 
 def test_no_text_commands_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

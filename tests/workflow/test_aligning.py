@@ -21,6 +21,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.cli import app
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment, read_alignment
+from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.errors import CarryLensError
 from carrylens.folders import check_sealed
 from carrylens.model.config import ModelConfig
@@ -93,6 +94,9 @@ def test_a_model_that_was_not_accepted_gets_no_truth(tmp_path: Path) -> None:
     assert not is_unaccepted(folder)
     assert ACCEPTANCE in check_sealed(folder)
     assert not (folder / TRUTH).exists()
+    exam = Exam.start(str(folder), 3, 1, "cpu")
+    list(exam.sit())
+    exam.save()  # which leaves the card as it is
     assert "not accepted" in (folder / "README.md").read_text()
 
 
