@@ -144,6 +144,24 @@ def test_no_memory_left_is_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_links_that_lead_to_each_other_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+
+    def resolve(*_: object, **__: object) -> None:
+        if sys.version_info >= (3, 13):  # where no error is made of it
+            raise RuntimeError(f"Symlink loop from {str(tmp_path / 'loop')!r}")
+        (tmp_path / "loop").resolve(strict=False)
+
+    monkeypatch.setattr("carrylens.cli.app", resolve)
+    with pytest.raises(SystemExit) as stop:
+        main()
+    said = capsys.readouterr().err
+    assert (stop.value.code, said.count("\n")) == (2, 1)
+    assert "loop" in said
+
+
 def test_another_error_of_pytorch_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("shapes differ")

@@ -18,10 +18,10 @@ from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.cli import app
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment, read_alignment
-from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.errors import CarryLensError
 from carrylens.folders import check_sealed
 from carrylens.model.config import ModelConfig

@@ -91,8 +91,9 @@ def _hash(key: bytes, record: bytes) -> bytes:
     return hashlib.blake2b(record, digest_size=_HASH, key=key[:64]).digest()
 
 
-def _is_whole(key: bytes, record: object) -> bool:
-    return isinstance(record, bytes) and _hash(key, record[:-_HASH]) == record[-_HASH:]
+def _is_whole(key: object, record: object) -> bool:
+    # In a damaged file SQLite may take either for text or a number.
+    return isinstance(key, bytes) and isinstance(record, bytes) and _hash(key, record[:-_HASH]) == record[-_HASH:]
 
 
 def _make_own(part: Path) -> None:
