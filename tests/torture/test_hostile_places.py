@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -128,6 +129,23 @@ def test_nothing_that_a_link_leads_to_is_published(name: str, model: Path, home:
     except CarryLensError:
         return
     assert all(SECRET not in content for content in files.values())
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_nothing_that_has_a_second_name_elsewhere_is_published(name: str, model: Path, home: Path) -> None:
+    (model / name).unlink(missing_ok=True)
+    (model / name).hardlink_to(home / "secret")
+    with contextlib.suppress(CarryLensError):
+        files = publication_of(find_source(str(model)), "hf:a/b").files
+        assert all(SECRET not in content for content in files.values())
+
+
+def test_a_card_that_was_changed_after_it_was_sealed_is_not_published(model: Path) -> None:
+    add_sealed(model, {"README.md": b"# mine"})
+    assert b"# mine" in publication_of(find_source(str(model)), "hf:a/b").files["README.md"]
+    (model / "README.md").write_bytes(SECRET)
+    with pytest.raises(CarryLensError, match="README"):
+        publication_of(find_source(str(model)), "hf:a/b")
 
 
 def test_a_file_that_was_changed_or_is_of_other_weights_is_not_published(model: Path) -> None:
