@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import hashlib
 import os
 import sqlite3
+import stat
 import subprocess
 import sys
 import time
@@ -197,6 +200,52 @@ def test_a_store_whose_key_became_text_has_no_record_of_it(folder: Path) -> None
     store = Store(path)
     assert set(store.known([b"one", b"other"])) <= {b"other"}
     store.close()
+
+
+def _work(folder: Path) -> None:
+    with working(folder):
+        add_sealed(folder, {"c.json": b"new"})
+    write_whole(folder / "page.html", b"new")
+    finish(folder, "step", {}, {"d.json": b"new"})
+
+
+def test_a_network_folder_without_locks_in_which_folders_cannot_be_flushed_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    def files_alone(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr(fcntl, "flock", without_locks)
+    monkeypatch.setattr(os, "fsync", files_alone)
+    _work(folder)
+    assert check_sealed(folder) == ("a.json", "b.json", "c.json", "d.json")
+    assert [name for name in names(folder) if name.startswith(".")] == []
+
+
+def test_a_read_only_folder_is_read_and_refused_with_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = os.open
+
+    def reading(path: str, flags: int, *more: int) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return really(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", reading)
+    assert read_sealed(folder, "a.json") == b"old"
+    assert read_checked(folder / "a.json") == (b"old", True)
+    settle(folder)
+    for write in (_work, _seal, lambda place: write_whole(place / "page.html", b"new")):
+        with pytest.raises(CarryLensError, match="folder.*Read-only"):
+            write(folder)
+    assert names(folder) == ["a.json", "b.json", "manifest.json"]
+
+
+def _seal(folder: Path) -> None:
+    add_sealed(folder, {"a.json": b"new"})
 
 
 def test_a_clock_that_goes_backwards_keeps_nobody_waiting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
