@@ -16,6 +16,7 @@ from carrylens import __version__
 from carrylens.benchmark.known_models import BenchmarkCircuit, BenchmarkModel, EmptyModel, KnownModel
 from carrylens.benchmark.method_interface import DiscoveryMethod, Given
 from carrylens.benchmark.saved_results import Plain, SavedResults
+from carrylens.files import inner_folder, make_folder
 from carrylens.interventions.store import ENDINGS
 from carrylens.progress import Progress, silent
 
@@ -81,5 +82,6 @@ class BenchmarkRun:
         folder = self.results.folder
         if folder is None:
             return None
-        (folder / "unfinished").mkdir(parents=True, exist_ok=True)
-        return folder / "unfinished" / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.sqlite"
+        unfinished = inner_folder(folder, "unfinished")
+        make_folder(unfinished, "Give another folder with --out.")
+        return unfinished / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.sqlite"
