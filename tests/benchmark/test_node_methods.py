@@ -111,7 +111,7 @@ def test_training_turns_a_random_basis_to_where_the_variable_is(monkeypatch: pyt
 
     given, node = relay_input(quick=False), CARRIERS[N[1]]
     train, test = (alignment_stimuli(given, interchange_pairs(given.causal, N[1], 32, seed)) for seed in (0, 1))
-    monkeypatch.setattr(alignment_search, "_first_basis", random_basis)
+    monkeypatch.setattr(alignment_search, "first_basis", random_basis)
     first = random_basis(torch.zeros(1, 12), torch.zeros(1), 4, given.seed)
     assert interchange_accuracy(given, [node], test, first[None])[0] < 0.3
     assert interchange_accuracy(given, [node], test, train_bases(given, [node], train, n_directions=4)) == [1.0]
