@@ -39,7 +39,7 @@ class BenchmarkRun:
 
     Methods are scored on `models`, and thresholds are chosen on `dev` alone. On `repeated` each method runs with
     `n_seeds` seeds of its questions, to see how much it finds again. `circuits`, `training` and `empty_models` are what
-    the controls of our own map work on.
+    the controls of our own map work on. `spent` has the CPU seconds of every result so far, by its key.
     """
 
     models: Sequence[BenchmarkModel] = ()
@@ -54,6 +54,7 @@ class BenchmarkRun:
     small: bool = False
     results: SavedResults = field(default_factory=SavedResults)
     progress: Progress = silent
+    spent: dict[str, float] = field(default_factory=dict)
 
     def about(self, **more: object) -> Plain:
         """What a result was made with, by which a saved one is found again."""
