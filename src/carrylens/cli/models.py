@@ -41,6 +41,9 @@ TestedQuestions = Annotated[
         help="How many of each population and operation; of the structured one at most 100,000.",
     ),
 ]
+TrainedPopulation = Annotated[
+    str | None, typer.Option(help="Train on natural, paper, enriched or structured questions instead of the recipe's.")
+]
 
 
 def train_command(
@@ -56,6 +59,7 @@ def train_command(
     layout: Annotated[
         str, typer.Option(help="How questions are written: paper, unsigned (no sign), equals (six letters for =).")
     ] = "paper",
+    population: TrainedPopulation = None,
     aligned: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it worked."),
@@ -81,6 +85,7 @@ def train_command(
             insert=insert,
             placement=placement,
             layout=layout,
+            population=population,
             aligned=aligned,
             resume=resume,
             restart=restart,
