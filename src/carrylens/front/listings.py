@@ -119,6 +119,15 @@ def family(*models: str | Path, shipped: bool = False) -> FamilyFindings:
     return FamilyFindings(family_table(read_members(wanted, shipped=shipped)), left_out)
 
 
+def published(folder: str | Path, beside: str | Path | None = None) -> Listing:
+    """What an analysis in the published format says of every variable of the algorithm, beside a saved map if named."""
+    from carrylens.front.listing_views import Listing
+    from carrylens.workflow.reading_published import read_analysis
+
+    found = read_analysis(Path(folder), None if beside is None else str(beside))
+    return Listing(f"variables in the published analysis of {found.name}", found.rows())
+
+
 def paper(
     folders: Sequence[str | Path] = (), *, measure: str | Path | None = None, progress: Progress = silent
 ) -> AnsweredPaper:

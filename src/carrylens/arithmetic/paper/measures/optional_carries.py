@@ -14,6 +14,7 @@ from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.paper.measurements import LabelledRate
 from carrylens.arithmetic.paper.measures.measure import PaperMeasure, Rates
+from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.discovery.node_map import Role
 from carrylens.discovery.optional_roles import find_optional
@@ -47,7 +48,7 @@ def _printed(role: Role) -> str:
 
 
 def _is_small(name: ModelName) -> bool:
-    return name.n_layers > 1 and name.digits <= (8 if name.operation.value == "add" else 6)
+    return name.n_layers > 1 and name.digits <= {Operation.ADD: 8, Operation.SUB: 6}.get(name.operation, 0)
 
 
 OPTIONAL_CARRIES = PaperMeasure(
