@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from carrylens.arithmetic.model_shapes import config_of_width
@@ -93,28 +91,6 @@ def test_the_test_of_a_model_on_the_hub_goes_where_all_goes_that_is_found_out_ab
     exam = Exam.start(str(folder), 10, 0, "cpu")
     exam.source = replace(exam.source, given="hf:owner/add_d2_l1_h3_w24_t1K_s1", folder=None)
     assert exam.folder_to_save() == Path("maps") / exam.source.name
-
-
-def test_a_published_folder_takes_its_test_beside_the_weights_and_keeps_its_own_files(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    published = tmp_path / f"QuantaMaths_{folder.name}"
-    published.mkdir()
-    torch.save(load_file(folder / "model.safetensors"), published / "model.pth")
-    (published / "README.md").write_text("theirs")
-    (published / "training_loss.json").write_text(json.dumps({"Config": {}, "TrainingLoss": [2.0, 1.0]}))
-    result = CliRunner().invoke(app, [*COMMAND, str(published), "--save"])
-    assert result.exit_code == 1, result.exception
-    saved = json.loads((published / "test.json").read_text())
-    assert (published / "README.md").read_text() == "theirs"
-    assert not (published / "manifest.json").exists()
-    assert not (tmp_path / "maps").exists()
-    again = CliRunner().invoke(app, [*COMMAND, str(published), "--json"])
-    assert json.loads(again.stdout) == saved
-    drawn = CliRunner().invoke(app, ["losses", str(published), "--svg", str(tmp_path / "losses.svg")])
-    assert drawn.exit_code == 0
-    assert "<svg" in (tmp_path / "losses.svg").read_text()
 
 
 def test_when_saving_fails_the_results_are_shown_and_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,7 @@ def exam_command(
         bool | None,
         typer.Option(
             "--save/--no-save",
-            help="Save the result in the model's own folder, or nowhere. Default: there, or in maps/NAME.",
+            help="Save the result in the folder of the model, or nowhere. Default: there; of others, in maps/NAME.",
         ),
     ] = None,
     task: TaskOption = None,

@@ -34,8 +34,6 @@ from carrylens.tasks.task import Task
 from carrylens.training.exam import EXAM_SEED, ExamPart, blank_results, population_parts, sit
 from carrylens.training.exam_results import MOST_KEPT, PartResult
 
-_TAKE_TESTS = (MANIFEST, "model.pth")
-
 
 class KeptExam(msgspec.Struct, frozen=True):
     """A test that was stopped: its results so far, and their hash, by which damage is seen."""
@@ -171,12 +169,10 @@ class Exam:
     def folder_to_save(self) -> Path:
         """The folder that `save` writes into, or a clear error if it cannot.
 
-        A published folder of others takes a test beside its weights, too. Where the model is neither, it is the folder
-        of what else is found out about it.
+        Where the model was not saved by carrylens, that is the folder of what else is found out about it.
         """
         own = self.source.folder
-        takes = own is not None and any((own / name).exists() for name in _TAKE_TESTS)
-        folder = own if takes and own is not None else self.source.analysis_folder(None)
+        folder = own if own is not None and (own / MANIFEST).exists() else self.source.analysis_folder(None)
         make_folder(folder)
         if (folder / MANIFEST).exists():
             check_sealed(folder)
@@ -189,9 +185,6 @@ class Exam:
         folder, record = self.folder_to_save(), self.record() if figures is None else figures
         file = EXHAUSTIVE if self.is_exhaustive else TEST
         contents = {file: (to_text(record, indent=1) + "\n").encode()}
-        if folder == self.source.folder and not (folder / MANIFEST).exists():
-            write_whole(folder / file, contents[file])  # nothing of others is sealed, and their card is theirs
-            return folder / file
         test, every = (saved_test(folder), record) if self.is_exhaustive else (record, None)
         if folder == self.source.folder and test is not None and test["sha256"] == self.model_hash:
             contents[CARD] = card_of(self.source, folder, test, every).encode()
