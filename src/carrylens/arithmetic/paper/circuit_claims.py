@@ -96,7 +96,7 @@ CIRCUIT_CLAIMS = (
     ),
     PaperClaim(
         "Table 1",
-        "the same where carries are made",
+        "all heads where a carry is made are missed more than the worst one",
         numbers_above("necessity", "gap-make", 0.0),
     ),
     PaperClaim("Table 1", "which head implements a sub-task varies", answer_which_head),

@@ -60,7 +60,7 @@ def answer_unsigned(evidence: PaperEvidence) -> PaperAnswer:
 def answer_placement(evidence: PaperEvidence) -> PaperAnswer:
     """Late placement was tried; early was chosen."""
     late, early = evidence.variant(INSERTED, placement="late"), evidence.models.get(INSERTED)
-    found = _same_bar(late, early, "late", "early")
+    found = _same_bar(late, early, "with late placement", "with early")
     if found.word is Agreement.AGREES:
         why = "the paper gives no figure of late placement; its reason is that the model is easier to interpret"
         return PaperAnswer(Agreement.SHOWN, found.ours, found.n, found.of, command=found.command, why=why)
