@@ -89,9 +89,12 @@ def test_the_variants_are_trained_as_their_rows_say() -> None:
     rows = {row.folder: row for row in read_rows("variants")}
     plain = rows["add_d5_l2_h3_w96_t2K_s1.natural"]
     plan = training_plan(plain.model, plain.recipe, None, plain.placement, layout=plain.layout, population="natural")
+    usual = training_plan(plain.model, plain.recipe, None, plain.placement)
+    assert plan.recorded is not None
+    assert usual.recorded is not None
     assert plan.recorded["stream"] == plain.population == "natural"
     assert plan.population == training_population(plain.name, chosen=PopulationKind.NATURAL)
-    assert training_plan(plain.model, plain.recipe, None, plain.placement).recorded["stream"] == "enriched"
+    assert usual.recorded["stream"] == "enriched"
     assert {row.layout for row in rows.values()} == {"paper", "equals", "unsigned"}
     assert rows["ins1_mix_d6_l3_h4_w96_t6K_s1.late"].placement == "late"
 
