@@ -41,7 +41,7 @@ TestedQuestions = Annotated[
         help="How many of each population and operation; of the structured one at most 100,000.",
     ),
 ]
-InsertedModel = Annotated[
+ModelToInsert = Annotated[
     str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
 ]
 TrainedPopulation = Annotated[
@@ -55,7 +55,7 @@ def train_command(
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the folder's checkpoint.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Discard what the folder holds and start again.")] = False,
-    insert: InsertedModel = None,
+    insert: ModelToInsert = None,
     placement: Annotated[str, typer.Option(help="early: into the first layers and heads; late: the last.")] = "early",
     layout: Annotated[
         str, typer.Option(help="How questions are written: paper, unsigned (no sign), equals (six letters for =).")

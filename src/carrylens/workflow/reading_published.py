@@ -58,6 +58,9 @@ def read_analysis(folder: Path, beside: str | None = None) -> PublishedAnalysis:
     if ours.map is None:
         raise CarryLensError(f"{beside} has no saved map. Write carrylens map {beside}.")
     if (ours.name.operation, ours.name.digits) != (name.operation, name.digits):
-        raise CarryLensError(f"{beside} is no model of {name.digits}-digit {name.operation.value}, as {folder} is.")
+        raise CarryLensError(
+            f"{beside} has another operation or number of digits than {folder}. "
+            f"Name a model whose name begins with {name.operation.value}_d{name.digits}."
+        )
     found = tagged_variables(nodes, task, ours.map)
     return PublishedAnalysis(str(name), task.layout, nodes, found, overlap_of(nodes, ours.map))
