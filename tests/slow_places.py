@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -15,6 +16,7 @@ SLOW_PLACES = (
 )
 
 
+@cache
 def is_in(places: tuple[str, ...], path: Path) -> bool:
     """Whether the file is one of the places, or in one."""
     return any(path.is_relative_to(TESTS / place) for place in places)

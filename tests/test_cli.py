@@ -268,10 +268,11 @@ def test_without_arguments_the_help_is_shown() -> None:
 
 
 def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
-    script = f"yes 1+2 | head -100000 | '{sys.executable}' -m carrylens classify | head -1"
+    classify = f"{{ '{sys.executable}' -m carrylens classify; echo $? >&2; }}"
+    script = f"yes 1+2 | head -100000 | {classify} | head -1"
     result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False, timeout=60)
     assert result.stdout == "1+2  +03  S0  cascade 0\n"
-    assert result.stderr == ""
+    assert result.stderr == "141\n", "nothing is said, and the answer is not no"
 
 
 def _cpu_seconds(pid: int) -> float:

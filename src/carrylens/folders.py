@@ -58,7 +58,7 @@ def write_sealed(folder: Path, contents: Mapping[str, bytes], also: Sequence[str
     make_folder(folder)
     with locked(folder / _LOCK, _LONGEST_WAIT):
         _settle(folder)
-        _seal(folder, contents, {name: _sha256(_read(folder / name)) for name in also})
+        seal_files(folder, contents, {name: _sha256(_read(folder / name)) for name in also})
 
 
 def add_sealed(folder: Path, contents: Mapping[str, bytes], zipped: Collection[str] = ()) -> None:
@@ -75,7 +75,7 @@ def add_sealed(folder: Path, contents: Mapping[str, bytes], zipped: Collection[s
     with locked(folder / _LOCK, _LONGEST_WAIT):
         _settle(folder)
         sealed = _hashes(folder) if (folder / MANIFEST).exists() else {}
-        _seal(folder, packed, {name: value for name, value in sealed.items() if name not in twins})
+        seal_files(folder, packed, {name: value for name, value in sealed.items() if name not in twins})
         for twin in twins:  # of an earlier time, kept the other way
             (folder / twin).unlink(missing_ok=True)
 
@@ -184,7 +184,8 @@ def _with_hash(path: Path, value: str, advice: str) -> bytes | None:
     return None
 
 
-def _seal(folder: Path, contents: Mapping[str, bytes], others: Mapping[str, str]) -> None:
+def seal_files(folder: Path, contents: Mapping[str, bytes], others: Mapping[str, str]) -> None:
+    """Put files into a locked and settled folder, whose manifest then lists them and `others`, by their hashes."""
     hashes = {**others, **{name: _sha256(content) for name, content in contents.items()}}
     manifest = to_text(Manifest(dict(sorted(hashes.items()))), indent=2) + "\n"
     drafts = {name: draft_of(folder / name, _mark(hashes[name])) for name in contents}

@@ -27,6 +27,8 @@ class Stopped(Exception):  # noqa: N818
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+UNREAD = 141
+"""What shells give where a pipe was closed by its reader: 1 would say that the answer is no."""
 _CHUNK_BYTES = 1 << 16
 _LONGEST_WORD = 400  # of an error: a path may be longer than anyone reads
 _TERMINALS_OWN = {

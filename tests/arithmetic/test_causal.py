@@ -255,7 +255,7 @@ def test_a_run_is_a_mapping_that_cannot_be_written_to() -> None:
 @pytest.mark.parametrize(("model", "question"), [(ADD, "5-3"), (SUB, "5+3")])
 def test_a_question_of_the_other_operation_is_refused(model: Algorithm, question: str) -> None:
     mine = "1+1" if model is ADD else "1-1"
-    with pytest.raises(CarryLensError, match=r"'005[+-]003='.*\b1 more.*mix"):
+    with pytest.raises(CarryLensError, match=r"'005[+-]003='.*mix"):
         model.run(Questions.parse([mine, question, question], 3))
 
 

@@ -159,8 +159,8 @@ def test_acdc_keeps_the_edges_that_its_authors_loop_keeps(monkeypatch: pytest.Mo
         self.removed[key][..., 0, :] = False
         return plain(self, key, writes)
 
-    plain = EdgeRemoval._extra
-    monkeypatch.setattr(EdgeRemoval, "_extra", without_embedding)
+    plain = EdgeRemoval.change_of
+    monkeypatch.setattr(EdgeRemoval, "change_of", without_embedding)
     kept = kept_edges(tiny, SplitModel(tiny.model), edge_stimuli(tiny, PAIRS), threshold=0.003)
     slow = slow_acdc(tiny, 0.003)
     assert 10 < len(slow) < len(tiny.edges) / 2

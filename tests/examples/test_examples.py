@@ -44,7 +44,7 @@ def test_an_interchanged_carry_moves_the_planted_answer(explained: tuple[Path, s
 def test_what_is_planted_is_found() -> None:
     *lines, last = example("plant_and_find").main(1)
     assert lines
-    assert last == f"{len(lines)} of {len(lines)} planted roles were found, each beside its null."
+    assert re.findall(r"\d+", last) == [str(len(lines))] * 2, "so many of so many"
 
 
 def test_a_rival_is_refuted_from_saved_facts(explained: tuple[Path, str]) -> None:

@@ -275,7 +275,7 @@ def test_nothing_is_left_of_a_call_also_after_an_error(model: Transformer, monke
     with pytest.raises(CarryLensError):
         engine.run([interchange("P99L0H0")], some(7, 3))
     with monkeypatch.context() as patch:
-        patch.setattr(EditedPass, "_look_anew", lambda *_: 1 / 0)
+        patch.setattr(EditedPass, "look_anew", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             engine.run([edge("P3L0H0", "P5L1H0.k")], some(7, 3), some(7, 4))
     engine.run([keep_only("", "zero")], some(9, 6), keep=["blocks.0.attn.hook_z"])

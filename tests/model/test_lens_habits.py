@@ -61,3 +61,27 @@ def test_without_a_task_text_is_refused_and_tokens_are_not(model: Transformer) -
     for call in (bare, bare.run_with_cache, bare.generate, bare.to_tokens, bare.to_str_tokens):
         with pytest.raises(CarryLensError, match="task"):
             call("1+2")
+
+
+def test_the_last_layer_is_minus_one_and_one_question_needs_no_axis_of_its_own(model: Transformer) -> None:
+    _, cache = model.run_with_cache("1+2")
+    _, alone = model.run_with_cache("1+2", remove_batch_dim=True)
+    assert torch.equal(cache["resid_post", -1], cache["resid_post", model.cfg.n_layers - 1])
+    assert set(alone) == set(cache)
+    assert all(torch.equal(alone[name], cache[name][0]) for name in cache)
+    with pytest.raises(KeyError):
+        cache["resid_post", -model.cfg.n_layers - 1]
+    with pytest.raises(CarryLensError, match="remove_batch_dim"):
+        model.run_with_cache(["1+2", "3+4"], remove_batch_dim=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("add_hook", "run_with_hooks"), ("hook_dict", "hook_names"), ("to_single_token", "vocabulary")],
+)
+def test_what_is_called_otherwise_there_is_named_here(model: Transformer, name: str, instead: str) -> None:
+    assert not hasattr(model, name)
+    with pytest.raises(AttributeError, match=instead):
+        getattr(model, name)
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        _ = model.nothing_like_it

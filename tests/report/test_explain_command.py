@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -48,6 +49,8 @@ def test_explain_ends_with_lines_the_next_command_and_the_page(explained: tuple[
     assert made <= {path.name for path in folder.iterdir()}
     assert 'href="explore.html"' in (folder / "report.html").read_text()
     assert load_model(folder), "the model is still sealed"
+    (truth,) = (line.removeprefix("Truth:").strip() for line in lines if line.startswith("Truth:"))
+    assert html.escape(truth, quote=False) in (folder / "report.html").read_text(), "the page says it, too"
 
 
 def test_what_is_there_is_not_done_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from carrylens.arithmetic.task import find_task
+from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.discovery.node_map import Group, NodeMap, Way
 from carrylens.discovery.stimulus_texts import evaluation_texts, pair_texts
 from carrylens.errors import CarryLensError
@@ -28,6 +29,7 @@ from carrylens.report.page.saved import Saved, read_saved
 from carrylens.report.page.unsettled import limits
 from carrylens.report.terminal.claims import beyond_sentences
 from carrylens.tasks.variables import Variable
+from carrylens.workflow.known_truths import beside_truth
 from report.explained import whole_page
 
 VOID = {"meta", "link", "br", "rect", "path", "circle", "img", "input"}
@@ -105,7 +107,8 @@ def test_the_page_needs_nothing_but_itself(page: str) -> None:
 
 
 def test_the_same_facts_make_the_same_page(saved: Saved, folder: Path, page: str) -> None:
-    assert whole_page(replace(saved, source=str(folder))) == page
+    truth = beside_truth(find_source(str(folder)), saved.map)
+    assert whole_page(replace(saved, source=str(folder), beside_truth=truth)) == page
 
 
 def test_every_figure_has_text(page: str) -> None:

@@ -34,7 +34,7 @@ def test_a_seal_of_files_one_by_one_would_be_seen(tmp_path: Path, monkeypatch: p
             (folder / f".{name}.draft").replace(folder / name)
 
     def run(folder: Path) -> None:
-        monkeypatch.setattr(folders, "_seal", seal)
+        monkeypatch.setattr(folders, "seal_files", seal)
         folders.add_sealed(folder, {"a": b"new", "b": b"new"})
 
     victim = Victim("one by one", lambda folder: folders.write_sealed(folder, {"a": b"old", "b": b"old"}), run)

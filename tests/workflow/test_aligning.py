@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from msgspec import structs
 from typer.testing import CliRunner
 
 from carrylens.arithmetic.algorithms import algorithm
@@ -18,15 +19,18 @@ from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.cli import app
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment, read_alignment
 from carrylens.errors import CarryLensError
-from carrylens.folders import check_sealed
+from carrylens.folders import add_sealed, check_sealed
 from carrylens.model.config import ModelConfig
 from carrylens.training.interchange import nodes_of
 from carrylens.training.run import start, train
 from carrylens.workflow.acceptance import ACCEPTANCE, TRUTH, accept_model, is_unaccepted
+from carrylens.workflow.analysis import Analysis
+from carrylens.workflow.settling import Settlement, settle_source
 from training.quiet import Quiet
 
 NAME = "add_d2_l2_h3_w12_t1K_s1"
@@ -63,6 +67,32 @@ def test_a_planted_circuit_is_aligned_and_the_file_gives_back_what_was_printed(
     assert printed["carriers"] == {"supported": 5, "required": 5}
     assert [each["standing"] for each in printed["rivals"]] == ["surely worse"]
     assert MeasuredAlignment.from_json(saved.to_json()) == saved
+
+
+def test_what_was_settled_is_not_measured_again_unless_it_is_asked_for(aligned: tuple[object, Path]) -> None:
+    _, folder = aligned
+    file = folder / "alignment.json"
+    known = file.read_bytes()
+
+    def settled(**how: object) -> Settlement:
+        return settle_source(Analysis(find_source(str(folder)), quick=True, **how))  # type: ignore[arg-type]
+
+    before = settled()
+    assert before.is_known
+    assert before.path == file
+    assert before.judgement.verdict is RunVerdict.RUNS
+    saved = MeasuredAlignment.from_json(known)
+    for other in (
+        replace(saved, sha256="0" * 64),
+        replace(saved, hypothesis="another"),
+        replace(saved, drawn=structs.replace(saved.drawn, rows=saved.drawn.rows - 1)),
+        replace(saved, drawn=structs.replace(saved.drawn, seed=1)),
+    ):
+        add_sealed(folder, {file.name: other.to_json()})
+        assert not settled().is_known
+        assert file.read_bytes() == known, "it was measured as before"
+    assert not settled(restart=True).is_known
+    assert file.read_bytes() == known
 
 
 def test_bad_input_to_align_and_train_is_one_line(aligned: tuple[dict[str, object], Path], tmp_path: Path) -> None:

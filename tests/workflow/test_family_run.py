@@ -152,7 +152,7 @@ def test_a_worker_that_says_nothing_for_long_is_waited_for(tmp_path: Path) -> No
     worker = _worker_at(tmp_path / "out" / rows[0].folder, run)
     os.kill(worker, signal.SIGSTOP)
     assert not (tmp_path / "out" / rows[0].folder / WEIGHTS).exists()
-    time.sleep(12)  # a scheduler that counts looks every few seconds
+    time.sleep(8)  # a scheduler that counts gives up after ten heartbeats, of half a second each
     os.kill(worker, signal.SIGCONT)
     said, _ = run.communicate(timeout=300)
     assert run.returncode == 0

@@ -42,9 +42,10 @@ class Algorithm(CausalModel):
         if isinstance(batch, Questions) and self.fixed:
             strangers = batch.minus != bool(self.fixed[0][1])
             if strangers.any():
+                does, other = ("subtracts", "an addition") if self.fixed[0][1] else ("adds", "a subtraction")
                 raise CarryLensError(
-                    f"{self.name!r} was given {batch[strangers][:1].text()[0]!r} and {strangers.sum() - 1} more such "
-                    "questions of the other operation. Use the algorithm for mix."
+                    f"{batch[strangers][:1].text()[0]!r} is {other}, but {self.name!r} only {does}. "
+                    "Give it other questions, or use a model or an algorithm for mix."
                 )
         super().check_batch(batch)
 

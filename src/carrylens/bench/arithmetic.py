@@ -48,7 +48,7 @@ def bench_arithmetic(n_questions: int, digits: int, seed: int) -> ArithmeticBenc
     some = questions[: max(1, n_questions // _PLAIN_SHARE)]
     texts = some.text()
     restarted = perf_counter()
-    plain = [_plain_answer(text, digits) for text in texts]
+    plain = [plain_answer(text, digits) for text in texts]
     ended = perf_counter()
     return ArithmeticBench(
         digits=digits,
@@ -62,7 +62,8 @@ def bench_arithmetic(n_questions: int, digits: int, seed: int) -> ArithmeticBenc
     )
 
 
-def _plain_answer(text: str, digits: int) -> str:
+def plain_answer(text: str, digits: int) -> str:
+    """The answer by Python's own whole numbers, written as a model's is."""
     first, second = int(text[:digits]), int(text[digits + 1 : -1])
     value = first + second if text[digits] == "+" else first - second
     return f"{'-' if value < 0 else '+'}{abs(value):0{digits + 1}d}"

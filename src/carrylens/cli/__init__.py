@@ -37,6 +37,7 @@ from carrylens.errors import CarryLensError, quote
 from carrylens.terminal import (
     BAD_INPUT,
     INTERRUPTED,
+    UNREAD,
     Stopped,
     print_error,
     print_line,
@@ -101,7 +102,7 @@ def main() -> None:
             raise CarryLensError("Standard output is closed. Leave it open, or send it to a file.")
         write_out_what_cannot_be_encoded(sys.stdout)
         logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps its fonts is no news to the user
-        status = app(standalone_mode=False, prog_name="carrylens")
+        status = _run_app()
         sys.stdout.flush()
         if status == INTERRUPTED:
             print_error("Stopped.")
@@ -127,6 +128,18 @@ def main() -> None:
         sys.exit(BAD_INPUT)
 
 
+def _run_app() -> object:
+    # Typer ends with 1 where a pipe was closed, as where an answer is no; it then has put something else in place of
+    # standard output.
+    output = sys.stdout
+    try:
+        return app(standalone_mode=False, prog_name="carrylens")
+    except SystemExit:
+        if sys.stdout is not output:
+            raise BrokenPipeError(errno.EPIPE, "") from None
+        raise
+
+
 def _end_stopped(stopped: Stopped) -> NoReturn:
     for note in getattr(stopped, "__notes__", ()):
         print_note(note)
@@ -144,6 +157,6 @@ def _end_after(error: OSError) -> NoReturn:
     # Output that has no reader any more. Keep Python from complaining again when it closes standard output.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
-        sys.exit(1)  # whoever read it has gone, and knows
+        sys.exit(UNREAD)  # whoever read it has gone, and knows
     print_error(f"The output cannot be written: {error.strerror or error}. Make room, or send it elsewhere.")
     sys.exit(BAD_INPUT)

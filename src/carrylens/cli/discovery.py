@@ -122,6 +122,7 @@ def settle_command(
     ] = 600,
     quick: Annotated[bool, typer.Option("--quick", help="Start with a quarter of the questions.")] = False,
     sites: Annotated[bool, typer.Option("--sites", help="Also list the nodes of every variable.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Measure again, even if an alignment was saved.")] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 1,
@@ -131,7 +132,8 @@ def settle_command(
 
     Each variable gets a site, a set of nodes; nodes that hold several variables are interchanged in a subspace for
     each. Sites are chosen on some questions and tested on others. If there are too few questions to decide, more are
-    drawn. Writes alignment.json, from which carrylens judge repeats the verdict without the model.
+    drawn. Writes alignment.json, from which carrylens judge repeats the verdict without the model. A saved alignment
+    of the same weights with as many questions is only printed.
     Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
 
@@ -150,6 +152,7 @@ def settle_command(
             budget=budget,
             quick=quick,
             seed=seed,
+            restart=restart,
             device=device,
             threads=threads,
             progress=say,
@@ -167,7 +170,8 @@ def _show_settled(found: Settled, *, sites: bool, as_json: bool) -> None:
     else:
         for line in (*found.lines, *alignment_lines(found.alignment, sites=sites)):
             print_line(line)
-        print_note(f"The alignment is in {found.path}")
+        is_in = "This is the saved alignment" if found.is_known else "The alignment is in"
+        print_note(f"{is_in} {found.path}{'; --restart measures anew' * found.is_known}")
     if found.verdict is not RunVerdict.RUNS:
         raise typer.Exit(1)
 

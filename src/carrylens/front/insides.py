@@ -68,6 +68,7 @@ def settle(
     quick: bool = False,
     out: str | Path | None = None,
     seed: int = 0,
+    restart: bool = False,
     device: str = "cpu",
     threads: int = 1,
     progress: bool | Progress = True,
@@ -77,7 +78,8 @@ def settle(
     Sites are chosen on some questions and tested on others; the alignment is kept beside the model, in `maps/NAME`, or
     in `out`. `quick` begins with a quarter of the questions. If the verdict is open for want of questions, more are
     drawn, unless half of `budget`, in seconds (600 if not given), is spent. `algorithm` names another algorithm than
-    the usual one, such as `weighted-sum add`; `hypothesis` is a Python file that states one of your own.
+    the usual one, such as `weighted-sum add`; `hypothesis` is a Python file that states one of your own. A saved
+    alignment with as many questions is taken, unless `restart`.
     """
     from carrylens.front.verdict_views import Settled
     from carrylens.workflow.analysis import Analysis
@@ -86,9 +88,9 @@ def settle(
 
     source = source_of(model)
     with progress_display(source.name, progress) as say:
-        analysis = Analysis(source, _path(out), device, threads, say, quick, seed, hypothesis_file=_path(hypothesis))
-        path, found, judged = settle_source(analysis, BUDGET if budget is None else budget, algorithm)
-    return Settled(path, found, judged)
+        analysis = Analysis(source, _path(out), device, threads, say, quick, seed, restart, _path(hypothesis))
+        made = settle_source(analysis, BUDGET if budget is None else budget, algorithm)
+    return Settled(made.path, made.alignment, made.judgement, made.is_known)
 
 
 def judge(

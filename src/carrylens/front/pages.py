@@ -38,7 +38,6 @@ def explain(
     from carrylens.workflow.analysis import Analysis
     from carrylens.workflow.explaining import explain_source
     from carrylens.workflow.given_models import source_of
-    from carrylens.workflow.known_truths import beside_truth
     from carrylens.workflow.reading import EXPLORER, PAGE
 
     source = source_of(model)
@@ -46,8 +45,7 @@ def explain(
         where = None if out is None else Path(out)
         folder, saved = explain_source(Analysis(source, where, device, threads, say, quick, seed))
     explorer = folder / EXPLORER
-    truth = beside_truth(source, saved.map)
-    return Explained(folder, folder / PAGE, explorer if explorer.is_file() else None, saved, truth)
+    return Explained(folder, folder / PAGE, explorer if explorer.is_file() else None, saved)
 
 
 def report(
@@ -66,7 +64,6 @@ def report(
     """
     from carrylens.front.views import Explained
     from carrylens.workflow.given_models import source_of
-    from carrylens.workflow.known_truths import beside_truth
     from carrylens.workflow.page_files import figure_files, table_files, write_page
     from carrylens.workflow.reading import EXPLORER, PAGE, read_source
 
@@ -76,9 +73,7 @@ def report(
     drawn, missing = ((), {}) if figures is None else figure_files(source, saved, Path(figures))
     files = (*drawn, *(() if tables is None else table_files([saved], Path(tables))))
     explorer = where / EXPLORER
-    return Explained(
-        where, page, explorer if explorer.is_file() else None, saved, beside_truth(source, saved.map), files, missing
-    )
+    return Explained(where, page, explorer if explorer.is_file() else None, saved, files, missing)
 
 
 def compare(

@@ -51,11 +51,15 @@ class Judged(Tabular):
 
 @dataclass(frozen=True, repr=False)
 class Settled(Tabular):
-    """The verdict of the joint test, the alignment that was tested, and the file it is in."""
+    """The verdict of the joint test, the alignment that was tested, and the file it is in.
+
+    `is_known` says that it was measured and saved before.
+    """
 
     path: Path
     alignment: MeasuredAlignment
     judgement: RunJudgement
+    is_known: bool = False
 
     @property
     def verdict(self) -> RunVerdict:

@@ -205,8 +205,6 @@ class Explained:
     page: Path
     explorer: Path | None
     saved: Saved = field(repr=False)
-    beside_truth: str = ""
-    """How the map fits the truth about a planted or aligned model."""
     files: tuple[str, ...] = ()
     """Figures and tables that were written, too."""
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -215,7 +213,12 @@ class Explained:
     @property
     def lines(self) -> list[str]:
         """The verdict in a few lines, and how it fits what is known to be true."""
-        return [*verdict_lines(self.saved), *([f"Truth:    {self.beside_truth}"] if self.beside_truth else [])]
+        return verdict_lines(self.saved)
+
+    @property
+    def beside_truth(self) -> str:
+        """How the map fits the truth about a planted or aligned model."""
+        return self.saved.beside_truth
 
     @property
     def map(self) -> MapView:

@@ -171,7 +171,7 @@ class EditedPass:
         for place, segment in enumerate(self._segments):
             for received in segment.plan.layers[number].received_by_heads:
                 look = _Look(q[segment.rows, way.attending.index(received.position)], k[segment.rows], v[segment.rows])
-                self._look_anew(number, layer, place, received, look, dirty, z)
+                self.look_anew(number, layer, place, received, look, dirty, z)
         return z
 
     def _act_on_heads(self, number: int, z: Held) -> None:
@@ -282,10 +282,10 @@ class EditedPass:
         assert isinstance(edge, Edge)
         return edge
 
-    def _look_anew(
+    def look_anew(
         self, number: int, layer: LayerParts, place: int, received: Receive, look: _Look, dirty: Held, z: Held
     ) -> None:
-        # One head looks from one position with inputs of its own; a position's input is read through its own norm.
+        """One head looks from one position with inputs of its own; a position's input is read through its own norm."""
         head, end, rows = received.head, received.position + 1, self._segments[place].rows
         assert head is not None
         q, k, v = look.q[:, head], look.k[:, head, :end].clone(), look.v[:, head, :end].clone()

@@ -34,6 +34,7 @@ from carrylens.interventions.edited_pass import EditedPass, Segment
 from carrylens.interventions.edits import Edit, Fill, slots_of
 from carrylens.interventions.fills import Origin, Rows
 from carrylens.interventions.keys import clean_keys, row_keys
+from carrylens.interventions.limits import batch_limit, memory_limit
 from carrylens.interventions.outcomes import Outcomes
 from carrylens.interventions.parts import Parts
 from carrylens.interventions.plan import EditPlan, Footprint, batch_rows, footprint_groups, plan_edit, route
@@ -73,7 +74,7 @@ class Engine:
 
     It is a context manager: leaving it closes the store. `memory` bounds the bytes of clean passes held at a time,
     though one question's are always held; `places` bounds the rows times positions of one batch, though one row is
-    always run. Neither changes an outcome but in rounding.
+    always run. Neither changes an outcome but in rounding. Where they are not given, the environment may set them.
     `hold` keeps as many bytes of clean passes from call to call, for searches that use the same questions over and
     over, and the store open: the model must not change meanwhile.
     """
@@ -83,15 +84,17 @@ class Engine:
         model: Transformer,
         task: Task | None = None,
         *,
-        memory: int = _MEMORY,
+        memory: int | None = None,
         places: int | None = None,
         hold: int = 0,
     ) -> None:
-        self._model, self._memory = model, memory
+        most = memory_limit()
+        self._model, self._memory = model, memory or most or _MEMORY
         self._task = _task_of(model, task)
         on_cpu = model.unembed.W_U.device.type == "cpu"
-        self._places = places or (_PLACES if on_cpu else _DEVICE_PLACES)
-        self.hold, self._cache = hold, CallCache(hold)
+        self._places = places or batch_limit() or (_PLACES if on_cpu else _DEVICE_PLACES)
+        self.hold = hold if most is None else min(hold, most)
+        self._cache = CallCache(self.hold)
 
     def __enter__(self) -> Self:
         return self

@@ -23,10 +23,14 @@ def save_model(
     model: Transformer, folder: str | Path, also: Sequence[str] = (), beside: Mapping[str, bytes] | None = None
 ) -> None:
     """Save the model and the files `beside` it, all or nothing; `also` names files there to be sealed."""
+    write_sealed(Path(folder), {**model_files(model), **(beside or {})}, also)
+
+
+def model_files(model: Transformer) -> dict[str, bytes]:
+    """The files that a model is saved as, by name."""
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     check_weights(model.config, state, "The model to save")
-    contents = {CONFIG: _config_text(model).encode(), WEIGHTS: save(state), **(beside or {})}
-    write_sealed(Path(folder), contents, also)
+    return {CONFIG: _config_text(model).encode(), WEIGHTS: save(state)}
 
 
 def load_model(folder: str | Path) -> Transformer:

@@ -122,13 +122,19 @@ UNWATCHED = Tap()
 
 
 class Cache(Mapping[str, Tensor]):
-    """The activations of one pass by name, or by the short form `cache["pattern", 0]`, `cache["scale", 0, "ln1"]`."""
+    """The activations of one pass by name, or by the short form `cache["pattern", 0]`, `cache["scale", 0, "ln1"]`.
+
+    Layer -1 is the last one.
+    """
 
     def __init__(self, activations: Mapping[str, Tensor]) -> None:
         self._activations = activations
 
     def __getitem__(self, name: str | tuple[str, int] | tuple[str, int, str]) -> Tensor:
-        return self._activations[name if isinstance(name, str) else _full_name(*name)]
+        if not isinstance(name, str):
+            point, layer, *part = name
+            name = _full_name(point, layer if layer >= 0 else layer + self._n_layers(), *part)
+        return self._activations[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._activations)
@@ -139,6 +145,10 @@ class Cache(Mapping[str, Tensor]):
     def __repr__(self) -> str:
         names = list(self._activations)
         return f"<Cache of {len(names)} activations: {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}>"
+
+    def _n_layers(self) -> int:
+        layers = [HookPoint(name).layer() for name in self._activations if name.startswith("blocks.")]
+        return 1 + max(layers, default=-1)
 
 
 def select_names(names_filter: NamesFilter, names: Sequence[str]) -> list[str]:

@@ -27,6 +27,16 @@ TextOrTokens = str | Sequence[str] | Batch | Tensor
 """What a model reads: questions as people write them, a batch of them, or token ids with axes [batch, pos]."""
 
 
+_HOOKS = "hooks are arguments of one pass: model.run_with_hooks(text, fwd_hooks=[(name, function)])"
+_INSTEAD = {
+    **dict.fromkeys(("add_hook", "add_perma_hook", "hooks", "reset_hooks"), _HOOKS),
+    **dict.fromkeys(("hook_dict", "hook_points"), "the names of all hooks are model.hook_names"),
+    **dict.fromkeys(("tokenizer", "to_single_token"), "token ids are places in model.task.layout.vocabulary"),
+    "set_use_attn_result": "model.run_with_cache(text, 'blocks.0.attn.hook_result') asks for it by name",
+}
+"""What models have in TransformerLens and not here, and what to write instead."""
+
+
 class StackedWeights:
     """One weight of every layer, stacked: `model.W_Q` has axes [layer, head, d_model, d_head]."""
 
@@ -65,6 +75,11 @@ class LensHabits:
     W_Q, W_K, W_V, W_O = (StackedWeights("attn") for _ in range(4))
     b_Q, b_K, b_V, b_O = (StackedWeights("attn") for _ in range(4))
     W_in, b_in, W_out, b_out = (StackedWeights("mlp") for _ in range(4))
+
+    def __getattr__(self, name: str) -> Any:
+        if instead := _INSTEAD.get(name):
+            raise AttributeError(f"A model has no {name} here: {instead}. See docs/from_transformerlens.md.")
+        return super().__getattr__(name)  # type: ignore[misc] # PyTorch's, which has parameters and modules
 
     @property
     def cfg(self) -> ModelConfig:

@@ -66,13 +66,18 @@ class ModelSource:
     def _analysis_folder(self, out: Path | None) -> Path:
         own = None if self.folder is None else self.folder.resolve()
         if out is not None:
-            if out.resolve() != own and ((out / WEIGHTS).exists() or (out / "model.pth").exists()):
+            if out.resolve() != own and self._is_of_another(out):
                 raise CarryLensError(f"{out} is the folder of another model. Give one that is not, or leave out --out.")
             return out
         if own is None or self.folder is None or self.is_shipped:
             return place_here(ANALYSES / self.name)
         is_ours = (self.folder / MANIFEST).exists() and os.access(self.folder, os.W_OK)
         return self.folder if is_ours else place_here(ANALYSES / self.name)
+
+    def _is_of_another(self, out: Path) -> bool:
+        if (out / "model.pth").exists():
+            return True
+        return (out / WEIGHTS).exists() and hash_of_weights(out / WEIGHTS) != self.sha256
 
     def analysis_places(self, out: Path | None) -> list[Path]:
         """Where analyses may be already: the folder they go to, then the model's own, which may have come with some."""

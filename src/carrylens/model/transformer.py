@@ -131,10 +131,12 @@ class Transformer(LensHabits, nn.Module):
         *,
         fwd_hooks: Iterable[tuple[NamesFilter, HookFunction]] = (),
         positions: Sequence[int] | None = None,
+        remove_batch_dim: bool = False,
     ) -> tuple[Float[Tensor, "batch pos vocab"], Cache]:
         """The logits of a pass, and the activations the filter picks as they were after any `fwd_hooks`.
 
-        Each head's own output (`attn.hook_result`) is there when it is asked for by name or by a function.
+        Each head's own output (`attn.hook_result`) is there when it is asked for by name or by a function. With
+        `remove_batch_dim` the activations of a single question have no axis for it.
         """
         hooks = gather_hooks(fwd_hooks, self.hook_names)
         may_change = bool(hooks)
@@ -147,7 +149,9 @@ class Transformer(LensHabits, nn.Module):
         for name in select_names(names_filter, self.hook_names):
             hooks.setdefault(name, []).append(keep)
         logits: Tensor = self(tokens, positions=positions, tap=Tap(hooks))
-        return logits, Cache(kept)
+        if remove_batch_dim and len(logits) != 1:
+            raise CarryLensError(f"remove_batch_dim is for one question, not {len(logits)}. Leave it out.")
+        return logits, Cache({name: each[0] for name, each in kept.items()} if remove_batch_dim else kept)
 
     def __repr__(self) -> str:
         return f"<{describe_model(self)}>"

@@ -166,7 +166,8 @@ class Layout(LayoutPlaces):
 def _id_of(token: str, vocabulary: tuple[str, ...], where: str) -> int:
     if token not in vocabulary:
         raise CarryLensError(
-            f"{where} is written {quote(token)}, which is not a token. Write one of {' '.join(vocabulary)}."
+            f"{where} is written {quote(token)}, which is not a token. Write one of {' '.join(vocabulary)}, or give a "
+            "vocabulary that has it."
         )
     return vocabulary.index(token)
 

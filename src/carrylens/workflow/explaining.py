@@ -17,7 +17,7 @@ from carrylens import __version__
 from carrylens.arithmetic.example_questions import example_questions
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.exam_record import TEST
-from carrylens.arithmetic.zoo.model_facts import saved_test
+from carrylens.arithmetic.zoo.model_facts import CARD, TRUTH, saved_test
 from carrylens.claims.judgement import CLAIMS
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
@@ -27,7 +27,7 @@ from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
 from carrylens.explorer.model_record import fits_a_page
 from carrylens.files import working
-from carrylens.folders import add_sealed
+from carrylens.folders import CONFIG, WEIGHTS, add_sealed, is_sealed
 from carrylens.json_records import to_text
 from carrylens.report.page.saved import Saved
 from carrylens.steps import finish, is_done, read_made
@@ -44,6 +44,7 @@ from carrylens.workflow.settling import settle_source
 from carrylens.workflow.testing import start_exam
 
 PUBLISHED = ("behaviors.json", "features.json")
+OF_MODEL = (CONFIG, WEIGHTS, CARD, TRUTH, HISTORY, TEST, ALIGNMENT)
 _EXAMPLES = 2  # questions worked through a model whose task has no examples of its own
 
 
@@ -58,7 +59,7 @@ def _explain(analysis: Analysis) -> tuple[Path, Saved]:
     _test_if_untested(analysis)
     mapped, found = sufficient_map(analysis) or map_source(analysis)
     if analysis.out is not None:
-        _take_along(analysis, mapped)
+        take_along(analysis, mapped)
     if not analysis.quick:
         settle_if_unsettled(analysis)
     made_from = {"map": found.sha256, "version": __version__}
@@ -95,18 +96,23 @@ def settle_if_unsettled(analysis: Analysis) -> None:
     settle_source(analysis)
 
 
-def _take_along(analysis: Analysis, mapped: Path) -> None:
-    # A folder that was named holds all that its page is made from, wherever that was measured.
-    own = [] if analysis.source.folder is None else [analysis.source.folder]
-    wanted = {name: [mapped] for name in (MAP, FACTS, *PUBLISHED)} | dict.fromkeys((TEST, HISTORY, ALIGNMENT), own)
-    found = {}
-    for name, places in wanted.items():
-        for place in places:
-            content = None if (analysis.folder / name).exists() else read_made(place, name, "carrylens explain")
-            if content is not None:
-                found[name] = content
+def take_along(analysis: Analysis, mapped: Path) -> None:
+    """Make the folder complete in itself: the model, and all that its page is made from, wherever that was measured.
+
+    What is there already stays as it is; `mapped` is where the map is.
+    """
+    folder, own = analysis.folder, analysis.source.folder
+    places = dict.fromkeys((MAP, FACTS, *PUBLISHED), mapped) | ({} if own is None else dict.fromkeys(OF_MODEL, own))
+    there = {name for name in (*places, WEIGHTS) if (folder / name).exists() or is_sealed(folder, name)}
+    missing = {name: place for name, place in places.items() if name not in there}
+    read = {name: read_made(place, name, "carrylens explain") for name, place in missing.items()}
+    found = {name: content for name, content in read.items() if content is not None}
+    if WEIGHTS not in found and WEIGHTS not in there:  # of another format, or on the Hub
+        from carrylens.model.folder import model_files
+
+        found |= model_files(analysis.model)
     if found:
-        add_sealed(analysis.folder, found)
+        add_sealed(folder, found)
 
 
 def _worked(analysis: Analysis, found: NodeMap) -> bytes:

@@ -8,6 +8,7 @@ Never  measures; only the figure of principal components runs the model again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from carrylens.arithmetic.example_questions import example_questions
@@ -34,6 +35,7 @@ from carrylens.report.figures.seeds import SeedRun
 from carrylens.report.page.render import page_of
 from carrylens.report.page.saved import Saved, read_saved
 from carrylens.tasks.variables import Variable
+from carrylens.workflow.known_truths import beside_truth
 from carrylens.workflow.task_files import task_finder
 
 PAGE, EXPLORER = "report.html", "explore.html"
@@ -57,7 +59,7 @@ def read_source(source: ModelSource, folder: Path | None, hypothesis_file: Path 
     if saved.test is None and shipped.is_dir() and hash_of_weights(shipped / WEIGHTS) == saved.weights:
         saved = read_saved(source.given, folder, shipped)  # a folder with a map alone
     check_is_of(saved.map, source)
-    return folder, saved
+    return folder, replace(saved, beside_truth=beside_truth(source, saved.map))
 
 
 def _read_own(source: ModelSource, folder: Path | None, stated: Hypothesis) -> tuple[Path, Saved]:

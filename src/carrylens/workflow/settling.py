@@ -2,7 +2,8 @@
 
 Takes  an analysis, and how many seconds it may take.
 Gives  the measured alignment and the judgement that it comes to; `alignment.json`, sealed where the folder is.
-Never  counts questions that sites were chosen with, or looks often without saying so.
+Never  counts questions that sites were chosen with, or looks often without saying so. Never measures again what a saved
+       alignment of these weights says as well, unless it is told to.
 
 1. Fit the hypothesis and its rivals; measure them on held-out questions.
 2. While the verdict is open for want of questions, draw twice as many, and judge by intervals that are as much wider as
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from carrylens.arithmetic.hypotheses import aligned_rivals, hypothesis_called, mixture_where, usual_for
@@ -23,11 +26,12 @@ from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.judgement import slug
 from carrylens.claims.run_verdict import RunJudgement, needs_more_questions, run_judgement
 from carrylens.discovery.alignment.aligner import AlignSettings
-from carrylens.discovery.alignment.contest import Contest, ContestModel, contest_for, population_name
+from carrylens.discovery.alignment.contest import MOST_LOOKS, Contest, ContestModel, contest_for, population_name
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.errors import CarryLensError, quote
 from carrylens.files import working
 from carrylens.folders import add_sealed
+from carrylens.steps import read_made
 from carrylens.tasks.task import Task
 from carrylens.workflow.analysis import Analysis
 
@@ -36,15 +40,52 @@ BUDGET = 600
 _LEFT_OUT = ("with binary carries", "weighted-sum on")  # a recoding of the same, and mixtures that a deviation brings
 
 
-def settle_source(
-    analysis: Analysis, budget: float = BUDGET, algorithm: str | None = None
-) -> tuple[Path, MeasuredAlignment, RunJudgement]:
-    """The file of the alignment, the alignment, and the judgement."""
+@dataclass(frozen=True)
+class Settlement:
+    """The file of the alignment, the alignment, and what it comes to; whether it was there already."""
+
+    path: Path
+    alignment: MeasuredAlignment
+    judgement: RunJudgement
+    is_known: bool = False
+
+
+def settle_source(analysis: Analysis, budget: float = BUDGET, algorithm: str | None = None) -> Settlement:
+    """What is measured now, or was saved before with these settings or on more questions."""
     with working(analysis.folder):
-        return _settle(analysis, budget, algorithm)
+        return _settled_before(analysis, budget, algorithm) or _settle(analysis, budget, algorithm)
 
 
-def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> tuple[Path, MeasuredAlignment, RunJudgement]:
+def _settled_before(analysis: Analysis, budget: float, algorithm: str | None) -> Settlement | None:
+    # Of a hypothesis or a task of the user's own a file keeps the name alone, and what is declared may have changed.
+    if analysis.restart or analysis.hypothesis is not None or not isinstance(analysis.source.task, ArithmeticTask):
+        return None
+    stated = hypothesis_of(analysis, algorithm)
+    for place in analysis.places:
+        path = place / alignment_path(analysis, None if algorithm is None else stated.name).name
+        with suppress(CarryLensError):  # what cannot be read is measured anew
+            content = read_made(place, path.name, "carrylens settle")
+            found = None if content is None else MeasuredAlignment.from_json(content, str(path))
+            if found is not None and _says_as_much(found, analysis, stated):
+                judged = run_judgement(found)
+                if not (budget and found.looks < MOST_LOOKS and needs_more_questions(judged)):
+                    return Settlement(path, found, judged, is_known=True)
+    return None
+
+
+def _says_as_much(found: MeasuredAlignment, analysis: Analysis, stated: Hypothesis) -> bool:
+    settings, drawn = AlignSettings.chosen(analysis.seed, quick=analysis.quick), found.drawn
+    fit, test = settings.fit, settings.test
+    at_least = zip(
+        (drawn.rows, drawn.each, drawn.fit_rows, drawn.fit_sweeps),
+        (test.n_rows, test.n_each, fit.n_rows, fit.n_sweeps),
+        strict=True,
+    )
+    is_of_this = found.is_of(analysis.source.name, analysis.source.sha256, stated.name) and drawn.seed == test.seed
+    return is_of_this and all(there >= wanted for there, wanted in at_least)
+
+
+def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> Settlement:
     began = time.monotonic()
     stated, rivals = hypothesis_of(analysis, algorithm), _rivals(analysis, algorithm)
 
@@ -56,7 +97,7 @@ def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> tuple[P
     judged = run_judgement(found)
     path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
     add_sealed(path.parent, {path.name: found.to_json()})
-    return path, found, judged
+    return Settlement(path, found, judged)
 
 
 def alignment_path(analysis: Analysis, own: str | None) -> Path:

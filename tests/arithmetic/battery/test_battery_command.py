@@ -166,7 +166,7 @@ def test_texts_and_figures_tell_the_verdict() -> None:
     assert first == "one: SUPPORTED"
     assert amounts.startswith("Quick form: 24 pairs for each cell, 96 whole questions")
     assert [line for line in battery_summary_lines([one, outcome("two")]) if "form:" in line] == [amounts]
-    assert any("Refuted if it is not" in line for line in outcome_lines(one))
+    assert any(one.card.refuted_if in line for line in outcome_lines(one))
     drawn = outcome_svg(one)
     assert drawn == outcome_svg(one)
     assert "<title>" in drawn

@@ -8,7 +8,6 @@ Never  runs again what the same form of the experiment gave with the same settin
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from carrylens.arithmetic.battery.experiment import Experiment
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.discovery.node_map import NodeMap
+from carrylens.json_records import to_text
 
 
 def run_experiments(
@@ -56,7 +56,7 @@ def hash_of_map(found: NodeMap) -> str:
     task, parts = found.task, replace(found, near_misses=()).found_parts()
     assert isinstance(task, ArithmeticTask)
     plain = {"model": found.model, "operation": task.operation.value, "digits": task.digits, **parts}
-    return hashlib.sha256((json.dumps(plain, indent=1) + "\n").encode()).hexdigest()
+    return hashlib.sha256((to_text(plain, indent=1) + "\n").encode()).hexdigest()
 
 
 def is_current(outcome: Outcome, experiment: Experiment) -> bool:

@@ -42,10 +42,11 @@ class EdgeRemoval:
     def divergence(self, clean: Tensor) -> float:
         """How far the outputs are from the model's, in nats for each output; `clean` are its log probabilities."""
         with torch.no_grad():
-            logits = self.split.run(self.stimuli.clean, self._extra).logits[:, self.stimuli.positions]
+            logits = self.split.run(self.stimuli.clean, self.change_of).logits[:, self.stimuli.positions]
             return float((clean.exp() * (clean - logits.log_softmax(-1))).sum(-1).mean())
 
-    def _extra(self, key: str, writes: list[Tensor]) -> Tensor | None:
+    def change_of(self, key: str, writes: list[Tensor]) -> Tensor | None:
+        """What removed edges change in what a reader is given: what the other question writes, less this one's."""
         if key not in self.removed or not bool(self.removed[key].any()):
             return None
         change = torch.stack([other - own for other, own in zip(self.corrupted, writes, strict=False)])

@@ -19,6 +19,7 @@ from carrylens.evidence.rates import Rate
 from carrylens.report.claim_words import claims_said
 from carrylens.report.page.effects import percent, rate_of_record
 from carrylens.report.page.saved import Saved
+from carrylens.report.terminal.map import shown_roles
 from carrylens.report.terminal.tables import few_figures
 from carrylens.report.terminal.verdict import verdict_sentence, verdict_title
 from carrylens.tasks.task import Task
@@ -71,7 +72,7 @@ def headline_of(saved: Saved) -> Headline:
 def verdict_lines(saved: Saved) -> list[str]:
     """Lines for a terminal: verdict, claims, accuracy, map, rivals, and what would settle what is not settled."""
     head, found = headline_of(saved), saved.map
-    roles = len({(role.nodes, role.variable) for role in found.roles})
+    roles = len(shown_roles(found))
     opening = head.sentence if found.model in head.sentence else f"{found.model}: {head.sentence}"
     return [
         opening,
@@ -81,6 +82,7 @@ def verdict_lines(saved: Saved) -> list[str]:
         f"Rivals:   {_rivals(saved.claims)}",
         *(f"Paper:    {said}." for said in _implementation(saved)),
         *(f"Next:     {command}" for command in next_commands(saved)),
+        *([f"Truth:    {saved.beside_truth}"] if saved.beside_truth else []),
     ]
 
 
@@ -156,6 +158,8 @@ def _sure(saved: Saved) -> Iterator[str]:
             f"{null.hits} of {null.n}."
         )
     yield _accuracy(saved)
+    if saved.beside_truth:
+        yield saved.beside_truth
     yield from (f"Counted apart, by the experiments below: {said}." for said in _implementation(saved))
 
 

@@ -38,7 +38,10 @@ from carrylens.training.history import HISTORY, read_history
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """What was saved about one model; `hashes` has the SHA-256 of each file that was read."""
+    """What was saved about one model; `hashes` has the SHA-256 of each file that was read.
+
+    `beside_truth` is a sentence, found against true, where the truth about the model is known.
+    """
 
     source: str
     map: NodeMap
@@ -52,6 +55,7 @@ class Saved:
     joint: RunJudgement | None = None
     drawn: DrawnFrom | None = None
     hashes: Mapping[str, str] = field(default_factory=dict)
+    beside_truth: str = ""
 
     @property
     def is_usual(self) -> bool:
