@@ -37,7 +37,7 @@ def zero_ablation(given):
 
 
 # %% [markdown]
-# `quick` uses four small circuits; `seeds=0` skips the test of how much is found again with other questions. Look at
+# `quick` takes a few small circuits; `seeds=0` skips the test of how much is found again with other questions. Look at
 # the node AUROC: how well the scores separate the circuit's nodes from all others.
 
 # %%

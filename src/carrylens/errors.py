@@ -18,7 +18,10 @@ def reason_of(error: BaseException) -> str:
     >>> reason_of(ValueError("no number:\\n  abc"))
     'no number: abc'
     """
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # code of the user's
+        text = "it cannot say why"
     return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"
 
 

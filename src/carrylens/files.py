@@ -286,8 +286,9 @@ def _locked_file(path: Path) -> int | None:
         if not _is_still_there(path, descriptor):  # its holder removed it between the two steps
             os.close(descriptor)
             return _locked_file(path)
-        os.truncate(descriptor, 0)
-        os.write(descriptor, to_text(Holder.here()).encode())
+        if is_own_lock(descriptor):
+            os.truncate(descriptor, 0)
+            os.write(descriptor, to_text(Holder.here()).encode())
     except BlockingIOError:
         os.close(descriptor)
         return None
@@ -316,6 +317,11 @@ def open_lock(path: Path) -> int:
     except OSError as error:
         raise _lock_refused(path, error) from error
     return descriptor
+
+
+def is_own_lock(descriptor: int) -> bool:
+    """Whether an open lock may be written to: what has a second name may be a file of the user's."""
+    return os.fstat(descriptor).st_nlink < 2
 
 
 def _lock_refused(path: Path, error: OSError) -> CarryLensError:

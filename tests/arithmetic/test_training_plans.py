@@ -15,6 +15,7 @@ from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.recipes import RecipeKind
 from carrylens.arithmetic.training_plans import plan_for
 from carrylens.arithmetic.zoo.exams import Exam
+from carrylens.arithmetic.zoo.model_facts import CARD
 from carrylens.errors import CarryLensError
 from carrylens.model import Transformer
 from carrylens.model.weights import hash_of
@@ -107,6 +108,22 @@ def test_with_a_silent_start_no_node_writes_at_first(tmp_path: Path, name: str, 
     read = cache["hook_embed"] + cache["hook_pos_embed"]
     written = cache[f"blocks.{model.config.n_layers - 1}.hook_resid_post"] - read
     assert bool((written == 0).all()) is silent
+
+
+@pytest.mark.parametrize(
+    ("recipe", "layout", "options"),
+    [("paper", "paper", "--recipe paper"), ("compact", "unsigned", "--layout unsigned")],
+)
+def test_a_model_of_any_recipe_can_be_read_and_its_card_says_how_it_was_made(
+    recipe: str, layout: str, options: str, tmp_path: Path
+) -> None:
+    name = "add_d2_l1_h1_w8_t4_s1"
+    train(start(training_plan(name, recipe, None, "early", layout=layout), tmp_path / name, CPU), Quiet(), 1e9)
+    exam = Exam.start(str(tmp_path / name), 5, 1, "cpu")
+    list(exam.sit())
+    exam.save()
+    assert f"    carrylens train {name} {options}\n" in (tmp_path / name / CARD).read_text()
+    assert cl.losses(tmp_path / name)
 
 
 @pytest.mark.parametrize("layout", ["unsigned", "equals"])

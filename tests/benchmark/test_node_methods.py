@@ -9,6 +9,7 @@ from torch import Tensor
 
 from benchmark.relay import CARRIERS, N, relay_input
 from benchmark.tiny import tiny_input
+from carrylens.benchmark.baselines import alignment_search
 from carrylens.benchmark.baselines.activation_patching import find_by_patching
 from carrylens.benchmark.baselines.alignment_search import (
     alignment_stimuli,
@@ -98,6 +99,22 @@ def test_a_trained_basis_is_orthonormal_and_better_than_a_random_one() -> None:
     assert interchange_accuracy(given, [node], test, bases) == [1.0]
     random = torch.linalg.qr(torch.randn(1, 12, 4, generator=torch.Generator().manual_seed(0))).Q
     assert interchange_accuracy(given, [node], test, random)[0] < 0.9
+
+
+def test_training_turns_a_random_basis_to_where_the_variable_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The usual start is where the mean writes differ, which is enough in this model; so here the start is random."""
+
+    def random_basis(fill: Tensor, _values: Tensor, n_directions: int, seed: int) -> Tensor:
+        return torch.linalg.qr(
+            torch.randn(fill.shape[1], n_directions, generator=torch.Generator().manual_seed(seed))
+        ).Q
+
+    given, node = relay_input(quick=False), CARRIERS[N[1]]
+    train, test = (alignment_stimuli(given, interchange_pairs(given.causal, N[1], 32, seed)) for seed in (0, 1))
+    monkeypatch.setattr(alignment_search, "first_basis", random_basis)
+    first = random_basis(torch.zeros(1, 12), torch.zeros(1), 4, given.seed)
+    assert interchange_accuracy(given, [node], test, first[None])[0] < 0.3
+    assert interchange_accuracy(given, [node], test, train_bases(given, [node], train, n_directions=4)) == [1.0]
 
 
 def test_alignment_search_finds_carriers_and_leaves_decoys() -> None:

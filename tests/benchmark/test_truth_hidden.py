@@ -58,14 +58,21 @@ def spied(entry: BenchmarkModel, folder: Path) -> Given:
 
 
 @pytest.mark.parametrize(
-    "name", ["decoys_add_d2_r0", "place-value_add_d3_r0", "gate-30_add_d3_r0", "twin_sharing_add_d2_r0"]
+    ("name", "word"),
+    [
+        ("decoys_add_d2_r0", "decoys"),
+        ("place-value_add_d3_r0", "place-value"),
+        ("gate-30_add_d3_r0", "gate"),
+        ("twin_sharing_add_d2_r0", "twin"),
+        ("add_d3_l2_h3_w72_t3K_s111", "s111"),  # its folder has its truth
+    ],
 )
-def test_nothing_of_the_truth_can_be_reached_from_what_a_method_is_given(name: str, tmp_path: Path) -> None:
+def test_nothing_of_the_truth_can_be_reached_from_what_a_method_is_given(name: str, word: str, tmp_path: Path) -> None:
     (entry,) = (model for model in suite_models((), TEST) if model.name == name)
     found = reachable(spied(entry, tmp_path))
     assert [each for each in found if isinstance(each, TRUTHS)] == []
     words = [each for each in found if isinstance(each, str)] + [str(each) for each in found if isinstance(each, Path)]
-    telling = {entry.name, entry.counted_as, *name.split("_")[:1], "planted", "plant", "hostile", "decoy", "twin"}
+    telling = {entry.name, entry.counted_as, word, "planted", "plant", "hostile", "aligned", "decoy", "twin"}
     assert [word for word in words if any(tell in word for tell in telling)] == []
 
 

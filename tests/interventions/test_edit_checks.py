@@ -84,6 +84,10 @@ IMPOSSIBLE = {
     ),
     "a vector that is not finite": (Edit((Add(parse_sites("P3L0H0"), (math.nan, *E1[1:]), 1.0),)), "finite"),
     "a share below all numbers of the model": (interpolate("P3L0H0", 1e-300), "1e-300.*share"),
+    "a share that is lost in rounding": (interpolate("P3L0H0", 1e-12), "1e-12.*share"),
+    "an edge's share that is lost in rounding": (edge("P3L0H0", "P3L0MLP", share=1e-30), "1e-30.*share"),
+    "a direction that LayerNorm takes out": (add_direction("P3L0H0", [2.0] * 6), "LayerNorm"),
+    "a subspace that LayerNorm takes out": (project("P3L1RESID", [[2.0] * 6]), "LayerNorm"),
     "an amount beyond them": (add_direction("P3L0H0", E1, 1e300), r"1e\+300"),
     "a direction below them": (add_direction("P3L0H0", [1e-320, 0, 0, 0, 0, 0]), "direction"),
     "kept source": (

@@ -333,7 +333,7 @@ def test_a_book_takes_the_bytes_it_is_said_to(model: Transformer) -> None:
 
 def test_changes_of_one_place_are_made_in_the_order_in_which_it_computes(model: Transformer) -> None:
     """The entering stream first, then heads, then the MLP, however the edit lists them."""
-    parts = [interchange("P9L1RESID"), ablate("P9L1H0", "zero"), add_direction("P9L1MLP", [1.0] * 10)]
+    parts = [interchange("P9L1RESID"), ablate("P9L1H0", "zero"), add_direction("P9L1MLP", list(range(10)))]
     forwards, backwards = parts[0] + parts[1] + parts[2], parts[2] + parts[1] + parts[0]
     one, other = logits_of(Engine(model).run([forwards, backwards], some(3), some(3, seed=1), logits=True))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -9,7 +10,7 @@ from matplotlib.container import ErrorbarContainer
 
 from benchmark.relay import CARRIERS, N, relay_circuit
 from carrylens.benchmark.benchmark_run import BenchmarkRun
-from carrylens.benchmark.leaderboard import Leaderboard, leaderboard_of, signature_of
+from carrylens.benchmark.leaderboard import BoardCost, Leaderboard, SuiteCost, leaderboard_of, signature_of
 from carrylens.benchmark.method_interface import DiscoveryMethod, Found, FoundRole
 from carrylens.benchmark.method_runs import method_records
 from carrylens.report.figures.leaderboard import leaderboard_figure, leaderboard_svg
@@ -55,6 +56,18 @@ def test_the_page_names_methods_models_and_how_it_was_made(board: Leaderboard) -
         board.signature.versions["torch"],
     ):
         assert named in page
+
+
+def test_what_a_run_took_and_what_every_suite_would_take_is_shown(board: Leaderboard) -> None:
+    assert not [title for title, _, _ in leaderboard_tables(board) if title.startswith("Cost of every")]
+    whole = [SuiteCost("kind", 1, 2.0, 10, 4, 9, 46.0), SuiteCost("hostile", 1, 3.0, 5, 0, 0, 15.0)]
+    costly = msgspec.structs.replace(board, cost=BoardCost(31, 78.4, whole))
+    ((_, head, body),) = [table for table in leaderboard_tables(costly) if table[0].startswith("Cost of every")]
+    assert all(len(row) == len(head) for row in body)
+    assert body[0][2:] == ["2", "10", "4", "9", "46"]
+    assert body[-1][-1] == "61", "all suites"
+    assert "CPU seconds: 78, of 31 runs" in leaderboard_page(costly, METHODS, "drawn.svg")
+    assert Leaderboard.from_json(costly.to_json()).cost == costly.cost
 
 
 def points(panel: Axes) -> list[float]:

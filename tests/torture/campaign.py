@@ -101,8 +101,10 @@ def inputs(until: Until, given: argparse.Namespace) -> list[str]:
 
     wrong: list[str] = []
     total = 0
-    for name, reader in READERS.items():
-        tally = feed(reader, given.inputs // len(READERS) + 1, given.seed, until)
+    for at, (name, reader) in enumerate(READERS.items()):
+        began = time.monotonic()
+        share = began + (until - began) / (len(READERS) - at)
+        tally = feed(reader, given.inputs // len(READERS) + 1, given.seed, share)
         line = f"{name}: {tally.tried} inputs, {tally.refused} refused, {len(tally.wrong)} wrong"
         say(f"{line}, slowest {tally.slowest:.2f} s")
         wrong += [f"{name}: {each}" for each in tally.wrong]

@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -228,6 +229,10 @@ def inputs_for(reader: Reader) -> st.SearchStrategy[Any]:
     return st.one_of(damaged, st.binary(max_size=200), of_json.map(str.encode))
 
 
+class _Late(BaseException):
+    """There is no time left. Hypothesis lets what is no `Exception` through, and draws no more."""
+
+
 def feed(reader: Reader, count: int, seed_: int = 0, until: float = float("inf")) -> InputTally:
     """Give the reader that many inputs, as long as there is time."""
     tally = InputTally()
@@ -242,10 +247,12 @@ def feed(reader: Reader, count: int, seed_: int = 0, until: float = float("inf")
     )
     @given(inputs_for(reader))
     def one(content: Any) -> None:
-        if time.monotonic() < until:
-            _try(reader, content, tally)
+        if time.monotonic() > until:
+            raise _Late
+        _try(reader, content, tally)
 
-    one()
+    with suppress(_Late):
+        one()
     return tally
 
 

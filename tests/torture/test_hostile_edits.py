@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -18,11 +20,12 @@ import pytest
 from carrylens.arithmetic.aligned.plans import aligned_plan
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.zoo import exams
-from carrylens.arithmetic.zoo.cards import model_card
+from carrylens.arithmetic.zoo.cards import card_of, model_card
 from carrylens.arithmetic.zoo.model_facts import saved_exhaustive
 from carrylens.arithmetic.zoo.sources import SHIPPED, find_source
 from carrylens.benchmark.method_registry import method_from_file
 from carrylens.claims.records import read_claims
+from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.errors import CarryLensError
 from carrylens.evidence import Fact, Rate, read_facts, write_facts
 from carrylens.folders import add_sealed, read_sealed
@@ -31,7 +34,7 @@ from carrylens.steps import is_done
 from carrylens.training.checkpoint import CHECKPOINT, load_checkpoint
 from carrylens.workflow.exploring import explore_any
 from carrylens.workflow.judging import judge_map
-from carrylens.workflow.reading import read_source
+from carrylens.workflow.reading import page_of_saved, read_source
 from carrylens.workflow.testing import TestResult, take_test
 
 NAME = "add_d5_l1_h3_w96_t5K_s1"
@@ -75,9 +78,17 @@ def _a_claim_made_optional(record: Record) -> None:
     next(each for each in record["claims"] if each["required"])["required"] = False
 
 
+def _a_threshold_beyond_all(record: Record) -> None:
+    record["thresholds"]["level"] = 1e308
+
+
+def _a_share_beyond_all(record: Record) -> None:
+    next(each for each in record["rivals"] if "told_apart_by" in each)["told_apart_by"]["natural"] = -0.5
+
+
 EDITS: tuple[Callable[[Record], None], ...] = (
     *(_without_a_count, _another_count, _another_count_of_a_rival, _another_verdict, _another_verdict_of_a_rival),
-    *(_a_claim_turned, _a_claim_made_optional),
+    *(_a_claim_turned, _a_claim_made_optional, _a_threshold_beyond_all, _a_share_beyond_all),
 )
 
 
@@ -136,6 +147,70 @@ def test_a_card_tells_no_test_of_other_weights(model: Path) -> None:
     add_sealed(model, {"exhaustive.json": json.dumps({**test, "sha256": "0" * 64}).encode()})
     assert saved_exhaustive(model) is not None
     assert model_card(name, model, test) == before
+
+
+def _run(**said: object) -> Callable[[list[Record]], object]:
+    return lambda lines: lines[0]["run"].update(said)
+
+
+def _without(name: str) -> Callable[[list[Record]], object]:
+    return lambda lines: lines[0]["run"].pop(name)
+
+
+HISTORIES: dict[str, Callable[[list[Record]], object]] = {
+    "an unknown recipe": _run(kind="magic"),
+    "no recipe": _without("kind"),
+    "no batch": _without("batch"),
+    "no rate": _without("adam_rate"),
+    "no population": _without("stream"),
+    "a model inserted nowhere": _run(inserted_from="add_d5_l1_h3_w96_t5K_s1"),
+    "no notes": lambda lines: lines.__delitem__(slice(1, None)),
+}
+
+
+@pytest.mark.parametrize("what", HISTORIES)
+def test_a_card_is_made_or_refused_with_one_line_whatever_the_history_says(what: str, model: Path) -> None:
+    lines = [json.loads(line) for line in read_sealed(model, "training.jsonl").splitlines()]
+    HISTORIES[what](lines)
+    add_sealed(model, {"training.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in lines)})
+    test = json.loads(read_sealed(model, "test.json"))
+    with contextlib.suppress(CarryLensError):
+        assert "imported" not in card_of(find_source(str(model)), model, test)
+
+
+def test_a_damaged_test_makes_no_card_of_an_imported_model(model: Path) -> None:
+    (model / "exhaustive.json").write_bytes(b"{}")
+    with pytest.raises(CarryLensError, match=r"exhaustive\.json"):
+        card_of(find_source(str(model)), model, json.loads(read_sealed(model, "test.json")))
+
+
+def test_a_test_of_an_operation_that_there_is_not_is_shown_with_no_command_for_it(model: Path) -> None:
+    said = json.loads(read_sealed(model, "test.json"))
+    add_sealed(model, {"test.json": json.dumps(said).replace('"operation": "add"', '"operation": "x"').encode()})
+    folder, saved = read_source(find_source(str(model)), None)
+    page = page_of_saved(saved, folder)
+    assert b"carrylens test" in page
+    assert not re.search(rb"carrylens test [^<\n]*--questions", page)
+    with pytest.raises(CarryLensError, match="'x'"):
+        card_of(find_source(str(model)), model, json.loads(read_sealed(model, "test.json")))
+
+
+ALIGNMENTS: dict[str, Callable[[Record], object]] = {
+    "fewer than no rows": lambda said: said["drawn"].update(rows=-1),
+    "more rows than can be counted": lambda said: said["drawn"].update(fit_rows=2**60),
+    "a share above one": lambda said: said["rates"].update(
+        deviation={"where": "x", "share": 1.5, "inside": {"hits": 1, "n": 2}, "outside": {"hits": 0, "n": 2}}
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ALIGNMENTS)
+def test_an_alignment_with_figures_that_cannot_be_is_refused(what: str, model: Path) -> None:
+    said = json.loads(read_sealed(model, "alignment.json"))
+    MeasuredAlignment.from_json(json.dumps(said).encode(), "it")
+    ALIGNMENTS[what](said)
+    with pytest.raises(CarryLensError, match="^it "):
+        MeasuredAlignment.from_json(json.dumps(said).encode(), "it")
 
 
 @contextmanager

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import hashlib
 import os
+import sqlite3
+import stat
 import subprocess
 import sys
 import time
@@ -18,6 +22,7 @@ from carrylens.files import draft_of, inner_folder, working, write_flushed, writ
 from carrylens.folders import add_sealed, check_sealed, read_checked, read_sealed, settle, write_sealed
 from carrylens.interventions.store import Store
 from carrylens.steps import finish
+from carrylens.workflow.family_run.row_folder import held
 
 PRECIOUS = b"a file of the user's"
 
@@ -67,6 +72,27 @@ def test_nothing_is_written_through_a_link(writer: str, link: str, folder: Path,
         WRITERS[writer](folder)
     assert precious.read_bytes() == PRECIOUS
     assert names(precious.parent) == ["precious"]
+
+
+@pytest.mark.parametrize("name", [".seal.lock", ".work.lock", ".lock", "outcomes.sqlite", "a.json", "steps.json"])
+def test_nothing_is_written_to_a_file_of_the_users_that_has_a_second_name_here(
+    name: str, folder: Path, precious: Path
+) -> None:
+    """A hard link: an archive can hold one, and no check of where a link leads sees it."""
+    with contextlib.closing(sqlite3.connect(precious.with_suffix(".sqlite"))) as file:
+        file.execute("CREATE TABLE mine (a)")
+    theirs = precious.with_suffix(".sqlite") if name.endswith(".sqlite") else precious
+    before = theirs.read_bytes()
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).hardlink_to(theirs)
+    with contextlib.suppress(CarryLensError), working(folder), held(folder, print):
+        store = Store(folder / "outcomes.sqlite")
+        store.add([(b"key", b"record")])
+        assert store.known([b"key"])
+        store.close()
+        finish(folder, "step", {}, {"a.json": b"new"})
+    assert theirs.read_bytes() == before
+    assert (folder / "a.json").read_bytes() == b"new"
 
 
 def test_a_draft_is_never_a_link(folder: Path, precious: Path) -> None:
@@ -160,6 +186,66 @@ def test_two_processes_that_seal_in_one_folder_wait_for_each_other(folder: Path)
     assert [each.wait() for each in both] == [0, 0]
     assert n_read
     assert len(check_sealed(folder)) == 42
+
+
+def test_a_store_whose_key_became_text_has_no_record_of_it(folder: Path) -> None:
+    path = folder / "outcomes.sqlite"
+    store = Store(path)
+    store.add([(b"one", b"record"), (b"other", b"record")])
+    store.close()
+    content = path.read_bytes()
+    at = content.index(b"one") - 2  # before key and record stand their types: of 3 bytes, 18 for bytes and 19 for text
+    assert content[at] == 2 * 3 + 12
+    path.write_bytes(content[:at] + bytes([content[at] + 1]) + content[at + 1 :])
+    store = Store(path)
+    assert set(store.known([b"one", b"other"])) <= {b"other"}
+    store.close()
+
+
+def _work(folder: Path) -> None:
+    with working(folder):
+        add_sealed(folder, {"c.json": b"new"})
+    write_whole(folder / "page.html", b"new")
+    finish(folder, "step", {}, {"d.json": b"new"})
+
+
+def test_a_network_folder_without_locks_in_which_folders_cannot_be_flushed_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    def files_alone(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr(fcntl, "flock", without_locks)
+    monkeypatch.setattr(os, "fsync", files_alone)
+    _work(folder)
+    assert check_sealed(folder) == ("a.json", "b.json", "c.json", "d.json")
+    assert [name for name in names(folder) if name.startswith(".")] == []
+
+
+def test_a_read_only_folder_is_read_and_refused_with_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = os.open
+
+    def reading(path: str, flags: int, *more: int) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return really(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", reading)
+    assert read_sealed(folder, "a.json") == b"old"
+    assert read_checked(folder / "a.json") == (b"old", True)
+    settle(folder)
+    for write in (_work, _seal, lambda place: write_whole(place / "page.html", b"new")):
+        with pytest.raises(CarryLensError, match="folder.*Read-only"):
+            write(folder)
+    assert names(folder) == ["a.json", "b.json", "manifest.json"]
+
+
+def _seal(folder: Path) -> None:
+    add_sealed(folder, {"a.json": b"new"})
 
 
 def test_a_clock_that_goes_backwards_keeps_nobody_waiting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

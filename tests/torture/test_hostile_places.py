@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -18,6 +19,7 @@ from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.zoo.sources import SHIPPED, find_source
+from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.saved_results import SavedResults
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.errors import CarryLensError
@@ -76,6 +78,10 @@ WRITERS: dict[str, tuple[str, Callable[[Path], object]]] = {
         "results/found",
         lambda _: SavedResults(Path("results")).once("found/attention", {}, lambda: {"is": 1}),
     ),
+    "unfinished work of a benchmark": (
+        "results/unfinished",
+        lambda _: BenchmarkRun(results=SavedResults(Path("results"))).drop_store("key"),
+    ),
     "a row of a family": ("family/add_d1_l1_h1_w6_t4_s1", _row),
 }
 
@@ -123,6 +129,23 @@ def test_nothing_that_a_link_leads_to_is_published(name: str, model: Path, home:
     except CarryLensError:
         return
     assert all(SECRET not in content for content in files.values())
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_nothing_that_has_a_second_name_elsewhere_is_published(name: str, model: Path, home: Path) -> None:
+    (model / name).unlink(missing_ok=True)
+    (model / name).hardlink_to(home / "secret")
+    with contextlib.suppress(CarryLensError):
+        files = publication_of(find_source(str(model)), "hf:a/b").files
+        assert all(SECRET not in content for content in files.values())
+
+
+def test_a_card_that_was_changed_after_it_was_sealed_is_not_published(model: Path) -> None:
+    add_sealed(model, {"README.md": b"# mine"})
+    assert b"# mine" in publication_of(find_source(str(model)), "hf:a/b").files["README.md"]
+    (model / "README.md").write_bytes(SECRET)
+    with pytest.raises(CarryLensError, match="README"):
+        publication_of(find_source(str(model)), "hf:a/b")
 
 
 def test_a_file_that_was_changed_or_is_of_other_weights_is_not_published(model: Path) -> None:

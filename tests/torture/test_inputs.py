@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 
 import pytest
@@ -31,6 +32,21 @@ DEEP = (b'{"signature": ' + b"[" * 100_000, b'{"groups": [], "x": ' + b"[" * 100
 def test_what_lies_too_deep_is_refused_with_one_line(name: str, content: bytes) -> None:
     with suppress(CarryLensError):  # a record that counts as none
         READERS[name].read(content)
+
+
+def test_a_reader_takes_no_time_of_those_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = 0
+
+    def clock() -> float:
+        nonlocal looked
+        looked += 1
+        return looked
+
+    monkeypatch.setattr(time, "monotonic", clock)
+    tally = feed(Reader(str, [b"a"]), 100_000, until=100)
+    assert tally.wrong == []
+    assert 20 < tally.tried < 100
+    assert looked < 1000, "nothing more is drawn"
 
 
 def test_a_traceback_would_be_seen() -> None:

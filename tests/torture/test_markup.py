@@ -1,12 +1,16 @@
-"""No text becomes markup in the pages that no browser test opens: explorer, paper page, drawing of the family."""
+"""No text becomes markup in what no browser test opens: explorer, paper page, drawings, displays of a notebook."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
 
 from carrylens.arithmetic.family.members import Member
@@ -17,10 +21,17 @@ from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
+from carrylens.arithmetic.zoo.sources import SHIPPED
+from carrylens.benchmark.leaderboard import Leaderboard
+from carrylens.claims.run_verdict import run_judgement
+from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.explorer.page import page_of_data
 from carrylens.explorer.page_data import Explored, page_data
 from carrylens.report.figures.family import family_svg
 from carrylens.report.figures.planted_circuit import circuit_svg
+from carrylens.report.notebook.attention_display import attention_html
+from carrylens.report.notebook.result_displays import leaderboard_html
+from carrylens.report.notebook.verdict_display import alignment_html
 from carrylens.report.terminal.paper import paper_html
 from torture.hostile_strings import PAYLOAD
 
@@ -73,7 +84,32 @@ def planted_circuit(text: str) -> str:
     return circuit_svg(replace(plant(describe(Operation.ADD, 1)).truth, name=f"of {text}"))
 
 
-@pytest.mark.parametrize("page", [explorer, paper, family, planted_circuit])
+def settled(text: str) -> str:
+    """What a notebook shows of an alignment whose every text says this."""
+    said = json.loads((SHIPPED / "add_d5_l1_h3_w96_t5K_s1" / "alignment.json").read_bytes())
+    rates, rate = said["rates"], {"hits": 1, "n": 2}
+    rates |= {"outputs": {text: rate}, "classes": {text: rate}}
+    rates["deviation"] = {"where": text, "share": 0.5, "inside": rate, "outside": rate}
+    for each in rates["carriers"]:
+        each |= {"target": text, "family": text}
+    for each in said["rivals"]:
+        each["hypothesis"] = text
+    for each in said["populations"]:
+        each["population"] = text
+    found = MeasuredAlignment.from_json(json.dumps({**said, "model": text, "hypothesis": text}).encode(), "it")
+    return alignment_html(run_judgement(found), found)
+
+
+def attention(text: str) -> str:
+    return attention_html(text, np.ones((1, 1, 3, 3)), [text] * 3)
+
+
+def leaderboard(text: str) -> str:
+    said = json.loads((Path(__file__).parents[2] / "docs" / "leaderboard.json").read_bytes())
+    return leaderboard_html(msgspec.convert(_told(said, text), Leaderboard))
+
+
+@pytest.mark.parametrize("page", [explorer, paper, family, planted_circuit, settled, attention, leaderboard])
 def test_no_text_becomes_markup(page: Callable[[str], str]) -> None:
     assert Markup(page(PAYLOAD)).found == Markup(page(HARMLESS)).found
 

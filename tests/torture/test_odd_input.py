@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -143,6 +144,24 @@ def test_no_memory_left_is_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_links_that_lead_to_each_other_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+
+    def resolve(*_: object, **__: object) -> None:
+        if sys.version_info >= (3, 13):  # where no error is made of it
+            raise RuntimeError(f"Symlink loop from {str(tmp_path / 'loop')!r}")
+        (tmp_path / "loop").resolve(strict=False)
+
+    monkeypatch.setattr("carrylens.cli.app", resolve)
+    with pytest.raises(SystemExit) as stop:
+        main()
+    said = capsys.readouterr().err
+    assert (stop.value.code, said.count("\n")) == (2, 1)
+    assert "loop" in said
+
+
 def test_another_error_of_pytorch_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("shapes differ")
@@ -159,6 +178,7 @@ OWN_FILES: dict[str, Callable[[Path], object]] = {
     "method": method_from_file,
 }
 FAILING = {
+    "an error without words": "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute",
     "a long error": f"raise ValueError({'x ' * 5_000!r})",
     "lines of errors": "raise KeyError('a\\nb')",
     "an end": "raise SystemExit(3)",
@@ -211,6 +231,14 @@ def test_many_rows_are_read_at_once_and_too_many_refused() -> None:
     assert len(rows_called(rows, ["_s12"])) > 100
     with pytest.raises(CarryLensError, match=r"\b10001\b.*add_d6_l2_h3_w96_t2K"):
         parse_rows(f'[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K"\nseeds = [{seeds}, {seeds}, 1]'.encode(), "it")
+
+
+@pytest.mark.parametrize("key", ["a" + ".a" * 100_000, '""' + ' . ""' * 50_000, "[a" + ".a" * 50_000 + "]"])
+def test_keys_that_would_take_hours_to_read_are_refused_at_once(key: str) -> None:
+    began = time.process_time()
+    with pytest.raises(CarryLensError, match="rows\\.toml"):
+        parse_rows(f"{key} = 1".encode(), "rows.toml")
+    assert time.process_time() - began < 5
 
 
 def test_no_text_commands_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.zoo.exams import Exam
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.cli import app
@@ -123,6 +124,9 @@ def test_a_model_that_was_not_accepted_gets_no_truth(tmp_path: Path) -> None:
     assert not is_unaccepted(folder)
     assert ACCEPTANCE in check_sealed(folder)
     assert not (folder / TRUTH).exists()
+    exam = Exam.start(str(folder), 3, 1, "cpu")
+    list(exam.sit())
+    exam.save()  # which leaves the card as it is
     assert "not accepted" in (folder / "README.md").read_text()
 
 

@@ -119,7 +119,11 @@ def count_options(operation: Operation, asked: PopulationCounts) -> str:
 
 def asked_options(name: ModelName, test: dict[str, Any]) -> str:
     """The options of `carrylens test` that repeat the test, as long as that command made it."""
-    populations = {kind.value for kind in PopulationKind}
+    populations, operations = {kind.value for kind in PopulationKind}, {each.value for each in Operation}
+    if unknown := {part["operation"] for part in test["parts"]} - operations:
+        raise CarryLensError(
+            f"A test of {quote(min(unknown))} is none of arithmetic. Test the model again with --save."
+        )
     asked = {
         (PopulationKind(part["name"]), Operation(part["operation"])): int(part["asked"])
         for part in test["parts"]

@@ -16,6 +16,7 @@ from carrylens import __version__
 from carrylens.benchmark.known_models import BenchmarkCircuit, BenchmarkModel, EmptyModel, KnownModel
 from carrylens.benchmark.method_interface import DiscoveryMethod, Given
 from carrylens.benchmark.saved_results import Plain, SavedResults
+from carrylens.files import inner_folder, make_folder
 from carrylens.interventions.store import ENDINGS
 from carrylens.progress import Progress, silent
 
@@ -38,7 +39,7 @@ class BenchmarkRun:
 
     Methods are scored on `models`, and thresholds are chosen on `dev` alone. On `repeated` each method runs with
     `n_seeds` seeds of its questions, to see how much it finds again. `circuits`, `training` and `empty_models` are what
-    the controls of our own map work on.
+    the controls of our own map work on. `spent` has the CPU seconds of every result so far, by its key.
     """
 
     models: Sequence[BenchmarkModel] = ()
@@ -53,6 +54,7 @@ class BenchmarkRun:
     small: bool = False
     results: SavedResults = field(default_factory=SavedResults)
     progress: Progress = silent
+    spent: dict[str, float] = field(default_factory=dict)
 
     def about(self, **more: object) -> Plain:
         """What a result was made with, by which a saved one is found again."""
@@ -81,5 +83,6 @@ class BenchmarkRun:
         folder = self.results.folder
         if folder is None:
             return None
-        (folder / "unfinished").mkdir(parents=True, exist_ok=True)
-        return folder / "unfinished" / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.sqlite"
+        unfinished = inner_folder(folder, "unfinished")
+        make_folder(unfinished, "Give another folder with --out.")
+        return unfinished / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.sqlite"

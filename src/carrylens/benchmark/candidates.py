@@ -12,11 +12,15 @@ Two sorts of variable have a place of their own to be looked at:
 
 from __future__ import annotations
 
-from carrylens.benchmark.method_interface import Given
+from typing import TYPE_CHECKING
+
 from carrylens.nodes import Node
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.timeline import first_computable
 from carrylens.tasks.variables import Variable
+
+if TYPE_CHECKING:
+    from carrylens.benchmark.method_interface import Given
 
 
 def candidate_variables(causal: CausalModel) -> list[Variable]:

@@ -2,7 +2,7 @@
 
 Takes  a model.
 Gives  a copy of it that counts the rows of which logits are computed, by plain passes and by edited ones.
-Never  changes what is computed.
+Never  changes what is computed, or says where the model was read from: its truth may lie there.
 
 An edited pass may compute a part of the layers only; it counts as a row all the same. Gradients are not counted.
 """
@@ -34,6 +34,6 @@ class RowMeter:
 def metered_copy(model: Transformer) -> tuple[Transformer, RowMeter]:
     """A copy of the model, and how many rows it was run on."""
     meter, twin = RowMeter(), copy.deepcopy(model)
-    twin.task = model.task
+    twin.task, twin.given = model.task, None
     twin.unembed.register_forward_hook(meter.note)
     return twin, meter

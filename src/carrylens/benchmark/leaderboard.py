@@ -97,12 +97,37 @@ class Signature(msgspec.Struct, frozen=True):
     sha256: str = ""
 
 
+class SuiteCost(msgspec.Struct, frozen=True):
+    """What all methods of a leaderboard together would take on a whole suite, by what they took on some of its models.
+
+    `seconds_a_model` are CPU seconds; `n_dev` models are for thresholds, which only methods of role scores need;
+    `n_again` are further seeds of questions on models that are run with several.
+    """
+
+    suite: str
+    n_measured: int
+    seconds_a_model: float
+    n_models: int
+    n_dev: int
+    n_again: int
+    seconds: float
+
+
+class BoardCost(msgspec.Struct, frozen=True):
+    """The CPU seconds of all methods in all of their runs, how many those were, and what every suite would take."""
+
+    n_runs: int
+    seconds: float
+    whole: list[SuiteCost]
+
+
 class Leaderboard(msgspec.Struct, frozen=True):
     """All rows, the models they were made on, and how."""
 
     signature: Signature
     models: list[LeaderboardModel]
     rows: list[LeaderboardRow]
+    cost: BoardCost | msgspec.UnsetType = msgspec.UNSET
 
     def __str__(self) -> str:
         return f"Leaderboard: {len({row.method for row in self.rows})} methods on {len(self.models)} models"

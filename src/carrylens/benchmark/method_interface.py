@@ -20,9 +20,10 @@ import msgspec
 import torch
 from torch import Tensor
 
+from carrylens.benchmark.candidates import candidate_variables
 from carrylens.benchmark.component_edges import ComponentEdge, edges_between
 from carrylens.benchmark.known_truth import HeldVariable, RunVerdict
-from carrylens.benchmark.source_hash import source_hash
+from carrylens.benchmark.source_hash import is_ours, source_hash
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.discovery.node_search import nodes_of
 from carrylens.errors import CarryLensError
@@ -59,6 +60,11 @@ class Given:
     quick: bool = False
     store: Path | None = None
     progress: Progress = silent
+
+    @property
+    def variables(self) -> list[Variable]:
+        """Every variable that a circuit of the algorithm may hold."""
+        return candidate_variables(self.causal)
 
     @property
     def nodes(self) -> list[Node]:
@@ -177,8 +183,10 @@ class Found:
         scores = (*self.node_scores.values(), *self.role_scores.values(), *self.edge_scores.values())
         outputs = {role.output for role in self.roles if role.output is not None}
         sure = [role.confidence for role in self.roles if role.confidence is not None]
+        edges = set(self.edge_scores) - set(given.edges) if self.edge_scores else set()
         for wrong, words in (
             (sorted(named - nodes), "names a node that the model does not have"),
+            (sorted(edges), "names an edge that the model does not have"),
             (sorted(variables - set(given.causal.variables)), "names a variable that the algorithm does not have"),
             (sorted(set(self.verdicts) - known), "judges a hypothesis that was not given"),
             ([score for score in scores if not math.isfinite(score)], "gives a score that is not a number"),
@@ -248,6 +256,11 @@ class DiscoveryMethod:
     told: bool | None = None
     about: str = ""
     source: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is one of this package's own, so that what goes wrong in it is our bug."""
+        return is_ours(getattr(self.find, "__module__", None) or "")
 
     @cached_property
     def code(self) -> str:

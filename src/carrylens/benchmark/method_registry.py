@@ -6,16 +6,18 @@ Never  runs one.
 
 A method of one's own is a Python file with a function `find(given) -> Found`. It may also have `NAME`, `TOLD` (whether
 it uses the algorithm) and `ABOUT` (one sentence). An installed package offers one as an entry point of the group
-`carrylens.methods` that names such a function, or a `DiscoveryMethod`.
+`carrylens.methods` that names such a function, or a `DiscoveryMethod`. `TOLD` and `ABOUT` are read from the module that
+a function is defined in, however it is given.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
@@ -106,7 +108,7 @@ def own_method(
         return find
     if isinstance(find, str | Path):
         return _chosen(str(find), known)
-    return DiscoveryMethod(getattr(find, "__name__", "mine"), find)
+    return _method_called(getattr(find, "__name__", "mine"), find, inspect.getmodule(find))
 
 
 def _chosen(name: str, known: Sequence[DiscoveryMethod]) -> DiscoveryMethod:
@@ -118,10 +120,24 @@ def _chosen(name: str, known: Sequence[DiscoveryMethod]) -> DiscoveryMethod:
             return method
     offered = {point.name: point for point in entry_points(group=GROUP)}
     if name in offered:
-        loaded = offered[name].load()
-        return loaded if isinstance(loaded, DiscoveryMethod) else DiscoveryMethod(name, loaded)
+        return _loaded(offered[name])
     names = ", ".join([*(method.name for method in known), *offered])
     raise CarryLensError(f"There is no method {quote(name)}. Write one of {names}, or a Python file: mine.py.")
+
+
+def _loaded(point: EntryPoint) -> DiscoveryMethod:
+    try:
+        found = point.load()
+    except (Exception, SystemExit) as error:  # an installed package is no more ours than a file is
+        raise CarryLensError(
+            f"The entry point {point.name!r} ({point.value}) fails with {type(error).__name__}: {reason_of(error)}. "
+            "Fix its package, or choose another method."
+        ) from error
+    if isinstance(found, DiscoveryMethod):
+        return found
+    if not callable(found):
+        raise CarryLensError(f"The entry point {point.name!r} ({point.value}) is not a function. Name find(given).")
+    return _method_called(point.name, found, inspect.getmodule(found))
 
 
 def _method_of(module: ModuleType, path: Path) -> DiscoveryMethod:
@@ -131,6 +147,10 @@ def _method_of(module: ModuleType, path: Path) -> DiscoveryMethod:
     name = str(getattr(module, "NAME", path.stem))
     if not _NAME.fullmatch(name):
         raise CarryLensError(f"{path} calls its method {quote(name)}. Use letters, digits, points and dashes.")
+    return _method_called(name, find, module)
+
+
+def _method_called(name: str, find: Finder, module: ModuleType | None) -> DiscoveryMethod:
     return DiscoveryMethod(name, find, getattr(module, "TOLD", None), str(getattr(module, "ABOUT", "")))
 
 

@@ -16,14 +16,17 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
+from types import CodeType
 
 import msgspec
 
-from carrylens.benchmark.benchmark_run import BenchmarkRun
+from carrylens.benchmark.benchmark_run import BenchmarkRun, NamedProgress
 from carrylens.benchmark.forward_rows import metered_copy
 from carrylens.benchmark.known_models import BenchmarkModel, KnownModel
 from carrylens.benchmark.known_truth import KnownTruth
@@ -34,7 +37,7 @@ from carrylens.benchmark.scores import node_scores_of, score_found, stated_roles
 from carrylens.benchmark.source_hash import source_hash
 from carrylens.benchmark.thresholds import DevScores, Threshold, choose_threshold
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.errors import CarryLensError
+from carrylens.errors import CarryLensError, reason_of
 from carrylens.interventions.keys import digest_of
 from carrylens.tasks.fingerprint import fingerprint
 
@@ -93,8 +96,9 @@ def find_once(run: BenchmarkRun, built: BuiltModel, method: DiscoveryMethod, see
         plain: Plain = msgspec.to_builtins(FoundAtCost(found.plain(), meter.rows, seconds))
         return plain
 
-    saved = run.results.once(f"found/{method.name}/{key}", about, compute)
-    return msgspec.convert(saved, FoundAtCost)
+    done = msgspec.convert(run.results.once(f"found/{method.name}/{key}", about, compute), FoundAtCost)
+    run.spent[f"{method.name}/{key}"] = done.seconds
+    return done
 
 
 def _stated(hypothesis: Hypothesis) -> list[object]:
@@ -122,11 +126,29 @@ def threshold_of(run: BenchmarkRun, built: list[BuiltModel], method: DiscoveryMe
 
 
 def _checked(method: DiscoveryMethod, given: Given) -> Found:
-    found = method.find(given)
+    try:
+        found = method.find(given)
+    except (Exception, SystemExit) as error:  # whatever goes wrong in the user's code is the user's to mend
+        frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        was_stopped = any(code is NamedProgress.__call__.__code__ for code, _ in frames)
+        if method.is_ours or was_stopped:
+            raise
+        raise CarryLensError(f"The method {method.name!r} fails{_place(method, frames)}: {_said(error)}") from error
     if not isinstance(found, Found):
         raise CarryLensError(f"The method {method.name!r} returned {type(found).__name__}. Return a Found.")
     found.check(given, method.name)
     return found
+
+
+def _place(method: DiscoveryMethod, frames: Sequence[tuple[CodeType, int]]) -> str:
+    # The last line of the method's own file that was reached.
+    own = getattr(getattr(method.find, "__code__", None), "co_filename", None)
+    lines = [line for code, line in frames if code.co_filename == own]
+    return f" at {Path(own).name}, line {lines[-1]}" if own and lines else ""
+
+
+def _said(error: BaseException) -> str:
+    return str(error) if isinstance(error, CarryLensError) else f"{type(error).__name__}: {reason_of(error)}. Fix it."
 
 
 def _record(built: BuiltModel, method: DiscoveryMethod, done: FoundAtCost, threshold: Threshold | None) -> Plain:

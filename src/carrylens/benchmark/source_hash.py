@@ -24,11 +24,11 @@ _FOLDER = Path(__file__).parents[1]
 
 def source_hash(module: str = "", text: bytes = b"") -> str:
     """The hash of a module by its name, or of a file by its text, with all that it imports of this package."""
-    if module and not _is_ours(module):
+    if module and not is_ours(module):
         file = getattr(sys.modules.get(module), "__file__", None)
         text = Path(file).read_bytes() if file and Path(file).is_file() else b""
     digest = hashlib.sha256(text)
-    for name in sorted(_closure([module] if _is_ours(module) else _imports(text))):
+    for name in sorted(_closure([module] if is_ours(module) else _imports(text))):
         digest.update(f"{name} {_content(name)}".encode())
     return digest.hexdigest()
 
@@ -71,7 +71,7 @@ def _imports(text: bytes) -> tuple[str, ...]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             inside = [f"{node.module}.{each.name}" for each in node.names]
             found += [node.module, *inside] if node.module != _NAME else [*map(_module_or_all, inside)]
-    return tuple(name for name in found if _is_ours(name) and _path(name) is not None)
+    return tuple(name for name in found if is_ours(name) and _path(name) is not None)
 
 
 def _module_or_all(name: str) -> str:
@@ -90,7 +90,8 @@ def _path(name: str) -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-def _is_ours(name: str) -> bool:
+def is_ours(name: str) -> bool:
+    """Whether the module of this name is of this package."""
     return name.split(".")[0] == _NAME
 
 

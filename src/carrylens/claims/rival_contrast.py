@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrylens.errors import CarryLensError
+from carrylens.json_records import Share
 from carrylens.tasks.batches import Batch, Columns
 from carrylens.tasks.causal import CausalModel
 from carrylens.tasks.grid import grid_of
@@ -38,11 +39,11 @@ class RivalContrast:
     `swapped` names the variables of the interchange. The fields are keys of `claims.json`.
     """
 
-    natural: float
-    enriched: float
+    natural: Share
+    enriched: Share
     example: str
     swapped: str
-    interchange: float | None
+    interchange: Share | None
     interchange_example: str
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from carrylens.evidence.sureness import LEVEL, MARGIN, MOST, WHOLE
+from carrylens.json_records import Count, Share
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,15 @@ class Thresholds:
     | `answers_near` | how near it must surely be to be supported: 0 of 36 is near 0, and so is 20 of 96 to 0.2 |
     """  # noqa: E501
 
-    least_hit: float = MOST
-    least_margin: float = MARGIN
-    most_null: float = 0.25
-    whole_hit: float = WHOLE
-    level: float = LEVEL
-    least_searched: int = 12
-    least_confirmed: int = 96
-    answers_apart: float = 0.01
-    answers_near: float = 0.1
+    least_hit: Share = MOST
+    least_margin: Share = MARGIN
+    most_null: Share = 0.25
+    whole_hit: Share = WHOLE
+    level: Share = LEVEL
+    least_searched: Count = 12
+    least_confirmed: Count = 96
+    answers_apart: Share = 0.01
+    answers_near: Share = 0.1
 
 
 THRESHOLDS = Thresholds()

@@ -53,6 +53,9 @@ _PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EACCES, er
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "failed to map segment")
 """How PyTorch says so, and the system of a library that does not fit."""
 
+_LOOP = "Symlink loop"
+"""How Python 3.11 and 3.12 say that a path cannot be resolved."""
+
 app = typer.Typer(
     name="carrylens",
     help="Does a small transformer run this algorithm, how much of it, and how sure are we?",
@@ -122,10 +125,7 @@ def main() -> None:
     except OSError as error:
         _end_after(error)
     except (MemoryError, RuntimeError, ImportError) as error:
-        if not isinstance(error, MemoryError) and not any(words in str(error) for words in _NO_MEMORY):
-            raise
-        print_error("There is not enough memory. What was finished is saved; free some, or take a smaller model.")
-        sys.exit(BAD_INPUT)
+        _end_without_means(error)
 
 
 def _run_app() -> object:
@@ -145,6 +145,17 @@ def _end_stopped(stopped: Stopped) -> NoReturn:
         print_note(note)
     print_error(stopped)
     sys.exit(INTERRUPTED)
+
+
+def _end_without_means(error: Exception) -> NoReturn:
+    # What memory or paths lack; anything else is a bug of ours.
+    if _LOOP in str(error):
+        print_error(f"{error}: links there lead to each other. Remove them, or give another place.")
+    elif isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY):
+        print_error("There is not enough memory. What was finished is saved; free some, or take a smaller model.")
+    else:
+        raise error
+    sys.exit(BAD_INPUT)
 
 
 def _end_after(error: OSError) -> NoReturn:

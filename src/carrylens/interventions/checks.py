@@ -30,6 +30,9 @@ from carrylens.interventions.sites import Input, Receiver, Residual, Site
 from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node, all_nodes
 
+_LEAST = 2.0**-24  # of a share: in the model's precision so little of anything is lost in rounding
+_LEAST_ADDED = 1e-12  # to a number of a residual state, which are of the order of 1
+
 
 def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: bool) -> None:
     """Refuse an edit that this model, these sources or this reference cannot serve."""
@@ -106,30 +109,45 @@ def _check_kept(change: KeepOnly, config: ModelConfig) -> None:
 
 
 def _check_amount(change: Replace | Add, config: ModelConfig) -> None:
-    _check_number(change, change.share if isinstance(change, Replace) else change.amount, "a share or an amount")
+    if isinstance(change, Replace):
+        _check_number(change, change.share, "a share", _LEAST)
+    else:
+        _check_number(change, change.amount, "an amount")
     vectors = change.basis if isinstance(change, Replace) else (change.direction,)
+    if vectors:
+        _check_vectors(change, vectors, config)
+    if isinstance(change, Add) and abs(change.amount) * np.abs(change.direction).max() < _LEAST_ADDED:
+        raise CarryLensError(f"{change} changes nothing: to the model its direction is zero. Give a longer one.")
+
+
+def _check_vectors(change: Change, vectors: Sequence[Sequence[float]], config: ModelConfig) -> None:
     for vector in vectors:
         if len(vector) != config.d_model:
             raise CarryLensError(
                 f"{change} has a vector of {len(vector)} numbers, but the model is {config.d_model} wide. "
                 f"Give {config.d_model}."
             )
-        if not np.isfinite(np.array(vector, dtype=np.float32)).all():
-            raise CarryLensError(f"{change} has a vector with a number that is not finite. Give finite ones.")
-    if vectors and np.linalg.matrix_rank(np.array(vectors)) < len(vectors):
+    given = np.array(vectors)
+    if not (np.abs(given) <= np.finfo(np.float32).max).all():
+        raise CarryLensError(f"{change} has a vector with a number that is not finite. Give finite ones.")
+    if np.linalg.matrix_rank(given) < len(vectors):
         raise CarryLensError(
             f"{change}: its vectors are zero or not independent, so they span less than they seem to. Leave some out."
         )
-    if isinstance(change, Add) and not np.any(np.float32(change.amount) * np.array(change.direction, np.float32)):
-        raise CarryLensError(f"{change} changes nothing: to the model its direction is zero. Give a longer one.")
+    apart = np.abs(given - given.mean(1, keepdims=True)).max()
+    if config.normalization_type is not None and apart < _LEAST * np.abs(given).max():
+        raise CarryLensError(
+            f"{change} changes nothing: LayerNorm takes out what all numbers have in common. Give a vector whose "
+            "numbers differ."
+        )
 
 
-def _check_number(change: Change, number: float, what: str) -> None:
+def _check_number(change: Change, number: float, what: str, least: float = 0.0) -> None:
     # As the model's numbers go: what is 0 or infinite there is so here.
     with np.errstate(over="ignore", under="ignore"):
         held = float(np.float32(number))
-    if held == 0:
-        raise CarryLensError(f"{change} changes nothing. Give {what} other than 0.")
+    if held == 0 or abs(held) < least:
+        raise CarryLensError(f"{change} changes nothing in the model's precision. Give {what} farther from 0.")
     if not math.isfinite(held):
         raise CarryLensError(
             f"{change} cannot be made: {number:g} is not a finite number in the model's precision. Give {what} that is."
@@ -140,7 +158,7 @@ def _check_edge(change: Edge, config: ModelConfig) -> None:
     if any(isinstance(site, Residual) for site in change.senders):
         raise CarryLensError(f"{change} is sent by a residual state. Name heads and MLPs as senders.")
     _check_sites(change.senders, config)
-    _check_number(change, change.share, "a share")
+    _check_number(change, change.share, "a share", _LEAST)
     if not change.receivers:
         raise CarryLensError("The edge has no receivers. Name one, such as P17L1H2.k or P17.logits.")
     senders = [site for site in change.senders if isinstance(site, Node)]

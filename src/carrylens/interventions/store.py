@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from carrylens.errors import CarryLensError
+from carrylens.files import read_whole, write_whole
 
 ENDINGS = ("", "-wal", "-shm", "-journal")
 """How the names of the files end that SQLite makes of one store."""
@@ -38,7 +39,8 @@ class Store:
         self._path = path
         with self._named_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
-            _drop_links(path)
+            for ending in ENDINGS:
+                _make_own(path.with_name(f"{path.name}{ending}"))
             self._file = sqlite3.connect(path, check_same_thread=False)
             try:
                 for name, value in _SETTINGS.items():
@@ -89,15 +91,17 @@ def _hash(key: bytes, record: bytes) -> bytes:
     return hashlib.blake2b(record, digest_size=_HASH, key=key[:64]).digest()
 
 
-def _is_whole(key: bytes, record: object) -> bool:
-    return isinstance(record, bytes) and _hash(key, record[:-_HASH]) == record[-_HASH:]
+def _is_whole(key: object, record: object) -> bool:
+    # In a damaged file SQLite may take either for text or a number.
+    return isinstance(key, bytes) and isinstance(record, bytes) and _hash(key, record[:-_HASH]) == record[-_HASH:]
 
 
-def _drop_links(path: Path) -> None:
-    # A store that is a link leads SQLite to write to what it points to.
-    for ending in ENDINGS:
-        if (part := path.with_name(f"{path.name}{ending}")).is_symlink():
-            part.unlink()
+def _make_own(part: Path) -> None:
+    # SQLite would write to what a link leads to, and to a file that has a second name elsewhere.
+    if part.is_symlink():
+        part.unlink()
+    elif part.is_file() and part.stat().st_nlink > 1:
+        write_whole(part, read_whole(part))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

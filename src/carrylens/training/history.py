@@ -29,7 +29,7 @@ class RunFields(Struct):
     stream: str | UnsetType = UNSET
     batch: PositiveCount | UnsetType = UNSET
     adam_rate: float | UnsetType = UNSET
-    muon_rate: float | UnsetType = UNSET
+    muon_rate: float | UnsetType | None = UNSET
     tail: Share | UnsetType = UNSET
     silent_start: bool | UnsetType = UNSET
     steady: Share | UnsetType = UNSET

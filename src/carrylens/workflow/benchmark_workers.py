@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,8 +57,9 @@ def fill_results(chosen: BenchmarkChoice, n_workers: int, progress: Progress = s
     with tempfile.TemporaryDirectory() as claims:
         context = multiprocessing.get_context("spawn")
         workers = [context.Process(target=_work, args=(chosen, claims), daemon=True) for _ in range(n_workers)]
-        for worker in workers:
-            worker.start()
+        with _without_interrupts():  # Ctrl-C reaches every process: this one hears it, and ends the others
+            for worker in workers:
+                worker.start()
         try:
             while any(worker.is_alive() for worker in workers):
                 progress(f"{n_workers} workers", len(list(Path(claims).iterdir())), total)
@@ -64,10 +68,28 @@ def fill_results(chosen: BenchmarkChoice, n_workers: int, progress: Progress = s
             for worker in workers:
                 worker.terminate()
                 worker.join()
-    # A worker that came to grief leaves its jobs to the run that follows, which then says what is wrong.
+    # A worker that came to grief leaves its jobs to the run that follows.
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    # What is started here does not hear Ctrl-C. Only the main thread can say so.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _work(chosen: BenchmarkChoice, claims: str) -> None:
+    with suppress(CarryLensError):  # the run that follows comes to the same job, and says what is wrong
+        _find_all(chosen, claims)
+
+
+def _find_all(chosen: BenchmarkChoice, claims: str) -> None:
     run, built = benchmark_run(chosen, threads=1), dict[str, BuiltModel]()
 
     def found_role_scores(entry: BenchmarkModel, method: DiscoveryMethod, seed: int) -> bool:
@@ -76,7 +98,10 @@ def _work(chosen: BenchmarkChoice, claims: str) -> None:
             built[entry.name] = BuiltModel(entry, entry.build())
         return find_once(run, built[entry.name], method, seed).has_role_scores
 
+    parent = multiprocessing.parent_process()
     for job in _jobs(run):
+        if parent is not None and not parent.is_alive():
+            return  # it was killed
         if not _claim(Path(claims) / job.key):
             continue
         first = run.models[0]

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from carrylens.arithmetic.planted.benchmark.circuits import quick_circuits, scored_circuits, training_circuits
 from carrylens.arithmetic.planted.benchmark.controls import with_controls
 from carrylens.arithmetic.planted.benchmark.likeness_models import likeness_models
 from carrylens.arithmetic.planted.benchmark.methods import ARITHMETIC_METHODS
-from carrylens.arithmetic.planted.benchmark.suites import ALIGNED, HOSTILE, KIND, suite_models
+from carrylens.arithmetic.planted.benchmark.suites import ALIGNED, HOSTILE, KIND, SUITES, suite_models
 from carrylens.benchmark.benchmark_run import BenchmarkRun
 from carrylens.benchmark.known_models import DEV, TEST, BenchmarkModel
-from carrylens.benchmark.leaderboard import Leaderboard, leaderboard_of, signature_of
+from carrylens.benchmark.leaderboard import BoardCost, Leaderboard, SuiteCost, leaderboard_of, signature_of
 from carrylens.benchmark.likeness import Likeness, likenesses
 from carrylens.benchmark.method_interface import DiscoveryMethod, Finder
 from carrylens.benchmark.method_registry import chosen_methods, own_method
@@ -98,7 +100,20 @@ def run_leaderboard(run: BenchmarkRun, records: Sequence[dict[str, Any]], comman
     """The leaderboard that the records make."""
     seeds = [*(model.seed for model in run.models), *range(run.n_seeds if run.repeated else 0)]
     dev = [model.name for model in run.dev]
-    return leaderboard_of(records, run.methods, signature_of(command, run.quick, seeds, dev, run.methods))
+    signature = signature_of(command, run.quick, seeds, dev, run.methods)
+    board = leaderboard_of(records, run.methods, signature)
+    whole = [_suite_cost(board, suite) for suite in SUITES if any(row.suite == suite for row in board.rows)]
+    seconds = round(sum(run.spent.values(), 0.0), 1)
+    return msgspec.structs.replace(board, cost=BoardCost(len(run.spent), seconds, whole))
+
+
+def _suite_cost(board: Leaderboard, suite: str) -> SuiteCost:
+    rows = [row for row in board.rows if row.suite == suite]
+    n_models, n_dev = (len(suite_models((suite,), split)) for split in (TEST, DEV))
+    n_again = (N_SEEDS - 1) * sum(bool(model.labels.get("repeated")) for model in suite_models((suite,), TEST))
+    each, for_dev = sum(row.seconds for row in rows), sum(row.seconds for row in rows if row.threshold is not None)
+    seconds = (n_models + n_again) * each + n_dev * for_dev
+    return SuiteCost(suite, rows[0].n_models, round(each, 2), n_models, n_dev, n_again, round(seconds, 1))
 
 
 def benchmark(

@@ -24,8 +24,8 @@ from carrylens.arithmetic.zoo.model_facts import CARD, history
 from carrylens.discovery.node_map import MAP
 from carrylens.discovery.saved_map import read_map
 from carrylens.errors import CarryLensError, quote
-from carrylens.files import inner_folder, read_whole
-from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, Manifest
+from carrylens.files import inner_folder
+from carrylens.folders import CONFIG, MANIFEST, WEIGHTS, Manifest, read_checked
 from carrylens.json_records import to_text
 from carrylens.model.config import ConfigRecord
 from carrylens.model.hub import HUB
@@ -175,4 +175,9 @@ def _card(source: ModelSource, repository: str, files: Mapping[str, bytes]) -> s
 
 
 def _text(path: Path) -> str:
-    return read_whole(path).decode("utf-8", "replace") if path.is_file() else ""
+    # A person may have written it, so it need not be sealed; if it is, it must be as it was.
+    if not path.is_file():
+        return ""
+    if path.stat().st_nlink > 1:
+        raise CarryLensError(f"{path} has a second name elsewhere, so it may be another file. Replace it by a copy.")
+    return read_checked(path, "Restore it, or remove it.")[0].decode("utf-8", "replace")

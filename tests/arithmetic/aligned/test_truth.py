@@ -7,13 +7,12 @@ import pytest
 from arithmetic.held_by_interchange import readers_of, verdict_by_interchange
 from carrylens.arithmetic import rivals
 from carrylens.arithmetic.aligned.named_algorithms import algorithm_called, named_algorithms, weighted_by_units
-from carrylens.arithmetic.aligned.sites import Variant, alignment_of
+from carrylens.arithmetic.aligned.sites import Variant, alignment_of, rival_alignment
 from carrylens.arithmetic.aligned.suite import AlignedRow, aligned_rows
 from carrylens.arithmetic.aligned.truth import aligned_truth
 from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.questions import Operation
 from carrylens.benchmark.known_truth import RunVerdict
-from carrylens.tasks.variables import Variable
 
 ROWS = list({(row.algorithm, row.digits): row for row in aligned_rows() if row.digits < 5}.values())
 
@@ -45,8 +44,12 @@ def test_no_verdict_is_deserved_under_what_states_less_or_the_same_in_another_co
     assert "left-to-right add with binary carries" not in deserved
 
 
-def test_partial_polysemy_puts_digit_and_carry_together_in_every_second_column() -> None:
-    usual = algorithm_called("left-to-right add", Operation.ADD, 3)
-    sites = alignment_of(usual, Variant.PARTLY_POLYSEMANTIC).sites
-    together = [site for site in sites if {"ST", "SA"} <= {variable.name for variable in site.variables}]
-    assert [site.variables for site in together] == [(Variable("ST", 1), Variable("SA", 1))]
+def test_another_algorithm_is_held_against_the_same_sites_where_it_can_stand_there() -> None:
+    usual, rival = (algorithm_called(name, Operation.ADD, 3) for name in ("left-to-right add", "one-layer add"))
+    for variant in Variant:
+        same = rival_alignment(rival, usual, alignment_of(usual, variant))
+        assert same == alignment_of(rival, variant)
+        columns = {site.nodes for site in alignment_of(usual, variant).sites if site.variables[0].name == "ST"}
+        assert {site.nodes for site in same.sites if site.variables[0].name == "SC" and not site.outputs} <= columns
+    gated = algorithm_called("left-to-right add, weighted-sum on 30%", Operation.ADD, 3)
+    assert rival_alignment(gated, usual, alignment_of(usual, Variant.POLYSEMANTIC)) == alignment_of(gated)

@@ -44,7 +44,7 @@ CASES = {
         ),
     ),
 }
-_N_PAIRS, _FEWER = 100, 60
+_N_PAIRS, FEWER = 100, 60
 """Each node must be seen to matter; of an edge only what it moves is compared, and there are many."""
 
 
@@ -114,7 +114,7 @@ def expected_silence(truth: Truth) -> set[str]:
 @pytest.mark.parametrize("name", CASES)
 def test_an_interchange_of_any_edge_moves_just_what_it_carries(name: str) -> None:
     planted = case(name)
-    truth, (base, source) = planted.truth, pairs_of(planted.truth, _FEWER)
+    truth, (base, source) = planted.truth, pairs_of(planted.truth, FEWER)
     model, swaps = model_of(truth.description), Interchanges(planted.model, base, source)
     theirs, written = model.run(source), model.run(base).pick(SGN)
     partners = {node: copy for group in truth.groups for copy in group.copies if len(copy) > 1 for node in copy}

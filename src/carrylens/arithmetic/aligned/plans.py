@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from carrylens.alignment import Alignment
+from carrylens.arithmetic.algorithm_model import Algorithm
 from carrylens.arithmetic.aligned.gate_balance import training_population
 from carrylens.arithmetic.aligned.named_algorithms import algorithm_called, named_algorithms
-from carrylens.arithmetic.aligned.sites import alignment_of, is_held_by, shape_for
+from carrylens.arithmetic.aligned.sites import alignment_of, is_held_by, rival_alignment, shape_for
 from carrylens.arithmetic.hard_questions import hard_populations
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
@@ -59,18 +60,18 @@ def held_out(task: ArithmeticTask, count: int = _HELD_OUT) -> HeldOut:
 
 
 def other_algorithms(plan: TrainingPlan) -> dict[str, Interchange]:
-    """Every other algorithm for the same questions, where it would stand in a model of this shape.
+    """Every other algorithm for the same questions, at the same sites if it can stand there; none for other shapes.
 
     One whose every variable is a function of what one site holds is no other algorithm there, and is left out.
     """
     task, how = plan.task, plan.interchange
     assert isinstance(task, ArithmeticTask)
     assert how is not None
-    shape = shape_for(task.operation)
+    shape, causal = shape_for(task.operation), how.causal if isinstance(how.causal, Algorithm) else None
     if (plan.config.n_layers, plan.config.n_heads) != (shape.n_layers, shape.n_heads):
         return {}
     return {
-        name: Interchange(model, alignment_of(model))
+        name: Interchange(model, rival_alignment(model, causal, how.alignment) if causal else alignment_of(model))
         for name, model in named_algorithms(task.operation, task.digits).items()
         if not is_held_by(model, how.causal.name, how.alignment)
     }

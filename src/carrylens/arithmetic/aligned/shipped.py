@@ -21,7 +21,10 @@ NOT_ACCEPTED = "not_accepted.json"
 
 
 class AlignedFigures(msgspec.Struct, frozen=True):
-    """One model: its algorithm, how many sites it has, its rates as `[right, rows]`, and what was tried."""
+    """One model: its algorithm, how many sites it has, its rates as `[right, rows]`, and what was tried.
+
+    `n_copies` and `n_variables` are the most that one site has.
+    """
 
     name: str
     algorithm: str
@@ -29,6 +32,7 @@ class AlignedFigures(msgspec.Struct, frozen=True):
     n_copies: int
     rates: dict[str, object]
     accepted: bool = True
+    n_variables: int = 1
     tried: str = ""
 
 
@@ -45,7 +49,8 @@ def _figures(path: Path) -> AlignedFigures:
     aligned = _ALIGNED_SCHEMA.decode(read_sealed(path, "aligned.json"), str(path / "aligned.json"))
     rates = _RATES_SCHEMA.decode(read_sealed(path, "acceptance.json"), str(path / "acceptance.json"))
     n_copies = max(len(site.copies) for site in aligned.sites)
-    return AlignedFigures(path.name, aligned.algorithm, len(aligned.sites), n_copies, rates)
+    n_variables = max(len(site.variables.split()) for site in aligned.sites)
+    return AlignedFigures(path.name, aligned.algorithm, len(aligned.sites), n_copies, rates, n_variables=n_variables)
 
 
 class _Site(msgspec.Struct):

@@ -46,11 +46,6 @@ class Variant(Enum):
     """What a column says of its carry is held twice, by two heads."""
     POLYSEMANTIC = "polysemantic"
     """Column digit and carry stand at D'[k] together, and the heads of layer 1 bring both."""
-    PARTLY_POLYSEMANTIC = "partly polysemantic"
-    """So it is in every second column, and in the others digit and carry stand apart."""
-
-
-_POLYSEMANTIC = (Variant.POLYSEMANTIC, Variant.PARTLY_POLYSEMANTIC)
 
 
 @dataclass(frozen=True)
@@ -74,9 +69,28 @@ def alignment_of(model: Algorithm, variant: Variant = Variant.PLAIN) -> Alignmen
     ST[0] at P4L0H0 + P4L0H1 + P4L0H2 + P4L0MLP; ST[1] at P3L0H0 + P3L0H1 + P3L0H2 + P3L0MLP
     """
     draft = _Draft(model, variant, shape_for(model.operation))
-    if variant in _POLYSEMANTIC and (model.operation is not Operation.ADD or draft.has(*_WEIGHED, "SC", "G")):
-        raise CarryLensError(f"{model.name!r} has no polysemantic variant. Only left-to-right add has one.")
+    if variant is Variant.POLYSEMANTIC and (model.operation is not Operation.ADD or draft.has(*_WEIGHED, "G")):
+        raise CarryLensError(
+            f"{model.name!r} has no polysemantic variant. Only additions without weighted sums have one."
+        )
     return Alignment(model.name, tuple(draft.sites()))
+
+
+def rival_alignment(model: Algorithm, held: Algorithm, alignment: Alignment) -> Alignment:
+    """Where another algorithm would stand in a model that holds `held` by this alignment: at the same sites, if it can.
+
+    So the variant is that of the alignment, or the plain one if the other algorithm does not have it.
+    """
+    variants = {variant: _alignment_or_none(held, variant) for variant in Variant}
+    same = next((variant for variant, made in variants.items() if made == alignment), Variant.PLAIN)
+    return _alignment_or_none(model, same) or alignment_of(model)
+
+
+def _alignment_or_none(model: Algorithm, variant: Variant) -> Alignment | None:
+    try:
+        return alignment_of(model, variant)
+    except CarryLensError:  # the algorithm has no such variant
+        return None
 
 
 def is_held_by(model: Algorithm, name: str, alignment: Alignment) -> bool:
@@ -131,7 +145,7 @@ class _Draft:
             elif held and self.variant is Variant.LEAN:
                 yield AlignedSite(held, (_nodes(place, 0, [0], mlp=True),))
             elif held:
-                also = self._of(_DIGITS, k) if self._is_polysemantic(k) else ()
+                also = self._of(_DIGITS, k) if self.variant is Variant.POLYSEMANTIC else ()
                 yield AlignedSite((*held, *also), (_nodes(place, 0, heads, mlp=True),))
 
     def _answer(self, output: Variable) -> Iterator[AlignedSite]:
@@ -147,17 +161,13 @@ class _Draft:
             yield AlignedSite(weighed, (_nodes(place, 0, [next(free)], mlp=True),), (output,))
         for switch in self._switches(output):
             yield AlignedSite((switch,), (_nodes(place, 0, [next(free)]),), (output,))
-        polysemantic = self._is_polysemantic(output.index)
+        polysemantic = self.variant is Variant.POLYSEMANTIC
         if digits and not polysemantic:
             yield AlignedSite(digits, (_nodes(place, 0, sorted(free), mlp=not weighed),), (output,))
         brought = (*(digits if polysemantic else ()), *carries)
         if brought:
             yield AlignedSite(brought, (_nodes(place, 1, range(self.shape.n_heads)),), (output,))
         yield AlignedSite((output,), (_nodes(place, self.shape.n_layers - 1, [], mlp=True),), (output,))
-
-    def _is_polysemantic(self, k: int | None) -> bool:
-        is_second = k is not None and k % 2 == 1
-        return self.variant is Variant.POLYSEMANTIC or (self.variant is Variant.PARTLY_POLYSEMANTIC and is_second)
 
     def _carries(self, output: Variable, names: tuple[str, ...]) -> tuple[Variable, ...]:
         return tuple(each for each in self.model.by_variable[output].parents if each.name in names)

@@ -73,18 +73,15 @@ _KINDS = (
     _Kind(120, _ADD, _WEIGHTED.format("add"), ((3, 3), (4, 1))),
     _Kind(130, _SUB, _USUAL.format("sub"), ((3, 3), (4, 1))),
     _Kind(140, _ADD, _ONE, ((3, 3), (4, 1))),
-    _Kind(150, _ADD, _BINARY.format("add"), ((3, 3), (4, 1))),
+    _Kind(150, _ADD, _BINARY.format("add"), ((3, 3),)),
     _Kind(160, _MIX, _USUAL.format("mix"), ((3, 3),), n_steps=3000),
     _Kind(170, _ADD, _GATED.format("add", 5), ((3, 3),), n_steps=3000),
     _Kind(181, _ADD, _GATED.format("add", 1), ((3, 3),), n_steps=5000),
-    _Kind(190, _ADD, _USUAL.format("add"), ((3, 3),), Variant.REDUNDANT),
-    _Kind(200, _ADD, _USUAL.format("add"), ((3, 3), (4, 1)), Variant.POLYSEMANTIC),
+    _Kind(190, _ADD, _USUAL.format("add"), ((3, 1),), Variant.REDUNDANT),
+    _Kind(200, _ADD, _USUAL.format("add"), ((3, 2),), Variant.POLYSEMANTIC),
     _Kind(210, _ADD, _USUAL.format("add"), ((3, 2), (5, 1)), Variant.LEAN),
     _Kind(220, _ADD, _NINE, ((4, 2),)),
     _Kind(230, _SUB, _GATED.format("sub", 3), ((3, 1),), n_steps=3000),
-    _Kind(240, _SUB, _USUAL.format("sub"), ((3, 1),), Variant.REDUNDANT),
-    _Kind(250, _ADD, f"{_GATED.format('add', 3)} by the units", ((3, 1),), n_steps=3000),
-    _Kind(260, _ADD, _USUAL.format("add"), ((3, 2),), Variant.PARTLY_POLYSEMANTIC),
 )
 
 

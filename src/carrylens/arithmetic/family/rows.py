@@ -43,6 +43,7 @@ _HERE = Path(__file__).parent
 _SHIPPED = {PAPER_ROWS: "paper_rows.toml", "variants": "variant_rows.toml"}
 _MOST_ROWS = 10_000
 _POPULATIONS = tuple(kind.value for kind in PopulationKind)
+_MOST_DOTS = 3_000
 
 
 class ModelRow(Struct, frozen=True, kw_only=True):
@@ -127,6 +128,10 @@ def read_rows(given: str) -> list[ModelRow]:
 
 def parse_rows(content: bytes, source: str) -> list[ModelRow]:
     """The rows that the text of a file holds; an error calls it `source`."""
+    if (
+        sum(line.count(b".") ** 2 for line in content.splitlines()) > _MOST_DOTS**2
+    ):  # a key of n parts takes n * n steps
+        raise CarryLensError(f"{source} has lines with more dots than any row needs. {_ADVICE}")
     try:
         plain = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:

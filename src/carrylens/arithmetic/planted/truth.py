@@ -124,8 +124,9 @@ class Truth:
         """What the model must answer to `base`, token by token, once `nodes` have their values from `source`.
 
         A variable moves if most of the copies in one of its groups have moved; the earlier tokens of the answer are
-        those of `base`. Half of a shared copy holds no value, and some copies of one column together with some of
-        another may tip the vote or not: nothing is predicted from such nodes, and that is an error.
+        those of `base`. Half of a shared copy holds no value; half of all copies tie the vote, and some copies of one
+        column together with some of another may tip it or not: nothing is predicted from such nodes, and that is an
+        error.
         """
         return self.counterfactual(base, model_of(self.description).run(source), self.moved(nodes))
 
@@ -161,6 +162,10 @@ class Truth:
             if whole:
                 alike = touched.setdefault((group.variable.name, group.stage), {})
                 alike[group] = len(whole) == len(group.copies)
+            if whole and 2 * group.weight_of(whole) == group.weight_of(group.copies):
+                raise CarryLensError(
+                    f"Half of the copies of {group.variable} were named, so their vote is tied. Name more or fewer."
+                )
             if 2 * group.weight_of(whole) > group.weight_of(group.copies):
                 found.append((group.variable, group.serves))
         for alike in touched.values():

@@ -7,16 +7,19 @@ Never  states a figure that is not in the saved files.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from carrylens.arithmetic.exam_counts import asked_options
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.recipes import RecipeKind, recipe_for
 from carrylens.arithmetic.zoo.model_facts import history, saved_exhaustive, training_run
 from carrylens.errors import CarryLensError
+from carrylens.json_records import Schema
 from carrylens.model.source import ModelSource
+from carrylens.training.history import HISTORY
 
 _DOES = {"add": "adds", "sub": "subtracts", "mix": "adds and subtracts"}
 
@@ -33,12 +36,13 @@ _RECIPE_WORDS = {
 def card_of(source: ModelSource, folder: Path, test: dict[str, Any], every: dict[str, Any] | None = None) -> str:
     """The card of a model: one that was trained or planted here, or one that was imported."""
     try:
-        return model_card(ModelName.parse(source.name), folder, test, every)
+        name = ModelName.parse(source.name)
     except CarryLensError:
         failed = [f"- {part['failed']:,} of {part['asked']:,} {part['name']}" for part in test["parts"]]
         places = " ".join(source.task.layout.place_names)
         about = [f"# {source.name}", f"An imported model: {source.task.name}.", f"Places: `{places}`"]
         return "\n\n".join([*about, "Wrong answers:", "\n".join(failed)]) + "\n"
+    return model_card(name, folder, test, every)
 
 
 def model_card(name: ModelName, folder: Path, test: dict[str, Any], every: dict[str, Any] | None = None) -> str:
@@ -88,40 +92,65 @@ def _every_lines(name: ModelName, every: dict[str, Any] | None) -> list[str]:
     return [f"Evaluated on every question there is (`carrylens test {name} --exhaustive --save`), it is {said}.", ""]
 
 
+class _TrainedRun(Struct):
+    # What a card says of how a model was trained; older files do not say all.
+    kind: RecipeKind
+    stream: str
+    batch: int
+    adam_rate: float
+    muon_rate: float | None
+    layout: str = ""
+    tail: float = 0.0
+    silent_start: bool = False
+    steady: float = 0.0
+    device: str = "cpu"
+    threads: int = 1
+    inserted_from: str | None = None
+    placement: str = ""
+    inserted_sha256: str | None = None
+
+
+_RUN_SCHEMA = Schema(_TrainedRun, "record of how a model was trained", "Restore it, or train again.", others=True)
+
+
 def _training_lines(name: ModelName, folder: Path) -> list[str]:
-    run, lines = training_run(folder), history(folder)
-    if not run:
+    said, lines = training_run(folder), history(folder)[1:]
+    if not said or not lines:
         return []
-    inserted = f" --insert {run['inserted_from']} --placement {run['placement']}" if "inserted_from" in run else ""
-    recipe = "" if run["kind"] == "compact" else f" --recipe {run['kind']}"
-    device = f" --device {run['device']}" if run.get("device", "cpu") != "cpu" else ""
-    threads = f" --threads {run['threads']}" if run.get("threads", 1) != 1 else ""
-    last = lines[-1]
+    run, last = _RUN_SCHEMA.convert(said, str(folder / HISTORY)), lines[-1]
+    inserted = f" --insert {run.inserted_from} --placement {run.placement}" if run.inserted_from else ""
+    recipe = "" if run.kind is RecipeKind.COMPACT else f" --recipe {run.kind.value}"
+    recipe += f" --layout {run.layout}" if run.layout else ""
+    device = f" --device {run.device}" if run.device != "cpu" else ""
+    threads = f" --threads {run.threads}" if run.threads != 1 else ""
     return [
         "## Training",
         "",
         f"    carrylens train {name}{recipe}{inserted}{device}{threads}",
         "",
-        f"{last['step']:,} steps of {run['batch']} {run['stream']} questions took {last['seconds']:.0f} s "
+        f"{last['step']:,} steps of {run.batch} {run.stream} questions took {last['seconds']:.0f} s "
         f"on a machine that did other work too; last loss {last['loss']:.2g}.",
-        *([f"Weights of the inserted model: {run['inserted_sha256'][:16]}."] if "inserted_sha256" in run else []),
+        *([f"Weights of the inserted model: {run.inserted_sha256[:16]}."] if run.inserted_sha256 else []),
         *_other_recipe(name, run),
         "",
     ]
 
 
-def _other_recipe(name: ModelName, run: dict[str, Any]) -> list[str]:
+def _other_recipe(name: ModelName, run: _TrainedRun) -> list[str]:
     # A model may be older than the recipe in force: then its command no longer makes it.
-    now = asdict(recipe_for(name, RecipeKind(run["kind"])))
-    kept = {"tail": 0.0, "silent_start": False, "steady": 0.0} | run
-    differs = [field for field in _RECIPE_WORDS if kept[field] != now[field]]
-    if not differs:
+    now = recipe_for(name, run.kind)
+    then = {what: (getattr(run, what), getattr(now, what)) for what in _RECIPE_WORDS}
+    changed = [
+        f"{_RECIPE_WORDS[what]}: {_said(kept)}, now {_said(new)}" for what, (kept, new) in then.items() if kept != new
+    ]
+    if not changed:
         return []
-    then = ", ".join(f"{_RECIPE_WORDS[field]}: {_said(kept[field])}, now {_said(now[field])}" for field in differs)
-    return ["", f"The recipe has changed since ({then}), so the command above now makes another model."]
+    return ["", f"The recipe has changed since ({', '.join(changed)}), so the command above now makes another model."]
 
 
-def _said(value: float | bool) -> str:
+def _said(value: float | bool | None) -> str:
+    if value is None:
+        return "none"
     return ("no", "yes")[value] if isinstance(value, bool) else f"{value:g}"
 
 

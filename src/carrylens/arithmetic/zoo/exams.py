@@ -22,7 +22,7 @@ from carrylens.arithmetic.exam_parts import every_parts, exam_parts
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.arithmetic.zoo.cards import card_of
 from carrylens.arithmetic.zoo.exam_record import EXHAUSTIVE, TEST, ExamPartRecord, ExamRecord, meets_bar
-from carrylens.arithmetic.zoo.model_facts import CARD, saved_test
+from carrylens.arithmetic.zoo.model_facts import CARD, saved_test, training_run
 from carrylens.arithmetic.zoo.sources import find_source
 from carrylens.errors import CarryLensError
 from carrylens.files import cache_home, make_folder, read_whole, write_whole
@@ -186,7 +186,8 @@ class Exam:
         file = EXHAUSTIVE if self.is_exhaustive else TEST
         contents = {file: (to_text(record, indent=1) + "\n").encode()}
         test, every = (saved_test(folder), record) if self.is_exhaustive else (record, None)
-        if folder == self.source.folder and test is not None and test["sha256"] == self.model_hash:
+        is_aligned = "aligned" in training_run(folder)  # its card says how well it runs what it was trained to run
+        if folder == self.source.folder and not is_aligned and test is not None and test["sha256"] == self.model_hash:
             contents[CARD] = card_of(self.source, folder, test, every).encode()
         add_sealed(folder, contents)
         return folder / file

@@ -86,7 +86,7 @@ def alignment_stimuli(given: Given, pairs: Pairs) -> AlignmentStimuli:
 def train_bases(given: Given, nodes: Sequence[Node], stimuli: AlignmentStimuli, n_directions: int) -> Tensor:
     """For nodes of one hook point an orthonormal basis each: [node, d, direction]."""
     moved, fills = _Interchange(given, nodes, stimuli), _fills(given, nodes, stimuli)
-    free = torch.stack([_first_basis(fill, stimuli.values, n_directions, given.seed) for fill in fills])
+    free = torch.stack([first_basis(fill, stimuli.values, n_directions, given.seed) for fill in fills])
     free.requires_grad_()
     optimiser = torch.optim.Adam([free], lr=_RATE)
     wanted = stimuli.wanted.repeat(len(nodes), 1)
@@ -145,8 +145,8 @@ def _fills(given: Given, nodes: Sequence[Node], stimuli: AlignmentStimuli) -> Te
     return torch.stack([output_of(node, cache[point]) for node in nodes])
 
 
-def _first_basis(fill: Tensor, values: Tensor, n_directions: int, seed: int) -> Tensor:
-    # The directions between the mean writes of the variable's values, then random ones: [d, direction].
+def first_basis(fill: Tensor, values: Tensor, n_directions: int, seed: int) -> Tensor:
+    """Where training starts: the directions between the mean writes of the values, then random ones: [d, direction]."""
     means = torch.stack([fill[values == value].mean(0) for value in torch.unique(values)])
     _, size, axes = torch.linalg.svd(means - fill.mean(0), full_matrices=False)
     found = axes[size > 1e-6 * size.max()].T

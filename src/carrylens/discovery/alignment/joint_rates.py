@@ -17,7 +17,7 @@ from carrylens.alignment import Alignment
 from carrylens.errors import CarryLensError
 from carrylens.evidence.rates import Rate
 from carrylens.folders import read_checked
-from carrylens.json_records import PositiveCount, Schema, to_text
+from carrylens.json_records import Count, PositiveCount, Schema, Share, to_text
 
 ALIGNMENT = "alignment.json"
 
@@ -37,7 +37,7 @@ class DeviationRecord(Struct, frozen=True):
     """Where `where` holds, `inside` of the rows fail, elsewhere `outside`; it holds for a `share` of the questions."""
 
     where: str
-    share: float
+    share: Share
     inside: Rate
     outside: Rate
 
@@ -88,10 +88,10 @@ class DrawnFrom(Struct, frozen=True):
 
     population: str
     seed: int
-    rows: int
-    each: int
-    fit_rows: int
-    fit_sweeps: int
+    rows: Count
+    each: Count
+    fit_rows: Count
+    fit_sweeps: Count
 
 
 class RivalRates(Struct, frozen=True):

@@ -6,7 +6,7 @@ Never  draws a figure without its interval where there is one.
 
 Panels share their rows, a row for each method; a star marks methods that are told the algorithm. Colours and markers
 tell suites apart, for people of every colour vision. The last panel has the share of verdicts that call a model running
-what it does not run. A dotted line is chance.
+what it does not run. A dotted line is chance. What a method does not give is said in words.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _STYLES = {
     "empty": ("#777777", "v"),
 }
 _OTHER_STYLE = ("#CC79A7", "x")  # a suite of the user's own
-_PANELS: Sequence[tuple[str, Callable[[LeaderboardRow], Averaged | None], bool]] = (
-    ("role precision", lambda row: row.precision if row.recall is not None else None, True),
-    ("role recall", lambda row: row.recall, True),
-    ("node AUROC", lambda row: row.node_auroc, True),
-    ("called running\nwhat it does not run", lambda row: row.false_runs, False),
+_PANELS: Sequence[tuple[str, str, Callable[[LeaderboardRow], Averaged | None], bool]] = (
+    ("role precision", "no roles", lambda row: row.precision if row.recall is not None else None, True),
+    ("role recall", "no roles", lambda row: row.recall, True),
+    ("node AUROC", "no scores", lambda row: row.node_auroc, True),
+    ("called running\nwhat it does not run", "no verdicts", lambda row: row.false_runs, False),
 )
 
 
@@ -49,11 +49,14 @@ def leaderboard_figure(board: Leaderboard) -> Figure:
     suites = list(dict.fromkeys(row.suite for row in board.rows))
     figure = Figure(figsize=(10.5, max(2.6, 0.36 * len(methods) + 1.5)), layout="constrained")
     panels = list(figure.subplots(1, len(_PANELS), sharey=True, squeeze=False)[0])
-    for panel, (title, value, higher_is_better) in zip(panels, _PANELS, strict=True):
+    for panel, (title, missing, value, higher_is_better) in zip(panels, _PANELS, strict=True):
         for order, suite in enumerate(suites):
             offset = 0.17 * (order - (len(suites) - 1) / 2)
             drawn = [(methods.index(row.method), value(row)) for row in board.rows if row.suite == suite]
             _draw_suite(panel, suite, [(at + offset, figure) for at, figure in drawn if figure is not None])
+        given = {row.method for row in board.rows if value(row) is not None}
+        for at in (at for at, method in enumerate(methods) if method not in given):
+            panel.text(0.5, at, missing, color="#888888", fontsize=7, ha="center", va="center")
         _dress(panel, title, len(methods), higher_is_better)
     told = {row.method: row.told for row in board.rows}
     panels[0].set_yticks(range(len(methods)), [f"{each} *" if told[each] else each for each in methods])

@@ -20,16 +20,17 @@ _COLUMNS = (
     ("both", "several_and_idle"),
     ("noise 1%", "noisy_interchange"),
 )
-_HEAD = ["model", "algorithm", *(name for name, _ in _COLUMNS), "best other"]
+_HEAD = ["model", "algorithm", "variables", "copies", *(name for name, _ in _COLUMNS), "best other"]
 _PAGE = """# Models trained under an alignment
 
 Made by `make docs` with the command `carrylens models --aligned --markdown` from the folders of these models. Each was
 trained by `carrylens train NAME --aligned FILE` to hold every variable of its algorithm at given nodes
-([how](aligned.md)). Shares are of whole answers on 5,000 held-out enriched questions: untouched; with one site
+([how](aligned.md)): up to so many variables at one site (polysemy), and up to so many copies of one, each of which
+suffices (redundancy). Shares are of whole answers on 5,000 held-out enriched questions: untouched; with one site
 interchanged and with four, where that changes the answer; with all other nodes resampled; with both; with four sites
-interchanged and 1% of noise on every weight. The last column is the best share that any other algorithm reaches with
-its own sites. Accepted are those with at least 0.98 under interchange and noise, 0.95 with other nodes resampled, and
-less than 0.98 for every other algorithm.
+interchanged and 1% of noise on every weight. The last column is the best share that any other algorithm reaches at
+the same sites, or at sites of its own if it cannot stand there. Accepted are those with at least 0.98 under
+interchange and noise, 0.95 with other nodes resampled, and less than 0.98 for every other algorithm.
 """
 
 
@@ -58,8 +59,14 @@ def _table(figures: Sequence[AlignedFigures], *, tried: bool = False) -> str:
 def _row(each: AlignedFigures) -> list[str]:
     others = each.rates.get("others")
     best = max((_share(share) for share in others.values()), default=0.0) if isinstance(others, dict) else 0.0
-    name = f"{each.algorithm}, held twice" if each.n_copies > 1 else each.algorithm
-    return [each.name, name, *(f"{_share(each.rates[key]):.3f}" for _, key in _COLUMNS), f"{best:.3f}"]
+    shape = [str(each.n_variables), str(each.n_copies)]
+    return [
+        each.name,
+        each.algorithm,
+        *shape,
+        *(f"{_share(each.rates[key]):.3f}" for _, key in _COLUMNS),
+        f"{best:.3f}",
+    ]
 
 
 def _share(given: object) -> float:

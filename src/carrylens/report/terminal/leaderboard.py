@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import UnsetType
+
 from carrylens.benchmark.averages import Averaged, Reliability
 from carrylens.benchmark.known_truth import RunVerdict
 from carrylens.benchmark.leaderboard import Leaderboard, LeaderboardRow
@@ -81,6 +83,7 @@ def leaderboard_tables(board: Leaderboard) -> list[BoardTable]:
         ("Stated confidence", _STATED_HEAD, _stated_rows(board.rows)),
         ("Found again", ["suite", "method", "seeds", "Jaccard"], _stable_rows(board.rows)),
         ("Cost for one model", ["suite", "method", "forward rows", "seconds"], _cost_rows(board.rows)),
+        ("Cost of every suite", _WHOLE_HEAD, _whole_rows(board)),
     ]
     return [table for table in tables if table[2]]
 
@@ -165,12 +168,29 @@ def _cost_rows(rows: Iterable[LeaderboardRow]) -> list[list[str]]:
     return [[row.suite, row.method, few_figures(row.rows), few_figures(row.seconds)] for row in rows]
 
 
+_WHOLE_HEAD = ["suite", "measured on", "seconds a model", "models", "for thresholds", "further seeds", "seconds"]
+
+
+def _whole_rows(board: Leaderboard) -> list[list[str]]:
+    if isinstance(board.cost, UnsetType):
+        return []
+    rows = [
+        [each.suite, _counted(each.n_measured, "model"), few_figures(each.seconds_a_model)]
+        + [f"{number:,}" for number in (each.n_models, each.n_dev, each.n_again)]
+        + [few_figures(each.seconds)]
+        for each in board.cost.whole
+    ]
+    return [*rows, ["all of them", "", "", "", "", "", few_figures(sum(each.seconds for each in board.cost.whole))]]
+
+
 def _signature(board: Leaderboard) -> list[str]:
     signed = board.signature
     versions = ", ".join(f"{name} {number}" for name, number in signed.versions.items())
     thresholds = {f"{row.method} on {row.suite}": row.threshold for row in board.rows if row.threshold is not None}
     lines = [f"- Command: `{signed.command}`", f"- Versions: {versions}"]
     lines += [f"- Machine: {signed.machine}"] if signed.machine else []
+    if not isinstance(board.cost, UnsetType):
+        lines += [f"- CPU seconds: {board.cost.seconds:,.0f}, of {board.cost.n_runs:,} runs of a method on a model"]
     lines += [f"- Seeds of questions: {', '.join(map(str, signed.question_seeds))}"]
     lines += [f"- Thresholds were chosen on: {', '.join(signed.thresholds_chosen_on)}"]
     if thresholds:

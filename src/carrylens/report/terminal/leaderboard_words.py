@@ -63,6 +63,12 @@ NOTES = {
         "Forward rows are rows of which logits were computed; gradients are not counted. Seconds are CPU "
         "time, of all threads together."
     ),
+    "Cost of every suite": (
+        "CPU seconds that all methods above would take together on every model of the `test` split, on every model of "
+        "`dev` for methods that need a threshold, and on nine further seeds of questions, if each model took what the "
+        "measured ones took, with as much evidence. The measured ones are few and small in a quick run, so this is a "
+        "rough figure. A run is resumable."
+    ),
     "Signature": (
         "`leaderboard.json` has all of this as data, and the SHA-256 of itself. Every model is named with the hash of "
         "its shape and weights."

@@ -20,7 +20,7 @@ from pathlib import Path
 from time import sleep
 
 from carrylens.errors import CarryLensError
-from carrylens.files import make_folder, open_lock
+from carrylens.files import is_own_lock, make_folder, open_lock
 
 LOCK = ".lock"
 _POLL_SECONDS = 0.5
@@ -56,6 +56,8 @@ def _taken(descriptor: int, folder: Path) -> bool:
 
 def _sign(descriptor: int) -> None:
     # For people; a disk that is full is no reason not to go on.
+    if not is_own_lock(descriptor):
+        return
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{socket.gethostname()} process {os.getpid()}\n".encode(), 0)

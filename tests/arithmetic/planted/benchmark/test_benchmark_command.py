@@ -14,12 +14,14 @@ from typer.testing import CliRunner
 
 import carrylens
 from carrylens.benchmark import method_registry
-from carrylens.benchmark.leaderboard import Leaderboard
+from carrylens.benchmark.baselines import attention
+from carrylens.benchmark.leaderboard import BoardCost, Leaderboard
 from carrylens.benchmark.method_interface import Found, Given
 from carrylens.benchmark.method_registry import chosen_methods, method_from_file
 from carrylens.cli import app
 from carrylens.errors import CarryLensError
 
+TOLD = False  # said of the methods of this file
 PAGE = Path(__file__).parents[4] / "docs" / "benchmark.md"
 
 
@@ -30,10 +32,14 @@ def run(*arguments: str) -> tuple[int, str, BaseException | None]:
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """The method of the page, as a reader would save it."""
-    (block, *_) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    """The first method of the page, as a reader would save it."""
+    return saved_method(0, tmp_path / "mine.py")
+
+
+def saved_method(order: int, path: Path) -> Path:
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    block = [each for each in blocks if "def find(given" in each][order]
     assert len([line for line in block.splitlines() if line.strip()]) <= 20
-    path = tmp_path / "mine.py"
     path.write_text(block)
     return path
 
@@ -55,8 +61,21 @@ def test_the_method_of_the_page_is_scored(mine: Path, tmp_path: Path) -> None:
     assert {model.sha256 for model in board.models} == {record["sha256"] for record in scores}
     assert board.of("mine", "kind").precision is None
     assert len(board.signature.methods["mine"]) == 64
+    assert isinstance(board.cost, BoardCost)
+    assert board.cost.n_runs == len(scores) == len(board.models), "no model is run with several seeds"
+    assert board.cost.seconds > 0
     assert "](leaderboard.svg)" in (tmp_path / "board" / "leaderboard.md").read_text()
     assert "<svg" in (tmp_path / "board" / "leaderboard.svg").read_text()
+
+
+def test_the_method_of_roles_of_the_page_is_scored(tmp_path: Path) -> None:
+    path = saved_method(1, tmp_path / "variance.py")
+    row = carrylens.benchmark(path, suites=["kind"], quick=True, seeds=0).of("variance", "kind")
+    assert row.told is True
+    assert row.threshold is not None
+    assert row.precision is not None
+    assert row.recall is not None
+    assert 0.3 < row.recall.value < 1.0
 
 
 @pytest.mark.slow
@@ -81,6 +100,45 @@ def test_what_was_found_is_kept_by_content(mine: Path, tmp_path: Path) -> None:
     mine.write_text(mine.read_text() + "\n# another method\n")
     run("--method", str(mine), *arguments)
     assert len(list((tmp_path / "kept").rglob("*.json"))) == 2 * len(kept)
+
+
+FAILING = {
+    "return 1 / 0": ["'mine'", "mine.py, line 3", "ZeroDivisionError"],
+    "raise SystemExit(3)": ["'mine'", "mine.py, line 3", "SystemExit"],
+    "return given.no_such_thing": ["'mine'", "line 3", "no_such_thing"],
+    "return Found(node_scores={'xx': 1.0})": ["'mine'", "line 3", "'xx'", "P10L0H2"],
+    "return Found(node_scores=[1.0])": ["'mine'", "line 3"],
+    "return Found(role_scores={('P3L0H0', 'SA[0]'): 'much'})": ["'mine'", "line 3", "much"],
+    "return Found(edge_scores={'P3L0H0->L9H0.v': 1.0})": ["'mine'", "P3L0H0->L9H0.v"],
+    "return Found(verdicts={given.hypotheses[0].name: 'perhaps'})": ["'mine'", "'perhaps'", "does not run"],
+}
+
+
+@pytest.mark.parametrize("line", FAILING)
+def test_a_method_that_fails_is_named_in_one_line_with_the_place(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(f"from carrylens.benchmark.method_interface import Found\ndef find(given):\n    {line}\n")
+    status, printed, error = run("--method", str(path), "--suite", "empty", "--quick", "--seeds", "0")
+    assert (status == 0, printed) == (False, "")
+    assert isinstance(error, CarryLensError)
+    assert "\n" not in str(error)
+    assert [each for each in FAILING[line] if each not in str(error)] == []
+
+
+def test_what_goes_wrong_in_our_own_code_or_stops_a_run_keeps_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(what: str, _done: int, _total: int) -> None:
+        if ":" in what:  # what a method says, not the run
+            raise KeyError(what)
+
+    def told(given: Given) -> Found:
+        given.progress("half", 1, 2)
+        return Found()
+
+    with pytest.raises(KeyError):
+        carrylens.benchmark(told, suites=["empty"], quick=True, seeds=0, progress=stop)
+    monkeypatch.delattr(attention, "average_pattern")
+    with pytest.raises(NameError):
+        carrylens.benchmark("attention", suites=["empty"], quick=True, seeds=0)
 
 
 def test_python_takes_a_function() -> None:
@@ -117,7 +175,19 @@ def test_an_entry_point_is_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("theirs", f"{__name__}:_theirs", method_registry.GROUP)
     monkeypatch.setattr(method_registry, "entry_points", lambda group: EntryPoints([point]).select(group=group))
     (method,) = chosen_methods(["theirs"])
-    assert (method.name, method.find) == ("theirs", _theirs)
+    assert (method.name, method.find, method.told) == ("theirs", _theirs, TOLD)
+
+
+def test_an_entry_point_that_leads_nowhere_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [
+        EntryPoint("lost", "no_such_module:find", method_registry.GROUP),
+        EntryPoint("number", f"{__name__}:TOLD", method_registry.GROUP),
+    ]
+    monkeypatch.setattr(method_registry, "entry_points", lambda group: EntryPoints(points).select(group=group))
+    for name, named in (("lost", "no_such_module"), ("number", "find(given)")):
+        with pytest.raises(CarryLensError, match=repr(name)) as refusal:
+            chosen_methods([name])
+        assert named in str(refusal.value)
 
 
 def _theirs(_given: Given) -> Found:
