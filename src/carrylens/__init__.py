@@ -11,7 +11,7 @@ import_module("carrylens.report")
 
 from carrylens.front.insides import battery, judge, map, settle  # noqa: A004, E402
 from carrylens.front.known_truth import benchmark, plant  # noqa: E402
-from carrylens.front.listings import classify, family, frequencies, losses, models, paper, prove  # noqa: E402
+from carrylens.front.listings import classify, family, frequencies, losses, models, paper, prove, published  # noqa: E402
 from carrylens.front.models import ask, attention, load, test, train  # noqa: E402
 from carrylens.front.pages import compare, explain, explore, publish, report  # noqa: E402
 from carrylens.front.question_sets import questions, trace  # noqa: E402
@@ -38,6 +38,7 @@ __all__ = [
     "plant",
     "prove",
     "publish",
+    "published",
     "questions",
     "report",
     "settle",

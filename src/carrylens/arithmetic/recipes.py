@@ -51,18 +51,22 @@ def recipe_for(name: ModelName, kind: RecipeKind = RecipeKind.COMPACT) -> Traini
     return _paper() if kind is RecipeKind.PAPER else _compact(name)
 
 
-def training_population(name: ModelName, kind: RecipeKind = RecipeKind.COMPACT) -> Population:
-    """The questions that the model called `name` is trained on.
+def training_population(
+    name: ModelName, kind: RecipeKind = RecipeKind.COMPACT, chosen: PopulationKind | None = None
+) -> Population:
+    """The questions that the model called `name` is trained on: those `chosen`, or the recipe's.
 
     Where an addition model is inserted, more of them subtract.
     """
-    sampled = PopulationKind.PAPER if kind is RecipeKind.PAPER else PopulationKind.ENRICHED
+    sampled = chosen or (PopulationKind.PAPER if kind is RecipeKind.PAPER else PopulationKind.ENRICHED)
     return Population(sampled, name.operation, name.digits, _INSERTED_MINUS_SHARE if name.insertion else None)
 
 
-def recipe_record(name: ModelName, kind: RecipeKind = RecipeKind.COMPACT) -> dict[str, object]:
+def recipe_record(
+    name: ModelName, kind: RecipeKind = RecipeKind.COMPACT, chosen: PopulationKind | None = None
+) -> dict[str, object]:
     """What files say of how the model called `name` is trained: the recipe, and the population of questions."""
-    population = training_population(name, kind)
+    population = training_population(name, kind, chosen)
     said = asdict(recipe_for(name, kind)) | {
         "kind": kind.value,
         "stream": population.kind.value,

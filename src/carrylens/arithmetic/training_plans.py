@@ -16,6 +16,7 @@ from carrylens.arithmetic.hard_questions import hard_populations
 from carrylens.arithmetic.layouts import PAPER_LAYOUT, layout_called
 from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.model_shapes import config_of_width
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.recipes import RecipeKind, recipe_for, recipe_record, training_population
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.errors import CarryLensError
@@ -35,10 +36,11 @@ def plan_for(
     inserted_from: str | None = None,
     placement: Placement = Placement.EARLY,
     layout: str = PAPER_LAYOUT,
+    population: PopulationKind | None = None,
 ) -> TrainingPlan:
     """How the model called `name` is trained; `inserted_from` is what the inserted model is called.
 
-    `layout` names how its questions are written.
+    `layout` names how its questions are written; `population` is that of the questions, if not the recipe's.
     """
     _check_name(name, inserted)
     task = arithmetic_task(name.operation, name.digits, layout_called(layout, name.digits))
@@ -50,13 +52,13 @@ def plan_for(
         task=task,
         config=_config(name, task.layout),
         recipe=recipe_for(name, kind),
-        population=training_population(name, kind),
+        population=training_population(name, kind, population),
         n_steps=name.n_steps,
         seed=name.seed,
         hard=hard_populations(name.operation, name.digits),
         insertion=insertion,
         next_name=str(replace(name, seed=name.seed + 1)),
-        recorded=recipe_record(name, kind) | ({} if layout == PAPER_LAYOUT else {"layout": layout}),
+        recorded=recipe_record(name, kind, population) | ({} if layout == PAPER_LAYOUT else {"layout": layout}),
     )
 
 

@@ -29,6 +29,7 @@ from carrylens.cli.judge import add_commands as add_judge_commands
 from carrylens.cli.models import add_commands as add_model_commands
 from carrylens.cli.paper import add_commands as add_paper_commands
 from carrylens.cli.planted import add_commands as add_planted_commands
+from carrylens.cli.published import add_commands as add_published_commands
 from carrylens.cli.publishing import add_commands as add_publish_commands
 from carrylens.cli.question_data import add_commands as add_question_commands
 from carrylens.cli.report import add_commands as add_report_commands
@@ -75,6 +76,7 @@ add_report_commands(app)
 add_explore_commands(app)
 add_battery_commands(app)
 add_paper_commands(app)
+add_published_commands(app)
 app.add_typer(family_commands(), name="family")
 add_question_commands(app)
 add_publish_commands(app)

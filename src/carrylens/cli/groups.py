@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 GROUPS = {
     "Start": ("explain", "explore", "ask", "trace", "models"),
-    "Understand": ("map", "judge", "settle", "battery", "report", "compare", "family", "paper"),
+    "Understand": ("map", "judge", "settle", "battery", "report", "compare", "family", "paper", "published"),
     "Build": ("train", "test", "import", "plant", "questions", "publish", "classify", "frequencies", "losses", "prove"),
     "Benchmark": ("benchmark", "bench"),
 }

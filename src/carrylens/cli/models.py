@@ -41,6 +41,12 @@ TestedQuestions = Annotated[
         help="How many of each population and operation; of the structured one at most 100,000.",
     ),
 ]
+ModelToInsert = Annotated[
+    str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
+]
+TrainedPopulation = Annotated[
+    str | None, typer.Option(help="Train on natural, paper, enriched or structured questions instead of the recipe's.")
+]
 
 
 def train_command(
@@ -49,13 +55,12 @@ def train_command(
     out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where to put it, if not models/NAME.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the folder's checkpoint.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Discard what the folder holds and start again.")] = False,
-    insert: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="The addition model to insert, for names that begin with ins.")
-    ] = None,
+    insert: ModelToInsert = None,
     placement: Annotated[str, typer.Option(help="early: into the first layers and heads; late: the last.")] = "early",
     layout: Annotated[
         str, typer.Option(help="How questions are written: paper, unsigned (no sign), equals (six letters for =).")
     ] = "paper",
+    population: TrainedPopulation = None,
     aligned: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Train under the alignment in this file, and measure whether it worked."),
@@ -81,6 +86,7 @@ def train_command(
             insert=insert,
             placement=placement,
             layout=layout,
+            population=population,
             aligned=aligned,
             resume=resume,
             restart=restart,
@@ -137,7 +143,7 @@ def exam_command(
         bool | None,
         typer.Option(
             "--save/--no-save",
-            help="Save the result in the model's own folder, or nowhere. Default: there, or in maps/NAME.",
+            help="Save the result in the folder of the model, or nowhere. Default: there; of others, in maps/NAME.",
         ),
     ] = None,
     task: TaskOption = None,

@@ -2,19 +2,19 @@
 
 Takes  names, questions, sizes; nothing for all there is.
 Gives  tables that print in a line and draw themselves in a notebook.
-Never  measures a model.
+Never  measures a model, but where `paper` is told to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrylens.errors import CarryLensError
+from carrylens.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from carrylens.front.listing_views import AnsweredPaper, FamilyFindings, Listing, LossCurves
 
 
@@ -119,11 +119,32 @@ def family(*models: str | Path, shipped: bool = False) -> FamilyFindings:
     return FamilyFindings(family_table(read_members(wanted, shipped=shipped)), left_out)
 
 
-def paper(folders: Sequence[str | Path] = ()) -> AnsweredPaper:
-    """Every claim, table and figure of the paper with our result beside it; also from folders of `family run`."""
+def published(folder: str | Path, beside: str | Path | None = None) -> Listing:
+    """What an analysis in the published format says of every variable of the algorithm, beside a saved map if named."""
+    from carrylens.front.listing_views import Listing
+    from carrylens.workflow.reading_published import read_analysis
+
+    found = read_analysis(Path(folder), None if beside is None else str(beside))
+    return Listing(f"variables in the published analysis of {found.name}", found.rows())
+
+
+def paper(
+    folders: Sequence[str | Path] = (), *, measure: str | Path | None = None, progress: Progress = silent
+) -> AnsweredPaper:
+    """Every claim, table and figure of the paper with our result beside it; also from folders of `family run`.
+
+    With `measure`, first measure what no experiment has, on the shipped models, and keep it in that file.
+    """
     from carrylens.arithmetic.paper.all_claims import answered, model_rows
+    from carrylens.arithmetic.paper.measurements import MEASURED
     from carrylens.front.listing_views import AnsweredPaper
     from carrylens.workflow.answering_paper import paper_evidence
 
-    evidence = paper_evidence([str(each) for each in folders])
+    given = [str(each) for each in folders]
+    if measure is not None:
+        from carrylens.workflow.measuring_paper import measure_paper
+        from carrylens.workflow.reading import family_folders
+
+        measure_paper(Path(measure), list(map(Path, family_folders(given))), progress)
+    evidence = paper_evidence(given, file=MEASURED if measure is None else Path(measure))
     return AnsweredPaper(tuple(answered(evidence)), tuple(model_rows(evidence)))

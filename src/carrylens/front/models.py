@@ -92,6 +92,7 @@ def train(
     insert: str | None = None,
     placement: str = "early",
     layout: str = "paper",
+    population: str | None = None,
     aligned: str | Path | None = None,
     resume: bool | None = None,
     restart: bool = False,
@@ -104,14 +105,16 @@ def train(
 
     A finished model is only loaded, and a stopped run goes on, unless `restart` is True; with `resume` False a folder
     that holds either is an error. `aligned` is a file that states an alignment to train under. `layout` is how
-    questions are written: paper, unsigned or equals.
+    questions are written: paper, unsigned or equals; `population` which they are, if not the recipe's: natural, paper,
+    enriched or structured.
     """
     from carrylens.files import place_here
     from carrylens.front.views import Trained
     from carrylens.workflow.training import train_in, training_plan
 
-    plan = training_plan(name, recipe, insert, placement, None if aligned is None else Path(aligned), layout)
-    usual = Path("models") / (name if layout == "paper" else f"{name}.{layout}")
+    stated = None if aligned is None else Path(aligned)
+    plan = training_plan(name, recipe, insert, placement, stated, layout, population)
+    usual = Path("models") / ".".join([name, *([] if layout == "paper" else [layout]), *filter(None, [population])])
     folder = place_here(usual) if out is None else Path(out)
     with training_display(name, progress) as monitor:
         done = train_in(plan, folder, device, threads, monitor, checkpoint_seconds, resume=resume, restart=restart)

@@ -14,6 +14,7 @@ from pathlib import Path
 from carrylens.arithmetic.aligned.plans import aligned_plan
 from carrylens.arithmetic.layouts import PAPER_LAYOUT
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.recipes import RecipeKind
 from carrylens.arithmetic.task import ArithmeticTask
@@ -45,24 +46,26 @@ def training_plan(
     placement: str,
     aligned: Path | None = None,
     layout: str = PAPER_LAYOUT,
+    population: str | None = None,
 ) -> TrainingPlan:
     """What the train command was asked to train; `aligned` is a file that states an alignment to train under."""
     parsed = ModelName.parse(name)
     if aligned is not None:
-        if insert is not None or recipe != RecipeKind.COMPACT.value or layout != PAPER_LAYOUT:
+        if insert is not None or recipe != RecipeKind.COMPACT.value or layout != PAPER_LAYOUT or population:
             raise CarryLensError("--aligned has a recipe of its own and inserts no model. Leave the other options out.")
         return aligned_plan(parsed, aligned)
     if parsed.planted:
         raise CarryLensError(f"{name} is planted, so nothing is trained. Write carrylens plant.")
     kind, where = choice(RecipeKind, recipe, "--recipe"), choice(Placement, placement, "--placement")
+    sampled = None if population is None else choice(PopulationKind, population, "--population")
     if insert is None:
-        return plan_for(parsed, kind, placement=where, layout=layout)
+        return plan_for(parsed, kind, placement=where, layout=layout, population=sampled)
     inserted = find_source(insert)
     if not isinstance(inserted.task, ArithmeticTask) or inserted.task.operation is not Operation.ADD:
         raise CarryLensError(
             f"{inserted.name} is not an addition model. Give --insert a model whose name begins with add."
         )
-    return plan_for(parsed, kind, inserted.load(), inserted.name, where, layout)
+    return plan_for(parsed, kind, inserted.load(), inserted.name, where, layout, sampled)
 
 
 def train_model(

@@ -6,9 +6,12 @@ import pytest
 
 from carrylens.arithmetic.family.rows import parse_rows, read_rows, rows_called, waits_for
 from carrylens.arithmetic.family.run_state import EndedStep, FamilyState, StepEnd
+from carrylens.arithmetic.populations import PopulationKind
+from carrylens.arithmetic.recipes import training_population
 from carrylens.arithmetic.zoo.failure_table import published_figures
 from carrylens.errors import CarryLensError
 from carrylens.report.terminal.family_run import progress_lines, summary_lines
+from carrylens.workflow.training import training_plan
 
 ADD = '[[rows]]\nmodel = "add_d6_l2_h3_w96_t2K_s1"\n'
 INS = '[[rows]]\nmodel = "ins1_mix_d6_l3_h4_w96_t6K_s1"\n'
@@ -80,3 +83,22 @@ def test_time_left_counts_what_is_open_and_not_what_is_over() -> None:
     assert state.seconds_left(60.0) == 0.0
     assert [each.row for each in state.failed] == [second]
     assert len(summary_lines(state)) >= 4
+
+
+def test_the_variants_are_trained_as_their_rows_say() -> None:
+    rows = {row.folder: row for row in read_rows("variants")}
+    plain = rows["add_d5_l2_h3_w96_t2K_s1.natural"]
+    plan = training_plan(plain.model, plain.recipe, None, plain.placement, layout=plain.layout, population="natural")
+    usual = training_plan(plain.model, plain.recipe, None, plain.placement)
+    assert plan.recorded is not None
+    assert usual.recorded is not None
+    assert plan.recorded["stream"] == plain.population == "natural"
+    assert plan.population == training_population(plain.name, chosen=PopulationKind.NATURAL)
+    assert usual.recorded["stream"] == "enriched"
+    assert {row.layout for row in rows.values()} == {"paper", "equals", "unsigned"}
+    assert rows["ins1_mix_d6_l3_h4_w96_t6K_s1.late"].placement == "late"
+
+
+def test_an_unknown_population_is_refused() -> None:
+    with pytest.raises(CarryLensError):
+        parse_rows(b'[[rows]]\nmodel = "add_d3_l2_h3_w48_t1K_s1"\npopulation = "hard"\n', "rows.toml")

@@ -30,6 +30,7 @@ from msgspec.structs import asdict, replace
 from carrylens.arithmetic.exam_counts import parse_counts
 from carrylens.arithmetic.layouts import PAPER_LAYOUT, layout_called
 from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.populations import PopulationKind
 from carrylens.errors import CarryLensError, quote, reason_of
 from carrylens.files import read_whole
 from carrylens.json_records import Count, Schema
@@ -39,7 +40,9 @@ STEP_NAMES = ("train", "test", "map", "settle", "judge", "battery", "page")
 PAPER_ROWS = "paper"
 """What is written for the rows of the paper's tables, which come with the package."""
 _HERE = Path(__file__).parent
+_SHIPPED = {PAPER_ROWS: "paper_rows.toml", "variants": "variant_rows.toml"}
 _MOST_ROWS = 10_000
+_POPULATIONS = tuple(kind.value for kind in PopulationKind)
 _MOST_DOTS = 3_000
 
 
@@ -47,9 +50,10 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     """One model: how it is made, what it is inserted with, and which steps it is taken through.
 
     `paper` is the paper's model it stands beside. `folder` is what its folder is called, if not as the model: two rows
-    may share a name and differ in where the addition model is put, or in how questions are written (`layout`). `seed`
-    draws the questions of its map and its experiments. With `accurate` a model that surely misses the bar goes no
-    further than its test. With `anew` a shipped model is trained again instead of taken as it is.
+    may share a name and differ in where the addition model is put, in how questions are written (`layout`), or in which
+    they are (`population`, if not the recipe's). `seed` draws the questions of its map and its experiments. With
+    `accurate` a model that surely misses the bar goes no further than its test. With `anew` a shipped model is trained
+    again instead of taken as it is.
     """
 
     model: str
@@ -59,6 +63,7 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     recipe: str = "compact"
     placement: str = "early"
     layout: str = PAPER_LAYOUT
+    population: str | None = None
     steps: tuple[str, ...] = STEP_NAMES
     quick: bool = False
     seed: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] = 0
@@ -78,6 +83,7 @@ class _Defaults(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     recipe: str | None = None
     placement: str | None = None
     layout: str | None = None
+    population: str | None = None
     steps: list[str] | None = None
     quick: bool | None = None
     seed: int | None = None
@@ -108,14 +114,15 @@ _ROW = Schema(ModelRow, "row", _ADVICE)
 
 
 def read_rows(given: str) -> list[ModelRow]:
-    """The rows of a file, or of the paper's tables for `paper`, in the order in which they are written.
+    """The rows of a file, of the paper's tables for `paper`, or of what it tried besides for `variants`.
 
     >>> [row.model for row in read_rows("paper") if row.name.digits == 7]
     ['add_d7_l2_h3_w96_t3K_s1', 'mix_d7_l3_h4_w96_t5K_s1', 'ins1_mix_d7_l3_h4_w96_t6K_s1']
     """
-    path = _HERE / "paper_rows.toml" if given == PAPER_ROWS else Path(given)
+    path = _HERE / _SHIPPED[given] if given in _SHIPPED else Path(given)
     if not path.is_file():
-        raise CarryLensError(f"{quote(given)} is not a file of rows. Write one (docs/family_run.md), or {PAPER_ROWS}.")
+        some = " or ".join(_SHIPPED)
+        raise CarryLensError(f"{quote(given)} is not a file of rows. Write one (docs/family_run.md), or {some}.")
     return parse_rows(read_whole(path), str(path))
 
 
@@ -188,6 +195,10 @@ def _check_row(row: ModelRow, rows: Sequence[ModelRow], source: str) -> None:
     if list(row.steps) != [step for step in STEP_NAMES if step in row.steps] or not row.steps:
         raise CarryLensError(f"{about} has its steps in another order than the route's: {', '.join(STEP_NAMES)}.")
     layout_called(row.layout, name.digits)
+    if row.population is not None and row.population not in _POPULATIONS:
+        raise CarryLensError(
+            f"{about} has the population {quote(row.population)}. Write one of {', '.join(_POPULATIONS)}."
+        )
     if row.paper is not None:
         ModelName.parse(row.paper)
     try:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from carrylens.arithmetic.family.rows import ModelRow
+from carrylens.arithmetic.family.rows import STEP_NAMES, ModelRow
 
 
 class StepEnd(Enum):
@@ -43,7 +43,10 @@ class StepUnderWay:
 
 @dataclass(frozen=True)
 class EndedStep:
-    """A step that has ended, how, after how many seconds of work, and the one line that says why it failed."""
+    """A step that has ended, how, after how many seconds of work, and the one line that says why it failed.
+
+    `cpu_seconds` is what its process used of processors: that does not depend on what else the machine does.
+    """
 
     row: str
     step: str
@@ -51,11 +54,12 @@ class EndedStep:
     seconds: float = 0.0
     where: str = ""
     error: str = ""
+    cpu_seconds: float = 0.0
 
     def record(self) -> dict[str, object]:
         """As plain data."""
         plain: dict[str, object] = {"row": self.row, "step": self.step, "end": self.end.value}
-        plain["seconds"] = round(self.seconds, 2)
+        plain |= {"seconds": round(self.seconds, 2), "cpu_seconds": round(self.cpu_seconds, 2)}
         return plain | {name: value for name, value in (("where", self.where), ("error", self.error)) if value}
 
 
@@ -115,6 +119,14 @@ class FamilyState:
             took = 0.0 if mine is None else now - mine.since
             left += max(usual[step] - took, 0.05 * usual[step])
         return left / max(self.n_workers, 1)
+
+    def cpu_of_steps(self) -> dict[str, float]:
+        """The CPU seconds of each step that did work, on average, in the order of the route."""
+        took: dict[str, list[float]] = {}
+        for each in self.ended.values():
+            if each.end in (StepEnd.DONE, StepEnd.MISSED) and each.cpu_seconds:
+                took.setdefault(each.step, []).append(each.cpu_seconds)
+        return {step: sum(took[step]) / len(took[step]) for step in STEP_NAMES if step in took}
 
     def _usual_seconds(self) -> dict[str, float]:
         took: dict[str, list[float]] = {}

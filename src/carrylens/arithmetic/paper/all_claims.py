@@ -10,22 +10,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from carrylens.arithmetic.paper.algorithm_claims import ALGORITHM_CLAIMS, DATA_CLAIMS
-from carrylens.arithmetic.paper.causal_claims import CAUSAL_CLAIMS, VARIANT_CLAIMS
-from carrylens.arithmetic.paper.circuit_claims import CIRCUIT_CLAIMS, MAP_CLAIMS
+from carrylens.arithmetic.paper.appendix_claims import (
+    CLOSING_CLAIMS,
+    HYPOTHESIS_CLAIMS,
+    SUBTRACTION_CLAIMS,
+    TABLE_CLAIMS,
+    TECHNIQUE_CLAIMS,
+)
+from carrylens.arithmetic.paper.carry_claims import CARRY_CLAIMS, MIXED_CLAIMS
+from carrylens.arithmetic.paper.circuit_claims import CIRCUIT_CLAIMS, SUFFICIENCY_CLAIMS
 from carrylens.arithmetic.paper.claim import PaperAnswer, PaperClaim
-from carrylens.arithmetic.paper.model_claims import MODEL_CLAIMS, TABLE_CLAIMS
-from carrylens.arithmetic.paper.saved import PaperEvidence, SavedModel
+from carrylens.arithmetic.paper.method_claims import DATA_CLAIMS, METHOD_CLAIMS, TERM_CLAIMS
+from carrylens.arithmetic.paper.opening_claims import OPENING_CLAIMS
+from carrylens.arithmetic.paper.saved import PaperEvidence
+from carrylens.arithmetic.paper.saved_models import SavedModel
+from carrylens.arithmetic.paper.training_claims import (
+    DETAIL_CLAIMS,
+    INSERTION_CLAIMS,
+    SEED_CLAIMS,
+    TRAINING_CLAIMS,
+)
 
 PAPER_SECTIONS: tuple[tuple[str, tuple[PaperClaim, ...]], ...] = (
-    ("The models and their training", MODEL_CLAIMS),
-    ("The algorithms", ALGORITHM_CLAIMS),
-    ("One circuit in every model", CIRCUIT_CLAIMS),
-    ("Sufficiency, the resolved carry, mixed models", CAUSAL_CLAIMS),
-    ("Appendix: training data", DATA_CLAIMS),
-    ("Appendix: training details and variants", VARIANT_CLAIMS),
-    ("Conclusion, and the tables of models", TABLE_CLAIMS),
-    ("Appendix: maps, subtraction, Hypothesis 3", MAP_CLAIMS),
+    ("Abstract, introduction and related work", OPENING_CLAIMS),
+    ("3: the algorithms", METHOD_CLAIMS),
+    ("4.1: training", TRAINING_CLAIMS),
+    ("4.2.1: one circuit in every model", CIRCUIT_CLAIMS),
+    ("4.2.1: sufficiency", SUFFICIENCY_CLAIMS),
+    ("4.2.2: the resolved carry", CARRY_CLAIMS),
+    ("4.2.3: mixed models", MIXED_CLAIMS),
+    ("5: conclusion, and limitations", CLOSING_CLAIMS),
+    ("Appendix A: terms", TERM_CLAIMS),
+    ("Appendix B: training data", DATA_CLAIMS),
+    ("Appendix C: training details and variants", DETAIL_CLAIMS),
+    ("Appendix D: techniques", TECHNIQUE_CLAIMS),
+    ("Appendix E: models and maps", TABLE_CLAIMS),
+    ("Appendix F: insertion", INSERTION_CLAIMS),
+    ("Appendix G: seeds", SEED_CLAIMS),
+    ("Appendix H: subtraction", SUBTRACTION_CLAIMS),
+    ("Appendix I: Hypothesis 3", HYPOTHESIS_CLAIMS),
 )
 
 

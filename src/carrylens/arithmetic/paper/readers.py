@@ -14,6 +14,7 @@ from carrylens.arithmetic.battery.findings import (
     ChosenWord,
     ExperimentFinding,
     Mixture,
+    Number,
     ShareEvidence,
 )
 from carrylens.arithmetic.battery.registry import experiments_called
@@ -80,17 +81,83 @@ def with_digits(experiment: str, question: str, why: str = "") -> PaperReader:
     return read
 
 
-def figure_beside(model: str, experiment: str, what: str, why: str = "") -> PaperReader:
-    """The claim that has a figure for a model of the same shape as one of ours."""
+def figure_beside(model: str, experiment: str, what: str, why: str = "", *, apart: bool = False) -> PaperReader:
+    """The claim that has a figure for a model of the same shape as one of ours; `apart` if of another quantity."""
 
     def read(evidence: PaperEvidence) -> PaperAnswer:
         command = f"carrylens battery {model} --only {experiment}"
         row = evidence.beside(model, experiment, what)
         if row is None:
             return missing(f"no outcome of {experiment} on {model} is saved", command)
-        word = {True: Agreement.AGREES, False: Agreement.DIFFERS, None: Agreement.APART}[row.agrees]
-        because = why or ("the figures are of other quantities" if row.agrees is None else "")
+        agrees = None if apart else row.agrees
+        word = {True: Agreement.AGREES, False: Agreement.DIFFERS, None: Agreement.APART}[agrees]
+        because = "" if agrees else why or ("the figures are of other quantities" if agrees is None else "")
         return PaperAnswer(word, f"{row.ours} ({model})", command=command, why=because, single=True)
+
+    return read
+
+
+def numbers_above(experiment: str, question: str, least: float, why: str = "") -> PaperReader:
+    """The claim that a number lies above `least` in every model."""
+
+    def read(evidence: PaperEvidence) -> PaperAnswer:
+        found = [each.value for _, each in evidence.findings(experiment, question) if each is not None]
+        values = [each for each in found if isinstance(each, Number)]
+        if not values:
+            return _not_run(experiment)
+        above = sum(each.low is not None and each.low > least for each in values)
+        below = sum(each.high is not None and each.high < least for each in values)
+        numbers = [each.value for each in values]
+        return PaperAnswer(
+            Agreement.AGREES if above == len(values) else Agreement.DIFFERS if below else Agreement.OPEN,
+            f"{min(numbers):.2f} to {max(numbers):.2f}; surely above {least:g} in {above} of {len(values)} models, "
+            f"surely below in {below}",
+            len(values),
+            "models",
+            command=f"carrylens battery MODEL --only {experiment}; {FAMILY_COMMAND}",
+            why=why,
+        )
+
+    return read
+
+
+def answer_scale(experiment: str, theirs: int | None = None) -> PaperReader:
+    """On how many models of ours a technique ran, and with how much evidence."""
+
+    def read(evidence: PaperEvidence) -> PaperAnswer:
+        outcomes = [each.outcomes[experiment] for each in evidence.members if experiment in each.outcomes]
+        if not outcomes:
+            return _not_run(experiment)
+        full = sum(not each.settings.get("quick") for each in outcomes)
+        verdicts = Counter(each.verdict.value.lower() for each in outcomes)
+        beside = "" if theirs is None else f" (the paper's {theirs})"
+        return PaperAnswer(
+            Agreement.SHOWN,
+            f"{experiment}: {len(outcomes)} models{beside}, {full} in full; our claim is "
+            f"{counted(verdicts.most_common())}",
+            len(outcomes),
+            "models",
+            command=f"carrylens battery MODEL --only {experiment}",
+        )
+
+    return read
+
+
+def answer_mapped(what: str) -> PaperReader:
+    """How many models of ours were mapped."""
+
+    def read(evidence: PaperEvidence) -> PaperAnswer:
+        mapped = [member for member in evidence.members if member.map is not None]
+        if not mapped:
+            return missing("no model is mapped", "carrylens map MODEL")
+        roles = sum(len(member.map.roles) for member in mapped if member.map is not None)
+        return PaperAnswer(
+            Agreement.SHOWN,
+            f"{what}: maps of {len(mapped)} models, {roles:,} roles of node sets",
+            len(mapped),
+            "models",
+            command="carrylens map MODEL",
+        )
 
     return read
 
@@ -151,12 +218,12 @@ def _answer(found: Sequence[ExperimentFinding | None], word: Agreement, experime
     untold = len(found) - sum(counts.values()) - n_open
     rest = [f"open in {n_open}"] * bool(n_open) + [f"not tested in {untold}"] * bool(untold)
     effect, null = _pooled(found)
-    share = f"; together {_rate(effect)}" if effect.n else ""
+    share = f"; together {printed_rate(effect)}" if effect.n else ""
     return PaperAnswer(
         word,
         f"of {len(found)} models: {', '.join([counted(counts.most_common()), *rest]).strip(', ')}{share}",
         sum(each.n for each in found if each is not None),
-        null=_rate(null) if null.n else "",
+        null=printed_rate(null) if null.n else "",
         command=f"carrylens battery MODEL --only {experiment}; {FAMILY_COMMAND}",
         why=why,
     )
@@ -172,6 +239,7 @@ def _pooled(found: Sequence[ExperimentFinding | None]) -> tuple[Rate, Rate]:
     return sum((each.effect for each in shares), Rate(0, 0)), sum((each.null for each in shares), Rate(0, 0))
 
 
-def _rate(rate: Rate) -> str:
+def printed_rate(rate: Rate) -> str:
+    """A rate with its interval."""
     low, high = rate.interval
     return f"{rate.value:.3f} [{low:.3f}, {high:.3f}]"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from carrylens.arithmetic.battery.experiment import Experiment
 from carrylens.arithmetic.battery.findings import ExperimentFinding, FindingQuestion
@@ -19,34 +18,23 @@ from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.family.members import Member
 from carrylens.arithmetic.family.rows import ModelRow
 from carrylens.arithmetic.family.table import FamilyRow, FamilyTable
-from carrylens.arithmetic.model_names import ModelName
-
-PlainTest = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class SavedModel:
-    """What is known of one trained model: its test, how it was trained, the last line of its history."""
-
-    name: ModelName
-    test: PlainTest | None
-    meets_bar: bool | None
-    run: Mapping[str, Any]
-    last: Mapping[str, Any]
-
-    def parts(self, name: str) -> list[Mapping[str, Any]]:
-        """The parts of its test of that name, one for each operation."""
-        return [] if self.test is None else [part for part in self.test["parts"] if part["name"] == name]
+from carrylens.arithmetic.paper.measurements import Measurement
+from carrylens.arithmetic.paper.saved_models import SavedModel
 
 
 @dataclass(frozen=True, eq=False)
 class PaperEvidence:
-    """`models` by name; `rows` are the paper's, in its order; `published` are the lines of its tables by model."""
+    """`models` by name; `rows` are the paper's, in its order; `published` are the lines of its tables by model.
+
+    `variants` are models that were trained otherwise than their name says; `measured` is what no experiment has.
+    """
 
     table: FamilyTable
     models: Mapping[str, SavedModel]
     rows: Sequence[ModelRow]
     published: Mapping[str, Mapping[str, str]]
+    variants: Sequence[SavedModel] = ()
+    measured: Sequence[Measurement] = ()
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -56,6 +44,15 @@ class PaperEvidence:
     def member(self, name: str) -> Member | None:
         """The accurate model of that name."""
         return next((each for each in self.members if str(each.name) == name), None)
+
+    def measurements(self, name: str, model: str | None = None) -> list[Measurement]:
+        """The measurements of that name, of one model or of all."""
+        return [each for each in self.measured if each.name == name and model in (None, each.model)]
+
+    def variant(self, name: str, **run: object) -> SavedModel | None:
+        """The model of that name that was trained with these settings of its run."""
+        found = (each for each in self.variants if str(each.name) == name)
+        return next((each for each in found if all(each.run.get(key) == run[key] for key in run)), None)
 
     @cached_property
     def of_rows(self) -> list[tuple[ModelRow, SavedModel | None]]:

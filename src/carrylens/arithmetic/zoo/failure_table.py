@@ -22,6 +22,7 @@ from carrylens.training.exam_results import PartResult
 
 POPULATIONS = tuple(kind.value for kind in PopulationKind)
 _TRIED = ("natural", "enriched")
+_ANALYSES = {"map": "map.json", "alignment": "alignment.json", "experiments": "battery.json"}
 PUBLISHED_ASKED = 1_000_000
 _HERE = Path(__file__).parent
 
@@ -56,6 +57,7 @@ def folder_figures(name: ModelName, folder: Path) -> FailureRecord:
         "model": str(name),
         "meets_bar": saved_bar(folder),
         "every_question": _every(every),
+        "analysed": [what for what, file in _ANALYSES.items() if (folder / file).exists()],
         "steps": last.get("step"),
         "batch": training_run(folder).get("batch"),
         "seconds": last.get("seconds"),

@@ -100,6 +100,8 @@ def to_do(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[t
     yield from [("Experiments not run", run)] if run else []
     unmapped = [f"{member.name}: carrylens map {member.source}" for member in table.members if member.map is None]
     yield from [("Not mapped", unmapped)] if unmapped else []
+    apart = [f"{member.name}: carrylens settle {member.source}" for member in table.members if member.joint is None]
+    yield from [("No alignment tested jointly", apart)] if apart else []
     notes = [f"{member.name}: {note}" for member in table.members for note in member.notes]
     yield from [("To know of the evidence", notes)] if notes else []
     out = [f"{name}: {_LEFT_OUT[bar]}" for name, bar in left_out.items()]

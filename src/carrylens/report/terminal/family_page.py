@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 
+from carrylens.arithmetic.battery.registry import EXPERIMENTS
 from carrylens.arithmetic.family.cells import MIXED, CellState
 from carrylens.arithmetic.family.circuits import RUNS_QUESTION
 from carrylens.arithmetic.family.table import CIRCUIT_SECTION, VERDICT, FamilyRow, FamilyTable, Standing
@@ -34,6 +35,12 @@ _NOT_TOLD = {
     CellState.UNTESTED: "not testable on the questions drawn",
     CellState.NOT_RUN: "not measured",
 }
+_OTHERS = {
+    True: "that meet the bar and have neither map nor experiments yet",
+    False: "that miss it",
+    None: "evaluated on too few questions to be told",
+}
+_NOBODY = "No model could be asked."
 _MIXED = "not the same in all its columns"
 _COLUMNS = ("section", "finding", "stands", "the paper", "model", "state", "word", "figure", "value")
 
@@ -116,10 +123,10 @@ FINDINGS = (
 def family_page(table: FamilyTable, left_out: Mapping[str, bool | None]) -> str:
     """The document: what was compared, the findings, the picture, and what is missing."""
     rows = {(row.section, row.name): row for row in table.rows}
-    parts = [_PAGE, *_evidence(table), ""]
-    shown = [each for each in FINDINGS if (each.section, each.row) in rows]
-    for at, finding in enumerate(shown, start=1):
-        parts.append(f"{at}. **{finding.question}** {_sentences(finding, rows)}")
+    parts = [_PAGE, *_evidence(table, left_out), ""]
+    for at, finding in enumerate(FINDINGS, start=1):
+        said = _sentences(finding, rows) if (finding.section, finding.row) in rows else _nobody(finding, table)
+        parts.append(f"{at}. **{finding.question}** {said}")
     parts.append(_PICTURE)
     for title, lines in to_do(table, left_out):
         parts += [f"## {title}\n", *(f"- {line}" for line in lines), ""]
@@ -139,12 +146,23 @@ def family_csv(table: FamilyTable) -> str:
     return out.getvalue()
 
 
-def _evidence(table: FamilyTable) -> Iterator[str]:
+def _nobody(finding: PlainFinding, table: FamilyTable) -> str:
+    # The table has no row where no model has an outcome.
+    experiment = next(each for each in EXPERIMENTS if each.name == finding.section)
+    concerned = sum(member.name.operation in experiment.operations for member in table.members)
+    return f"{_NOT_TOLD[CellState.NOT_RUN]}: {concerned} of {concerned}." if concerned else _NOBODY
+
+
+def _evidence(table: FamilyTable, left_out: Mapping[str, bool | None]) -> Iterator[str]:
     # How many models, and how much evidence their experiments rest on.
     amounts = Counter(member.evidence for member in table.members).most_common()
     accurate = sum(member.meets_bar is True for member in table.members)
     yield f"{len(table.members)} models, {accurate} of which meet the bar of fewer than 10 failures per million."
     yield f"Experiments: {'; '.join(f'{amount} in {n} models' for amount, n in amounts)}."
+    bars = Counter(left_out.values())
+    others = [f"{bars[bar]} {what}" for bar, what in _OTHERS.items() if bars[bar]]
+    if others:
+        yield f"Tested and not compared here: {', '.join(others)}; they are listed at the end."
 
 
 def _sentences(finding: PlainFinding, rows: Mapping[tuple[str, str], FamilyRow]) -> str:
@@ -165,7 +183,7 @@ def _by_word(finding: PlainFinding, row: FamilyRow) -> str:
     told = Counter(_phrase(finding, cell.word) for cell in row.cells if cell.state is CellState.TOLD)
     parts = [f"{phrase}: {n} of {concerned}" for phrase, n in told.most_common()]
     parts += [f"{said}: {n} of {concerned}" for state, said in _NOT_TOLD.items() if (n := row.count(state))]
-    return f"{'; '.join(parts) or 'No model could be asked'}."
+    return f"{'; '.join(parts)}." if parts else _NOBODY
 
 
 def _phrase(finding: PlainFinding, word: str) -> str:

@@ -54,7 +54,10 @@ def summary_lines(state: FamilyState) -> list[str]:
     ends = ", ".join(f"{n} {end}" for end, n in sorted(state.counts().items(), key=lambda each: (-each[1], each[0])))
     absent = sorted({key[1] for key, each in state.ended.items() if each.end is StepEnd.PASSED}, key=STEP_NAMES.index)
     notes = [f"Passed over, because carrylens has no such step yet: {', '.join(absent)}."] if absent else []
-    return [*table, f"Steps: {ends}.", *notes]
+    cpu = state.cpu_of_steps()
+    shares = ", ".join(f"{step} {seconds:.0f}" for step, seconds in cpu.items())
+    used = [f"CPU seconds for a row: {shares}; together {sum(cpu.values()):.0f}."] if cpu else []
+    return [*table, f"Steps: {ends}.", *used, *notes]
 
 
 def duration(seconds: float) -> str:

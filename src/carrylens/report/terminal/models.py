@@ -27,13 +27,14 @@ evaluated on a million questions; their intervals are ours. Seconds are of one c
 
 def model_lines(records: Iterable[Record]) -> list[str]:
     """One line for each model and operation: failures per million on each population, and the paper's."""
-    head = ["model", "operation", *_POPULATIONS, "bar", "seconds", "the paper"]
+    head = ["model", "operation", *_POPULATIONS, "bar", "analysed", "seconds", "the paper"]
     body = []
     for record in records:
         for operation, figures in record["operations"].items():
             rates = [_rate(figures["streams"][name]) for name in _POPULATIONS]
             bar = "?" if figures["meets_bar"] is None else _BAR[figures["meets_bar"]]
-            body.append([record["model"], operation, *rates, bar, _whole(record["seconds"]), _paper_range(figures)])
+            about = [bar, _analysed(record), _whole(record["seconds"])]
+            body.append([record["model"], operation, *rates, *about, _paper_range(figures)])
     return [*align(head, body), "Failures per million questions."] if body else ["No models are shipped."]
 
 
@@ -53,7 +54,7 @@ def models_page(shipped: Sequence[Record], tried: Sequence[Record]) -> str:
         "Drawn by `carrylens losses --svg docs/losses.svg`. The curves of each answer digit, for one of them, by "
         "`carrylens losses mix_d6_l3_h4_w96_t4K_s1 --svg docs/losses_by_digit.svg`:\n",
         "![Loss by step of each answer digit of the six-digit mixed model](losses_by_digit.svg)\n",
-        *markdown_table(["model", "steps", "batch", "seconds", "last loss"], map(_training, shipped)),
+        *markdown_table(["model", "steps", "batch", "seconds", "last loss", "analysed"], map(_training, shipped)),
         "\n## Tried and not shipped\n",
         *markdown_table(
             ["model", "operation", "evaluated on", "natural", "enriched", "what was tried"], map(_tried, tried)
@@ -92,7 +93,12 @@ def _every_question(shipped: Sequence[Record]) -> list[str]:
 
 def _training(record: Record) -> list[str]:
     loss = "?" if record["loss"] is None else f"{record['loss']:.2g}"
-    return [f"`{record['model']}`", *(_whole(record[key]) for key in ("steps", "batch", "seconds")), loss]
+    numbers = [_whole(record[key]) for key in ("steps", "batch", "seconds")]
+    return [f"`{record['model']}`", *numbers, loss, _analysed(record)]
+
+
+def _analysed(record: Record) -> str:
+    return ", ".join(record["analysed"]) or "tested only"
 
 
 def _tried(record: Record) -> list[str]:

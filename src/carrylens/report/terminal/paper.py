@@ -39,7 +39,8 @@ _INTRO = """# The paper, answered line by line
 Made by `make docs` with the command `carrylens paper --markdown` from what comes with the models: their tests, maps,
 claims and experiments, and from the algorithms themselves. The paper is *Understanding Addition and Subtraction in
 Transformers* (Quirke, Neo, Barez); its models have width 510, ours 96. Intervals are exact 95% intervals. "Together"
-pools all stimuli of all models. MODEL stands for each model in turn.
+pools all stimuli of all models. MODEL stands for each model in turn. Claims stand in the paper's order, in our words
+with its figures; "released" marks figures that its released results have and its text does not.
 """
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any
 
 from carrylens import __version__
@@ -97,11 +97,14 @@ def _in_order(rows: Sequence[ModelRow]) -> list[int]:
     return sorted(range(len(rows)), key=lambda place: (waits_for(rows[place], rows) is not None, place))
 
 
-def take_order(order: StepOrder, before: tuple[str, ...] | None) -> tuple[str, float, str, str]:
-    """What a worker does. Its result is small: an end, seconds, where, and the line that says what went wrong."""
-    where = _here()
+def take_order(order: StepOrder, before: tuple[str, ...] | None) -> tuple[str, float, str, str, float]:
+    """What a worker does. Its result is small: an end, seconds, where, the line that says what went wrong, CPU seconds.
+
+    The worker takes one step at a time, so what its process used meanwhile is the step's.
+    """
+    where, began = _here(), process_time()
     if before is not None and before[0] in _LAST:
-        return StepEnd.STOPPED.value, 0.0, where, ""
+        return StepEnd.STOPPED.value, 0.0, where, "", 0.0
     tell = _Teller(order, where)
     try:
         _check_worker(order)
@@ -111,8 +114,8 @@ def take_order(order: StepOrder, before: tuple[str, ...] | None) -> tuple[str, f
             work = RowWork(order.row, folder, order.inserted, order.threads, tell)
             end, seconds = take_step(work, order.step)
     except CarryLensError as error:
-        return StepEnd.FAILED.value, 0.0, where, str(error)
-    return end.value, seconds, where, ""
+        return StepEnd.FAILED.value, 0.0, where, str(error), process_time() - began
+    return end.value, seconds, where, "", process_time() - began
 
 
 _LAST = tuple(end.value for end in (StepEnd.MISSED, StepEnd.STOPPED, StepEnd.FAILED))
@@ -173,8 +176,8 @@ def _ends(client: Client, futures: dict[Future, tuple[str, str]], state: FamilyS
 
 def _end_of(future: Future, row: str, step: str) -> EndedStep:
     if future.status == "finished":
-        end, seconds, where, error = future.result()
-        return EndedStep(row, step, StepEnd(end), seconds, where, error)
+        end, seconds, where, error, cpu = future.result()
+        return EndedStep(row, step, StepEnd(end), seconds, where, error, cpu)
     if future.status == "cancelled":
         raise CarryLensError("The scheduler is gone. What was done is in the folders: the same command goes on.")
     error = future.exception()

@@ -83,7 +83,9 @@ def _train(work: RowWork) -> StepEnd:
     if not row.anew and _is_shipped(work):
         _take_shipped(row, folder)
         return StepEnd.DONE
-    plan = training_plan(row.model, row.recipe, work.inserted, row.placement, layout=row.layout)
+    plan = training_plan(
+        row.model, row.recipe, work.inserted, row.placement, layout=row.layout, population=row.population
+    )
     train_model(
         plan,
         folder,
@@ -136,6 +138,7 @@ def _differences(work: RowWork, folder: Path) -> str:
     wanted = {"name": row.model, "kind": row.recipe, "inserted_from": inserted}
     wanted |= {"placement": row.placement} if inserted is not None else {}
     wanted |= {"layout": None if row.layout == PAPER_LAYOUT else row.layout}
+    wanted |= {} if row.population is None else {"stream": row.population}
     real = {name: run.get(name) for name in wanted}
     return ", ".join(f"{name} {real[name]}, not {wanted[name]}" for name in wanted if real[name] != wanted[name])
 

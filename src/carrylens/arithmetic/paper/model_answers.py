@@ -1,21 +1,22 @@
-"""Claims about the models: how many there are, how accurate, how they were trained.
+"""Answers about the models: how many there are, how accurate, how they were trained.
 
 Takes  saved evidence: tests, histories, the lines of the paper's tables.
-Gives  `MODEL_CLAIMS`, from the abstract to the training of mixed models; `TABLE_CLAIMS`, on the tables themselves.
+Gives  the functions that answer claims about them.
 Never  takes an interval from the paper without working it out again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from statistics import median
 
-from carrylens.arithmetic.model_names import PUBLISHED_WIDTH, ModelName
-from carrylens.arithmetic.model_shapes import config_of_width
-from carrylens.arithmetic.paper.claim import Agreement, PaperAnswer, PaperClaim, missing
-from carrylens.arithmetic.paper.readers import shown
-from carrylens.arithmetic.paper.saved import PaperEvidence, SavedModel
+from carrylens.arithmetic.model_names import ModelName
+from carrylens.arithmetic.paper.claim import Agreement, PaperAnswer, missing
+from carrylens.arithmetic.paper.saved import PaperEvidence
+from carrylens.arithmetic.paper.saved_models import SavedModel
+from carrylens.arithmetic.paper.table_answers import meets_by_table, rank_correlation
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.training.exam_results import PartResult
@@ -26,11 +27,12 @@ _BAR = 10
 _HOUR = 3600
 
 
-def _accurate(evidence: PaperEvidence) -> PaperAnswer:
+def answer_accurate(evidence: PaperEvidence) -> PaperAnswer:
+    """How many of the rows meet the bar."""
     rows = evidence.of_rows
     trained = [model for _, model in rows if model is not None]
     meets = sum(model.meets_bar is True for model in trained)
-    theirs = sum(_meets(line) for line in evidence.published.values())
+    theirs = sum(meets_by_table(line) for line in evidence.published.values())
     return PaperAnswer(
         Agreement.AGREES if theirs == 29 and 2 * meets > len(trained) else Agreement.DIFFERS,
         f"its own tables: {theirs} of {len(evidence.published)}; ours: {meets} of the {len(trained)} rows trained so "
@@ -42,38 +44,8 @@ def _accurate(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _meets(line: dict[str, str] | object) -> bool:
-    assert isinstance(line, dict)
-    return all(int(line[name]) < _BAR for name in ("add", "sub") if line[name])
-
-
-def _parameters(evidence: PaperEvidence) -> PaperAnswer:
-    shapes = {(m.name.n_layers, m.name.n_heads): m.name for m in evidence.members}
-    sizes = {shape: (_size(name, PUBLISHED_WIDTH), _size(name, name.width)) for shape, name in sorted(shapes.items())}
-    if not sizes:
-        return missing("no model is accurate")
-    said = "; ".join(
-        f"{layers} layers and {heads} heads {theirs / _MILLION:.2f} million (ours {ours / _MILLION:.2f})"
-        for (layers, heads), (theirs, ours) in sizes.items()
-    )
-    return PaperAnswer(
-        Agreement.AGREES if max(theirs for theirs, _ in sizes.values()) > 9 * _MILLION else Agreement.DIFFERS,
-        f"at width {PUBLISHED_WIDTH}: {said}",
-        len(sizes),
-        "shapes",
-        command="carrylens models",
-    )
-
-
-def _size(name: ModelName, width: int) -> int:
-    config = config_of_width(name.digits, name.n_layers, name.n_heads, width, name.seed)
-    heads = config.n_heads * config.d_head
-    attention = 4 * width * heads + 3 * heads + width
-    block = attention + 2 * width * config.d_mlp + config.d_mlp + width + 4 * width
-    return config.n_layers * block + config.d_vocab * width * 2 + config.d_vocab + config.n_ctx * width + 2 * width
-
-
-def _hour(evidence: PaperEvidence) -> PaperAnswer:
+def answer_hour(evidence: PaperEvidence) -> PaperAnswer:
+    """How long training takes."""
     seconds = [model.last["seconds"] for _, model in evidence.of_rows if model is not None and "seconds" in model.last]
     if not seconds:
         return missing("no training history is saved")
@@ -88,7 +60,8 @@ def _hour(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _cascades(evidence: PaperEvidence) -> PaperAnswer:
+def answer_cascades(evidence: PaperEvidence) -> PaperAnswer:
+    """Cascades through all columns are right."""
     deepest = [
         part
         for member in evidence.members
@@ -114,7 +87,8 @@ def _totals(parts: Iterable[object]) -> tuple[int, int]:
     return sum(asked for asked, _ in counts), sum(failed for _, failed in counts)
 
 
-def _memory(evidence: PaperEvidence) -> PaperAnswer:
+def answer_memory(evidence: PaperEvidence) -> PaperAnswer:
+    """How little of all questions training sees."""
     seen = [
         model.name.n_steps * model.run["batch"] / 10 ** (2 * model.name.digits)
         for _, model in evidence.of_rows
@@ -131,7 +105,8 @@ def _memory(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _vocabulary(_evidence: PaperEvidence) -> PaperAnswer:
+def answer_vocabulary(_evidence: PaperEvidence) -> PaperAnswer:
+    """The size of the vocabulary."""
     tokens = arithmetic_task(Operation.MIX, 5).layout.vocabulary
     return PaperAnswer(
         Agreement.AGREES if len(tokens) == 14 else Agreement.DIFFERS,
@@ -141,7 +116,8 @@ def _vocabulary(_evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _low_loss(evidence: PaperEvidence) -> PaperAnswer:
+def answer_low_loss(evidence: PaperEvidence) -> PaperAnswer:
+    """Last losses."""
     losses = [evidence.models[str(member.name)].last.get("loss") for member in evidence.members]
     known = [loss for loss in losses if loss is not None]
     if not known:
@@ -156,13 +132,14 @@ def _low_loss(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _longer(evidence: PaperEvidence) -> PaperAnswer:
+def answer_longer(evidence: PaperEvidence) -> PaperAnswer:
+    """Longer additions train for longer."""
     theirs = {name: ModelName.parse(name) for name in evidence.published if name.startswith("add")}
     found = [member.name for member in evidence.members if member.name.operation is Operation.ADD]
     if len({name.digits for name in found}) < 3:
         return missing("too few lengths of additions are trained")
-    ours = _rank_correlation([(name.digits, name.n_steps) for name in found])
-    paper = _rank_correlation([(name.digits, name.n_steps) for name in theirs.values()])
+    ours = rank_correlation([(name.digits, name.n_steps) for name in found])
+    paper = rank_correlation([(name.digits, name.n_steps) for name in theirs.values()])
     return PaperAnswer(
         Agreement.AGREES if ours > 0.5 else Agreement.DIFFERS,
         f"rank correlation of digits and steps: ours {ours:.2f} in {len(found)} additions, the paper's {paper:.2f}",
@@ -172,13 +149,8 @@ def _longer(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _rank_correlation(pairs: Sequence[tuple[int, int]]) -> float:
-    from scipy.stats import spearmanr
-
-    return float(spearmanr([a for a, _ in pairs], [b for _, b in pairs]).statistic)
-
-
-def _from_scratch(evidence: PaperEvidence) -> PaperAnswer:
+def answer_nine_and_fourteen(evidence: PaperEvidence) -> PaperAnswer:
+    """9 mixed models from scratch, 14 inserted."""
     names = [ModelName.parse(name) for name in evidence.published]
     mixed = [name for name in names if name.operation is Operation.MIX]
     scratch = sum(not name.insertion for name in mixed)
@@ -191,21 +163,24 @@ def _from_scratch(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _inserted(evidence: PaperEvidence) -> PaperAnswer:
+def answer_inserted(evidence: PaperEvidence) -> PaperAnswer:
+    """Most inserted models become accurate."""
     ins1 = [m for row, m in evidence.of_rows if m is not None and row.name.insertion == 1]
     if not ins1:
         return missing("no model with an inserted addition model is trained", "carrylens family run paper --only ins1")
     good = sum(model.meets_bar is True for model in ins1)
+    theirs = sum(meets_by_table(line) for name, line in evidence.published.items() if name.startswith("ins1"))
     return PaperAnswer(
         Agreement.AGREES if 2 * good > len(ins1) else Agreement.DIFFERS,
-        f"{good} of {len(ins1)} meet the bar for both operations",
+        f"{good} of {len(ins1)} meet the bar for both operations; by its own table {theirs} of its 12",
         len(ins1),
         "models",
         command=MODELS,
     )
 
 
-def _frozen(evidence: PaperEvidence) -> PaperAnswer:
+def answer_frozen(evidence: PaperEvidence) -> PaperAnswer:
+    """Putting inserted nodes back lowers accuracy."""
     frozen = [(row, m) for row, m in evidence.of_rows if m is not None and row.name.insertion > 1]
     if len(frozen) < 2:
         return missing(
@@ -223,44 +198,10 @@ def _failures(model: SavedModel) -> str:
     return " / ".join(f"{part['failed']} of {part['asked']:,} {part['operation']}" for part in parts) or "not tested"
 
 
-def _seeds(evidence: PaperEvidence) -> PaperAnswer:
-    groups: dict[str, list[float]] = {}
-    for model in evidence.models.values():
-        if "loss" in model.last and model.name.n_layers > 1 and model.last["loss"] > 0:
-            groups.setdefault(_category(model.name), []).append(math.log10(model.last["loss"]))
-    spreads = {name: max(each) - min(each) for name, each in groups.items() if len(each) > 2}
-    theirs: dict[str, list[float]] = {}
-    for line in evidence.published.values():
-        name = ModelName.parse(line["model"])
-        if name.n_layers > 1:
-            theirs.setdefault(_category(name), []).append(math.log10(float(line["loss"])))
-    if len(spreads) < 3:
-        return missing("fewer than three categories have three models with a history")
-    least = min(spreads, key=lambda name: spreads[name])
-    said = "; ".join(
-        f"{name} {spread:.1f} (the paper's {max(theirs[name]) - min(theirs[name]):.1f})"
-        for name, spread in spreads.items()
-        if name in theirs
-    )
-    return PaperAnswer(
-        Agreement.AGREES if least == "addition" else Agreement.DIFFERS,
-        f"powers of ten between the least and the largest last loss: {said}",
-        sum(map(len, groups.values())),
-        "models",
-        command=f"{MODELS} --markdown",
-        why="digits, steps and shape differ within a category, not the seed alone",
-    )
-
-
-def _category(name: ModelName) -> str:
-    if name.insertion:
-        return "mixed, inserted" if name.insertion == 1 else "mixed, reset"
-    return {"add": "addition", "sub": "subtraction", "mix": "mixed"}[name.operation.value]
-
-
-def _subtraction_short(evidence: PaperEvidence) -> PaperAnswer:
+def answer_subtraction_short(evidence: PaperEvidence) -> PaperAnswer:
+    """Subtraction alone misses the bar."""
     ours = [m for row, m in evidence.of_rows if m is not None and row.name.operation is Operation.SUB]
-    theirs = [_meets(line) for name, line in evidence.published.items() if name.startswith("sub")]
+    theirs = [meets_by_table(line) for name, line in evidence.published.items() if name.startswith("sub")]
     good = sum(model.meets_bar is True for model in ours)
     if not ours:
         return missing("no subtraction model is trained")
@@ -274,7 +215,8 @@ def _subtraction_short(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _up_to(evidence: PaperEvidence) -> PaperAnswer:
+def answer_up_to(evidence: PaperEvidence) -> PaperAnswer:
+    """How many digits accurate models have."""
     most = max((member.name.digits for member in evidence.members), default=0)
     return PaperAnswer(
         Agreement.AGREES if most >= 13 else Agreement.DIFFERS,
@@ -285,7 +227,8 @@ def _up_to(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _intervals(evidence: PaperEvidence) -> PaperAnswer:
+def answer_intervals(evidence: PaperEvidence) -> PaperAnswer:
+    """The intervals of the tables."""
     wrong = [name for name, line in evidence.published.items() if not _is_right(line)]
     return PaperAnswer(
         Agreement.DIFFERS if wrong else Agreement.AGREES,
@@ -306,7 +249,8 @@ def _is_right(line: object) -> bool:
     return all(math.isclose(*ends, rel_tol=0.005, abs_tol=1e-9) for ends in zip(exact, printed, strict=True))
 
 
-def _processed(evidence: PaperEvidence) -> PaperAnswer:
+def answer_processed(evidence: PaperEvidence) -> PaperAnswer:
+    """How many questions a run processes."""
     millions = [ModelName.parse(name).n_steps * 64 / _MILLION for name in evidence.published]
     return PaperAnswer(
         Agreement.AGREES if min(millions) >= 1 and max(millions) <= 4 else Agreement.DIFFERS,
@@ -317,13 +261,14 @@ def _processed(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-def _initialised(evidence: PaperEvidence) -> PaperAnswer:
+def answer_initialised(evidence: PaperEvidence) -> PaperAnswer:
+    """Inserted models of up to 8 digits are accurate."""
     lines = [
         line
         for name, line in evidence.published.items()
         if name.startswith("ins1") and int(ModelName.parse(name).digits) <= 8
     ]
-    good = sum(_meets(line) for line in lines)
+    good = sum(meets_by_table(line) for line in lines)
     return PaperAnswer(
         Agreement.AGREES if good == len(lines) else Agreement.DIFFERS,
         f"of the {len(lines)} in its own table, {good} fail fewer than {_BAR} in a million of each operation",
@@ -334,33 +279,18 @@ def _initialised(evidence: PaperEvidence) -> PaperAnswer:
     )
 
 
-MODEL_CLAIMS = (
-    PaperClaim("Abstract; 4.2.1", "46 models; 29 fail fewer than 10 of a million questions", _accurate),
-    PaperClaim("Abstract; 1", "most reach that in under an hour, on one GPU", _hour),
-    PaperClaim("1", "about 10 million parameters", _parameters),
-    PaperClaim("Abstract; 1", "they solve cascades through all columns, such as 555555555+444444448", _cascades),
-    PaperClaim("1; App. B", "10 billion five-digit questions, of which training sees far less than 1%", _memory),
-    PaperClaim("4.1", "a vocabulary of 14 tokens", _vocabulary),
-    PaperClaim("4.1", "training stops at very low loss, such as 2e-8", _low_loss),
-    PaperClaim("4.1, Fig. 4", "longer additions need longer training", _longer),
-    PaperClaim(
-        "4.1, Fig. 4", "loss curves of additions of 5 to 15 digits", shown("docs/losses.svg", "carrylens losses")
-    ),
-    PaperClaim("4.1.1", "9 mixed models from scratch, 14 with an inserted addition model", _from_scratch),
-    PaperClaim("4.1.1", "most models with an inserted addition model become accurate for both operations", _inserted),
-    PaperClaim(
-        "4.1.1; App. F", "putting the inserted heads, or heads and MLPs, back every 100 steps lowers accuracy", _frozen
-    ),
-    PaperClaim("4.1.1; App. G, Fig. 9", "additions are the least sensitive to the seed", _seeds),
-    PaperClaim("4.2.1", "subtraction alone mostly falls short of the bar", _subtraction_short),
-)
-TABLE_CLAIMS = (
-    PaperClaim("5", "accurate on up to 13 digits", _up_to),
-    PaperClaim("Tables 5, 6", "46 Clopper-Pearson intervals", _intervals),
-    PaperClaim("App. B", "a run processes 1 to 4 million questions", _processed),
-    PaperClaim(
-        "App. C, Fig. 7",
-        "models of 5 to 8 digits with an inserted addition model are more than 99.999% accurate",
-        _initialised,
-    ),
-)
+def answer_rivals(evidence: PaperEvidence) -> PaperAnswer:
+    """Several candidate mechanisms are ruled out."""
+    judged = [member.joint for member in evidence.members if member.joint is not None]
+    if not judged:
+        return missing("no alignment with rivals is saved", "carrylens settle MODEL")
+    counts = Counter(each.standing for one in judged for each in one.rivals)
+    all_worse = sum(bool(one.rivals) and all(each.standing == "surely worse" for each in one.rivals) for one in judged)
+    return PaperAnswer(
+        Agreement.AGREES if 2 * all_worse > len(judged) else Agreement.DIFFERS,
+        f"rivals fitted just as hard: {', '.join(f'{word} {n}' for word, n in counts.most_common())}; all of them "
+        f"surely worse in {all_worse} of {len(judged)} models",
+        sum(counts.values()),
+        "rivals",
+        command="carrylens settle MODEL",
+    )
