@@ -104,11 +104,12 @@ class Aligner:
     settings: AlignSettings = field(default_factory=AlignSettings)
     watch: Progress = silent
 
-    def align(self, stated: StatedAlgorithm) -> Aligned:
-        """The form of it that fits best, with its sites and rates."""
+    def align(self, stated: StatedAlgorithm, *, carriers: bool = True) -> Aligned:
+        """The form of it that fits best, with its sites and rates; without `carriers` the joint rates alone."""
         form, about, fit = self._begun(stated)
         placement = fit_alignment(about, self.settings.fit, self.watch, fit).placement
-        return Aligned(form, about, placement, measure_jointly(about, placement, self.settings.test, self.watch))
+        rates = measure_jointly(about, placement, self.settings.test, self.watch, carriers=carriers)
+        return Aligned(form, about, placement, rates)
 
     def align_rival(self, rival: StatedAlgorithm, mine: Rate) -> Aligned:
         """A rival of what explains this share of joint interventions with all else resampled; its joint rates alone.
