@@ -82,14 +82,14 @@ def a_record(meets: bool | None) -> dict[str, Any]:
         "published": [count(3889), count(2)],
     }
     known = {"steps": 4000, "batch": 128, "seconds": 61.2, "loss": 1.04e-6}
-    return {"model": "m", "meets_bar": meets, **known, "operations": {"add": add, "sub": sub}}
+    return {"model": "m", "meets_bar": meets, "analysed": ["map", "verdict"], **known, "operations": {"add": add, "sub": sub}}
 
 
 @pytest.mark.parametrize(("meets", "word"), [(True, "meets"), (False, "misses"), (None, "?")])
 def test_the_list_of_models_has_a_line_for_each_operation(meets: bool | None, word: str) -> None:
     lines = model_lines([a_record(meets)])
-    assert lines[1].split() == ["m", "add", "0", "?", "2", "?", word, "61", "not", "reported"]
-    assert lines[2].split() == ["m", "sub", "1,000", "0", "3", "40,000", word, "61", "2", "to", "3,889"]
+    assert lines[1].split() == ["m", "add", "0", "?", "2", "?", word, "map,", "verdict", "61", "not", "reported"]
+    assert lines[2].split() == ["m", "sub", "1,000", "0", "3", "40,000", word, "map,", "verdict", "61", "2", "to", "3,889"]
 
 
 def test_without_models_the_list_says_so() -> None:
@@ -108,7 +108,8 @@ def test_the_page_has_intervals_the_weakest_class_the_paper_and_what_was_tried(m
         "| `m` | sub | 1,000 and 1,000,000 | 1,000 (0 to 5,000) | 0 (0 to 4) | 3 (0 to 7) | 40,000 (0 to 44,000) | "
         f"class M2: 7 of 100 | {word} | 2 (0 to 6) to 3,889 (0 to 3,893), 2 models |" in lines
     )
-    assert "| `m` | 4,000 | 128 | 61 | 1e-06 |" in lines
+    assert "| `m` | 4,000 | 128 | 61 | 1e-06 | map, verdict |" in lines
+    assert models_page([{**a_record(meets), "analysed": []}], []).count("tested only") == 1
     assert "| `t` | sub | 1,000,000 | 4 (0 to 8) | 9 (0 to 13) | longer |" in lines
 
 
