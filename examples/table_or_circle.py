@@ -17,9 +17,9 @@ from carrylens.discovery.alignment.contest import ContestModel, contest_for
 from carrylens.discovery.alignment.table_or_circle import held_as
 
 
-def main() -> None:
+def main(model: str) -> list[str]:
     """A line for each digit that has a site of its own."""
-    source = find_source(sys.argv[1])
+    source, lines = find_source(model), list[str]()
     about = ContestModel(source.name, source.sha256, "enriched")
     aligner = contest_for(source.load("cpu"), source.task, about, AlignSettings.chosen(quick=True)).aligner
     found = aligner.align(usual_for(source.task))
@@ -27,8 +27,9 @@ def main() -> None:
         held = held_as(found.about, found.placement, at)
         if held is not None:
             rates = f"whole write {held.whole}, circle {held.circle}, beside it {held.beside}"
-            sys.stdout.write(f"{held.target}: {held.standing}; frequencies {held.frequencies}: {rates}\n")
+            lines.append(f"{held.target}: {held.standing}; frequencies {held.frequencies}: {rates}")
+    return lines
 
 
 if __name__ == "__main__":
-    main()
+    sys.stdout.writelines(f"{line}\n" for line in main(sys.argv[1]))

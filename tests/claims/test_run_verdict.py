@@ -8,6 +8,7 @@ import pytest
 from carrylens.alignment import AlignedSite, Alignment
 from carrylens.claims.run_verdict import (
     absent_families,
+    confidence_at,
     needs_more_questions,
     run_judgement,
     standing_of,
@@ -156,9 +157,10 @@ def test_what_is_open_says_how_many_questions_would_decide_it() -> None:
     (point,) = run_judgement(with_rates(interchange=joint)).open
     assert point.questions is not None
     grown = Rate(round(joint.value * point.questions), point.questions)
-    assert grown.interval[0] >= 0.9
+    sure = confidence_at(1)
+    assert grown.interval_at(sure)[0] >= 0.9
     fewer = round(0.9 * point.questions)
-    assert Rate(round(joint.value * fewer), fewer).interval[0] < 0.9
+    assert Rate(round(joint.value * fewer), fewer).interval_at(sure)[0] < 0.9
     assert f"{point.questions:,} questions" in point.cost
     (never,) = run_judgement(with_rates(interchange=Rate(90, 100))).open
     assert never.questions is None

@@ -47,6 +47,12 @@ def test_what_is_planted_is_found() -> None:
     assert re.findall(r"\d+", last) == [str(len(lines))] * 2, "so many of so many"
 
 
+def test_a_planted_digit_is_held_as_a_table(explained: tuple[Path, str]) -> None:
+    lines = example("table_or_circle").main(str(explained[0]))
+    assert any(line.startswith("SA[") for line in lines)
+    assert all("table" in line.split(";")[0] for line in lines)
+
+
 def test_a_rival_is_refuted_from_saved_facts(explained: tuple[Path, str]) -> None:
     lines = example("refute_a_rival").main(str(explained[0]))
     assert lines[0] == "left-to-right add: runs"
