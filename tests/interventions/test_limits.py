@@ -36,7 +36,7 @@ def test_the_environment_makes_batches_smaller_and_changes_no_answer(monkeypatch
     small, n_small = run(engine())
     assert n_small > 2 * n_usual
     assert np.array_equal(usual.tokens, small.tokens)
-    assert run(engine(places=2048))[1] == n_usual, "what is given goes before"
+    assert run(engine(places=2048))[1] == n_usual, "an argument overrides the environment"
 
 
 def test_the_environment_bounds_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
