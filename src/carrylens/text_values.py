@@ -19,6 +19,7 @@ class TextValue:
     """
 
     __slots__ = ("_hash",)
+    _hash: int
 
     @classmethod
     def parse(cls, text: str) -> Any:

@@ -72,7 +72,7 @@ class EditedPass:
         return torch.where(self._touched[:, None, None], new, clean)
 
     def edited_logits(self) -> tuple[Positions, Tensor]:
-        """Which answers the edits may change, by their places, and their logits: right only in rows that are touched."""
+        """Which answers the edits may change, by their places, and their logits: to be used in touched rows alone."""
         held = Held((), self._parts.mask.new_zeros(len(self._rows.questions), 0, self._parts.config.d_model))
         for number in range(len(self._parts.layers)):
             held = self._layer(number, held)
