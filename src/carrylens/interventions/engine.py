@@ -35,7 +35,7 @@ from carrylens.interventions.edits import Edit, Fill, slots_of
 from carrylens.interventions.fills import Origin, Rows
 from carrylens.interventions.keys import clean_keys, row_keys
 from carrylens.interventions.limits import batch_limit, memory_limit
-from carrylens.interventions.outcomes import Answers, Outcomes
+from carrylens.interventions.outcomes import RowAnswers, Outcomes
 from carrylens.interventions.parts import Parts
 from carrylens.interventions.plan import EditPlan, Footprint, batch_rows, footprint_groups, plan_edit, route
 from carrylens.interventions.records import Records, Request, token_type
@@ -187,7 +187,7 @@ class Engine:
         reference: Batch | None = None,
         outputs: Sequence[int | None] = (),
         watch: RowProgress | None = None,
-    ) -> Answers:
+    ) -> RowAnswers:
         """For each row, by its edit and its question among those given, the answer: axes row, answer.
 
         `outputs` names for an edit the one output that is wanted; others may be given as if nothing was replaced.
@@ -195,7 +195,7 @@ class Engine:
         given, places = CallInputs(questions, tuple(sources), reference, None), self._task.layout.read_positions
         until = [None if output is None else places[output] for output in outputs]
         records = self._run(edits, rows, given, Request(answers_alone=True), None, watch, until)
-        return Answers(*(np.ascontiguousarray(some["tokens"]) for some in (records.rows, records.clean)))
+        return RowAnswers(*(np.ascontiguousarray(some["tokens"]) for some in (records.rows, records.clean)))
 
     def _named(self, outcomes: Outcomes) -> Outcomes:
         layout = self._task.layout

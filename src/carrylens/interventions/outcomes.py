@@ -28,7 +28,7 @@ class Activation:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class RowAnswers:
     """The answer tokens of rows, axes row, answer; and of the questions without an edit, axes question, answer."""
 
     tokens: Tokens
