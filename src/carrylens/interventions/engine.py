@@ -35,7 +35,7 @@ from carrylens.interventions.edits import Edit, Fill, slots_of
 from carrylens.interventions.fills import Origin, Rows
 from carrylens.interventions.keys import clean_keys, row_keys
 from carrylens.interventions.limits import batch_limit, memory_limit
-from carrylens.interventions.outcomes import RowAnswers, Outcomes
+from carrylens.interventions.outcomes import Outcomes, RowAnswers
 from carrylens.interventions.parts import Parts
 from carrylens.interventions.plan import EditPlan, Footprint, batch_rows, footprint_groups, plan_edit, route
 from carrylens.interventions.records import Records, Request, token_type
