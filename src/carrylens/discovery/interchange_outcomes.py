@@ -144,23 +144,20 @@ def _moves(stimuli: Stimuli, effect: Answered) -> NDArray[np.bool_]:
 
 
 def blurred_sets(sets: Sequence[Nodes], stimuli: Stimuli, effect: Answered, least: int) -> set[Nodes]:
-    """The sets that never follow a change of the variable: none of `least` or more pairs with that change does.
+    """The sets that do not tell two values of the variable apart: none of `least` or more pairs of those two follows.
 
-    A set that never follows between two values, whichever is the base's, does not tell them apart: it carries something
-    coarser. One that never follows from a value to another, but follows back, only signals one of them. `effect` is
-    what the pairs made for an output answered, set by set.
+    Such a set carries something coarser. `effect` is what the pairs made for an output answered, set by set.
     """
     assert stimuli.token is not None, "pairs of earlier versions are made for no output"
     values = (stimuli.effect.model.run(side)[stimuli.variable] for side in (stimuli.effect.base, stimuli.effect.source))
-    change = np.stack(list(values))
+    both = np.sort(np.stack(list(values)), axis=0)
     moves = _moves(stimuli, effect)[:, stimuli.token]
     follows = effect.tokens[:, :, stimuli.token] == stimuli.expected[:, stimuli.token]
     found: set[Nodes] = set()
-    for kinds in (change, np.sort(change, axis=0)):
-        for one, other in np.unique(kinds[:, moves], axis=1).T:
-            rows = moves & (kinds[0] == one) & (kinds[1] == other)
-            if least <= rows.sum() < moves.sum():
-                found |= {nodes for nodes, each in zip(sets, follows, strict=False) if not each[rows].any()}
+    for one, other in np.unique(both[:, moves], axis=1).T:
+        rows = moves & (both[0] == one) & (both[1] == other)
+        if least <= rows.sum() < moves.sum():
+            found |= {nodes for nodes, each in zip(sets, follows, strict=False) if not each[rows].any()}
     return found
 
 

@@ -8,7 +8,7 @@ Never  grants a role on attention, on one split of questions, or because an outp
    on pairs made for the two. It is a candidate where the output becomes the counterfactual one more often than it
    changes on null pairs, which differ in the same inputs and agree in the variable.
 2. Confirm: on fresh pairs, with p corrected for all candidates of their family. A set that never follows from one value
-   of the variable to another, though it follows others, carries something coarser, or signals one value alone.
+   of the variable to another, though it follows others, carries something coarser, not the variable.
 3. Compete: where a set has several variables for one output, look at pairs on which they predict different ones
    (`disambiguation.py`): confirming pairs, and where few of those tell, pairs made to tell. A variable that another
    rules out there is dropped; variables that no question can tell apart are named together.
@@ -100,9 +100,7 @@ def find_families(search: SearchContext, families: Sequence[SetFamily]) -> list[
         for fact in facts:
             search.note(fact)
     candidates = [(variable, each) for variable, each in hitting if p_above(each.hit, each.null) <= settings.find_level]
-    confirmed, blurred = _confirm(search, candidates, family_of)
-    winners = _compete(search, confirmed)  # what blurs is no role, and yet may rule out another variable
-    granted = [role for role in winners if (role.variable, role.token, role.nodes) not in blurred]
+    granted = _compete(search, _confirm(search, candidates, family_of))
     doubtful = _doubtful(hitting, granted, settings.least_hit)
     superposed = superposed_roles(search, doubtful, granted, family_of)
     kept = [role for role in granted if not is_explained(role, granted, settings.least_hit)]
@@ -198,8 +196,7 @@ def _found(
 
 def _confirm(
     search: SearchContext, candidates: list[tuple[Variable, InterchangeRates]], family_of: FamilyOf
-) -> tuple[list[Role], set[tuple[Variable, int, Nodes]]]:
-    # The roles that are confirmed, and which sets blur which variables for which outputs.
+) -> list[Role]:
     settings = search.settings
     by_claim: dict[tuple[Variable, int], list[Nodes]] = {}
     for variable, each in candidates:
@@ -214,12 +211,13 @@ def _confirm(
         blurred |= {(*claim, nodes) for nodes in coarse}
     p_values = [p_above(each.hit, each.null) for _, each in measured]
     corrected = corrected_within(p_values, [family_of(each.nodes, variable) for variable, each in measured])
-    confirmed = [
+    return [
         Role(each.nodes, variable, each.token, each.hit, each.null, p)
         for (variable, each), p in zip(measured, corrected, strict=True)
-        if p <= settings.level and each.hit.value >= settings.least_hit
+        if p <= settings.level
+        and each.hit.value >= settings.least_hit
+        and (variable, each.token, each.nodes) not in blurred
     ]
-    return confirmed, blurred
 
 
 def _confirmed(stimuli: Stimuli, sets: Sequence[Nodes], least: int) -> Steps[tuple[list[InterchangeRates], set[Nodes]]]:
