@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from carrylens.claims.implementation import ImplementationCount
 from carrylens.claims.needed_questions import to_decide, to_tell_apart
@@ -110,6 +111,15 @@ class RunJudgement(Struct, frozen=True):
     def to_json(self) -> str:
         """The text of a file that holds it."""
         return to_text(self, indent=1) + "\n"
+
+
+def with_command(judged: RunJudgement, command: str) -> RunJudgement:
+    """The same, with the command that would settle what is open as the user would write it."""
+    told = (
+        replace(each, settled_by=each.settled_by.replace(f"carrylens settle {judged.model}", command, 1))
+        for each in judged.open
+    )
+    return replace(judged, open=tuple(told))
 
 
 def not_measured(model: str, hypothesis: str) -> RunJudgement:
