@@ -88,6 +88,15 @@ def test_a_model_that_was_settled_and_not_mapped_has_its_verdict_and_no_claims(
     assert cl.judge(alone).verdict is other.verdict
 
 
+def test_judging_what_is_no_model_says_so(tmp_path: Path) -> None:
+    with pytest.raises(cl.CarryLensError) as mistaken:
+        cl.judge(tmp_path / "nothing")
+    assert "carrylens settle" not in str(mistaken.value), "there is nothing to settle"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(cl.CarryLensError, match="carrylens settle"):
+        cl.judge(tmp_path / "empty")
+
+
 def test_an_alignment_of_other_weights_is_no_verdict(place: Path, other: Settled) -> None:
     unlike = place / "unlike"
     cl.plant("add", 3, folder=unlike)

@@ -198,6 +198,8 @@ def map_path(where: Path, task: Task | None = None) -> Path:
     """The map at `where`: the file itself, in that folder, or of the model called so."""
     found = _map_at(where, task)
     if found is None and not where.is_file():
+        if not where.is_dir():
+            find_source(str(where), task=task)  # which says that there is no such model
         raise CarryLensError(
             f"{where} has no map and no alignment of these weights. For the verdict write carrylens settle {where}, "
             f"for claims about its nodes carrylens map {where}."
