@@ -19,7 +19,7 @@ def commands_of(page: Path) -> list[list[str]]:
 
 @pytest.mark.slow
 def test_the_commands_of_a_page_make_that_very_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = []
+    pages: list[Path] = []
     for name in ("first", "again"):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
