@@ -62,7 +62,7 @@ def test_ones_own_description_is_planted_where_it_says() -> None:
         (with_role("ST[0]", "P9L0H0 + P9L0MLP"), r"^SV\[2\] at P8L1H0\b.*ST\[0\].*\bP9\b"),
         (with_role("ST[0]", "P6L0H0 + P6L1MLP"), r"^SV\[2\] at P8L1H0\b.*ST\[0\] at P6L0H0 \+ P6L1MLP.*\b2\b"),
         (with_role("ST[1]", "P6L0H0 + P6L0MLP"), r"^ST\[1\] at P6L0H0 \+ P6L0MLP\b.*P6L0H0.*ST\[0\] at P6L0H0"),
-        (with_role("ST[0]", "P6L2H0 + P6L2(H0|MLP)"), r"\b2\b.*\b13\b.*P6L2MLP"),
+        (with_role("ST[0]", "P6L2H0 + P6L2MLP"), r"\b2\b.*\b13\b.*P6L2(H0|MLP)"),
         (with_role("ST[0]", "P6L0H7 + P6L0MLP"), r"^ST\[0\] at P6L0H7\b.*\b1\b.*\b0\b.*P6L0H7"),
         (with_role("ST[0]", "P6L0H0"), r"^ST\[0\] at P6L0H0 .*\b1\b.*ST\[0\] at P6L0H0 \+ P6L0MLP"),
         (with_role("ST[0]", "P6L0H0 + P7L0MLP"), r"^ST\[0\] at P6L0H0 \+ P7L0MLP\b.*places"),
