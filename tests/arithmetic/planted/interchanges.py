@@ -89,7 +89,7 @@ class Interchanges:
 
         hooks.append((_output(receiver), keep))
         tap = Tap(gather_hooks(hooks, model.hook_names)).inside(f"{name}.attn")
-        block.attn(block.ln1(self.ours[f"{name}.hook_resid_pre"], UNWATCHED), tap)  # type: ignore[union-attr, operator]
+        block.attn(block.ln1(self.ours[f"{name}.hook_resid_pre"], UNWATCHED), tap)  # type: ignore[operator]
         return self._answers([_put(receiver, kept[0])], receiver)
 
     @torch.inference_mode()
@@ -103,7 +103,7 @@ class Interchanges:
         name, block = f"blocks.{first.layer}", model.blocks[first.layer]
         if first.is_mlp:
             resid, inside = self.ours[f"{name}.hook_resid_mid"], tap.inside(name)
-            written = block.mlp(block.ln2(resid, UNWATCHED), inside.inside("mlp"))  # type: ignore[union-attr, operator]
+            written = block.mlp(block.ln2(resid, UNWATCHED), inside.inside("mlp"))  # type: ignore[operator]
             resid = resid + inside("hook_mlp_out", written)
         else:
             resid = block(self.ours[f"{name}.hook_resid_pre"], tap.inside(name))

@@ -24,7 +24,7 @@ from carrylens.claims.run_verdict import RunJudgement, run_judgement, settle_com
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, DrawnFrom, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.discovery.stimulus_spec import MADE_FOR, MADE_FOR_OUTPUT, Split, saved_spec
-from carrylens.discovery.worked_record import WORKED, read_worked
+from carrylens.discovery.worked_example_record import WORKED, read_worked
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACT_SCHEMA, FACTS, Fact
 from carrylens.json_records import Count, Schema
