@@ -24,7 +24,6 @@ from carrylens.arithmetic.battery.fresh_outcomes import run_experiments
 from carrylens.arithmetic.battery.outcome import Card, Figure, Outcome, Series, SeriesKind
 from carrylens.arithmetic.battery.readouts import feature_units
 from carrylens.arithmetic.battery.registry import experiments_called
-from carrylens.arithmetic.battery.selection import subspaces
 from carrylens.arithmetic.battery.settings import BatterySettings
 from carrylens.arithmetic.planted.dials import describe
 from carrylens.arithmetic.planted.planting import plant
@@ -98,8 +97,7 @@ def test_only_what_reads_the_map_is_run_again_for_another_map() -> None:
 )
 def test_who_does_not_read_the_map_does_without(experiment: Experiment) -> None:
     with pytest.MonkeyPatch.context() as patch, ExitStack() as anew:
-        if experiment.name in ("selection", "lenses"):  # one rung of their ladders: no rung reads what others do not
-            patch.setattr(subspaces, "RANKS", (1,))
+        if experiment.name == "lenses":  # one rung of its ladder: no rung reads what others do not
             patch.setattr(feature_units, "LADDER", (0.3,))
             patch.setattr(feature_units, "FIT_SEEDS", {True: 1})
             anew.enter_context(nothing_kept())

@@ -54,8 +54,7 @@ def least_ranks(outcome: Outcome) -> list[object]:
     return [each.value for each in findings_of(outcome) if each.question in (RANK_FOR_OPERATOR, RANK_FOR_SIGN)]
 
 
-def test_a_planted_choice_is_one_direction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subspaces, "RANKS", (1,))
+def test_a_planted_choice_is_one_direction() -> None:
     outcome = outcome_of("selection", subject := planted_subject(Operation.MIX, 2))
     assert outcome.verdict is Verdict.REFUTED
     states = [fact for fact in outcome.facts if "site" in fact.about]
