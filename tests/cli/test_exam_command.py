@@ -103,7 +103,6 @@ def test_when_saving_fails_the_results_are_shown_and_kept(folder: Path, monkeypa
     shown = json.loads(result.stdout)
     assert shown["parts"][0]["asked"] == 300
     assert str(result.exception).startswith("No room. ")
-    assert str(folder) in str(result.exception)
     assert kept(folder) == [1200]
     again = CliRunner().invoke(app, [*COMMAND, str(folder), "--save", "--json"])
     assert again.exit_code == 1
