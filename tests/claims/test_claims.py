@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from carrylens.arithmetic.hypotheses import left_to_right, one_layer, ripple, rivals_of
+from carrylens.arithmetic.hypotheses import left_to_right, one_layer, one_layer_through_nine, ripple, rivals_of
 from carrylens.arithmetic.planted import dials
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
-from carrylens.arithmetic.rivals import one_layer as one_layer_algorithm
 from carrylens.arithmetic.task import ArithmeticTask, arithmetic_task
 from carrylens.arithmetic.variables import ST, SV, A
 from carrylens.claims.claims import Claim, ClaimKind, claims_of
@@ -307,8 +306,8 @@ def test_the_one_layer_plant_fails_for_want_of_a_carry_beyond_one_column() -> No
     assert {each.claim.token for each in judgement.findings if each.claim.kind is ClaimKind.ROOM} == {A[3], A[2]}
     assert verdict(judgement, "room for A[2]") is Verdict.REFUTED
     by_name = {each.judgement.hypothesis.name: each.judgement.verdict for each in judgement.rivals}
-    assert by_name[one_layer_algorithm(4).name] is ModelVerdict.RUNS
-    assert by_name[one_layer_algorithm(4, sum_nine=True).name] is by_name["ripple add"] is ModelVerdict.DOES_NOT_RUN
+    assert by_name[one_layer(4).name] is ModelVerdict.RUNS
+    assert by_name[one_layer_through_nine(4).name] is by_name["ripple add"] is ModelVerdict.DOES_NOT_RUN
 
 
 def test_the_one_layer_plant_has_no_room_even_where_groups_were_not_searched() -> None:
