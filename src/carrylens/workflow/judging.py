@@ -8,7 +8,6 @@ Never  imports PyTorch.
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote as quoted
 
 from msgspec.structs import replace
 
@@ -22,7 +21,7 @@ from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.implementation import ImplementationCount
 from carrylens.claims.judgement import Judgement, claims_file, judge, slug
-from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement
+from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement, settle_command
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import check_is_of, read_map, task_of_map
@@ -69,15 +68,12 @@ def joint_judgement(
 
     Commands that would settle what is open name the model and the file of the hypothesis as the user did.
     """
-    said = _saved_verdict(where, judged, usual=usual, task=task)
-    model = where if (where / CONFIG).is_file() else judged.model
-    command = f"carrylens settle {quoted(str(model))}{'' if own is None else f' --hypothesis {quoted(str(own))}'}"
-    told = (
-        replace(each, settled_by=each.settled_by.replace(f"carrylens settle {said.model}", command, 1))
-        for each in said.open
-    )
-    implementation = _implementation(where, judged, task) if usual else None
-    return replace(said, open=tuple(told), implementation=implementation)
+    model = str(where) if (where / CONFIG).is_file() else judged.model
+    command = settle_command(model, hypothesis_file=None if own is None else str(own))
+    found = _saved_alignment(where, judged, usual=usual, task=task)
+    name = judged.hypothesis.name
+    said = not_measured(judged.model, name, command) if found is None else run_judgement(found, command)
+    return replace(said, implementation=_implementation(where, judged, task) if usual else None)
 
 
 def _implementation(where: Path, judged: Judgement, task: Task | None) -> ImplementationCount | None:
@@ -90,7 +86,7 @@ def _implementation(where: Path, judged: Judgement, task: Task | None) -> Implem
     return None
 
 
-def _saved_verdict(where: Path, judged: Judgement, *, usual: bool, task: Task | None) -> RunJudgement:
+def _saved_alignment(where: Path, judged: Judgement, *, usual: bool, task: Task | None) -> MeasuredAlignment | None:
     name = ALIGNMENT if usual else f"alignment.{slug(judged.hypothesis.name)}.json"
     places = [where.parent] if where.is_file() else _folders(where, task)
     if not usual:  # beside the map of its variables, where there is one
@@ -102,8 +98,8 @@ def _saved_verdict(where: Path, judged: Judgement, *, usual: bool, task: Task | 
             continue
         found = MeasuredAlignment.from_json(content, str(place / name))
         if found.is_of(judged.model, sha256, judged.hypothesis.name):
-            return run_judgement(found)
-    return not_measured(judged.model, judged.hypothesis.name)
+            return found
+    return None
 
 
 def judge_usual(found: NodeMap) -> Judgement:
