@@ -243,7 +243,11 @@ def test_a_hunt_finds_a_question_and_can_be_stopped(page: Page) -> None:
     press(page, "Show it")
     assert page.locator(".digit.wrong").count() > 0
     page.get_by_role("button", name="gets wrong").click()
-    page.wait_for_timeout(300)
+    button = page.locator("#hunt").get_by_role("button", name="Stop").element_handle()
+    first = page.locator("#hunt").inner_text()
+    page.wait_for_function("first => document.querySelector('#hunt').innerText !== first", arg=first)
+    assert button is not None
+    assert button.evaluate("each => each.isConnected"), "a click is lost if the button is redrawn under it"
     press(page, "Stop", "#hunt")
     assert "none among" in page.locator("#hunt").inner_text()
 
