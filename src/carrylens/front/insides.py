@@ -110,7 +110,7 @@ def judge(
     written beside it, or to the file `out`, unless `save` is False.
     """
     from carrylens.front.verdict_views import Judged
-    from carrylens.workflow.judged import judge_given
+    from carrylens.workflow.judgements import judge_given
     from carrylens.workflow.task_files import task_given_as
 
     own = task_given_as(task)

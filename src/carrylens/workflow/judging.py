@@ -8,7 +8,6 @@ Never  imports PyTorch.
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote as quoted
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -23,7 +22,7 @@ from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.implementation import ImplementationCount
 from carrylens.claims.judgement import Judgement, claims_file, judge, slug
-from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement, with_command
+from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement, settle_command
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import check_is_of, read_map, task_of_map
@@ -115,11 +114,11 @@ def joint_judgement(
 
 
 def _joint(where: Path, about: _About, *, usual: bool, task: Task | None, own: Path | None) -> RunJudgement:
-    said = _saved_verdict(where, about, usual=usual, task=task)
-    model = where if (where / CONFIG).is_file() else about.model
-    command = f"carrylens settle {quoted(str(model))}{'' if own is None else f' --hypothesis {quoted(str(own))}'}"
-    implementation = _implementation(where, about, task) if usual else None
-    return replace(with_command(said, command), implementation=implementation)
+    model = str(where) if (where / CONFIG).is_file() else about.model
+    command = settle_command(model, hypothesis_file=None if own is None else str(own))
+    found = _saved_alignment(where, about, usual=usual, task=task)
+    said = not_measured(about.model, about.hypothesis, command) if found is None else run_judgement(found, command)
+    return replace(said, implementation=_implementation(where, about, task) if usual else None)
 
 
 def _implementation(where: Path, about: _About, task: Task | None) -> ImplementationCount | None:
@@ -132,7 +131,7 @@ def _implementation(where: Path, about: _About, task: Task | None) -> Implementa
     return None
 
 
-def _saved_verdict(where: Path, about: _About, *, usual: bool, task: Task | None) -> RunJudgement:
+def _saved_alignment(where: Path, about: _About, *, usual: bool, task: Task | None) -> MeasuredAlignment | None:
     name = ALIGNMENT if usual else f"alignment.{slug(about.hypothesis)}.json"
     places = [where.parent] if where.is_file() else _folders(where, task)
     if not usual:  # beside the map of its variables, where there is one
@@ -140,8 +139,8 @@ def _saved_verdict(where: Path, about: _About, *, usual: bool, task: Task | None
     for place in places:
         found = _alignment_at(place, name, about.model)
         if found is not None and found.is_of(about.model, about.weights, about.hypothesis):
-            return run_judgement(found)
-    return not_measured(about.model, about.hypothesis)
+            return found
+    return None
 
 
 def _alignment_at(place: Path, name: str, model: str) -> MeasuredAlignment | None:

@@ -1,4 +1,4 @@
-"""Judged: models and maps judged on demand, wherever they are.
+"""Judgements: models and maps judged on demand, wherever they are.
 
 Takes  a map, a mapped model, a hypothesis.
 Gives  the verdict and the claims; what was saved about a model, with claims that are judged now where none were saved.
