@@ -116,6 +116,8 @@ def test_the_saved_map_and_test_of_a_shipped_model_are_taken(here: Path) -> None
 
 def test_judging_a_map_equals_judging_the_model_it_is_of(here: Path) -> None:
     of_map, of_model = cl.judge(cl.map(ADDER)), cl.judge(ADDER, save=False)
+    assert of_map.claims is not None
+    assert of_model.claims is not None
     assert of_map.claims.saved_record() == of_model.claims.saved_record()
     assert of_map.joint == of_model.joint
     assert cl.judge(ADDER).verdict is of_map.verdict

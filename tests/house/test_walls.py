@@ -213,7 +213,7 @@ def test_a_readme_without_a_tree_is_seen(tmp_path: Path) -> None:
     "document",
     [
         *("README.md", "docs/arithmetic.md", "docs/from_transformerlens.md", "docs/interventions.md"),
-        *("docs/benchmark.md", "docs/planted.md", "docs/tasks.md"),
+        *("docs/benchmark.md", "docs/planted.md", "docs/hostile.md", "docs/tasks.md"),
     ],
 )
 def test_python_in_documents_runs_and_gives_what_its_comments_say(document: str) -> None:
