@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -42,3 +45,16 @@ def test_no_part_of_a_value_can_be_set_or_dropped(value: TextValue) -> None:
 def test_a_kind_that_reads_no_text_says_so() -> None:
     with pytest.raises(NotImplementedError):
         Pair.parse("1 2")
+
+
+@pytest.mark.parametrize("value", [Pair(1, 2), Node(3, 0, None), Variable("ST", 2), Variable("OPR")])
+def test_a_value_keeps_its_hash_to_its_own_process(value: TextValue) -> None:
+    before = hash(value)
+    assert hash(value) == before
+    text = "import sys, pickle; value = pickle.load(sys.stdin.buffer); print({value: 1}[eval(repr(value))])"
+    made = "from carrylens.nodes import Node; from carrylens.tasks.variables import Variable; "
+    if not isinstance(value, Pair):
+        given = [sys.executable, "-c", made + text]
+        ran = subprocess.run(given, input=pickle.dumps(value), capture_output=True, check=True)
+        assert ran.stdout.strip() == b"1"
+    assert pickle.loads(pickle.dumps(value)) == value

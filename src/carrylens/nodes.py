@@ -64,9 +64,6 @@ class Node(TextValue):
     def __lt__(self, other: Node) -> bool:
         return self._order < other._order
 
-    def __hash__(self) -> int:
-        return hash((self.position, self.layer, self.head))
-
     @property
     def _order(self) -> tuple[int, int, bool, int]:
         return (self.position, self.layer, self.is_mlp, self.head or 0)

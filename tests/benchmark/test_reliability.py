@@ -86,6 +86,12 @@ def test_no_rule_states_more_than_its_cases_show() -> None:
     assert rule.of(Rate(128, 128), Rate(0, 128)) == rule.most == round(11 / 12, 4)
 
 
+def test_sets_larger_than_any_that_the_rule_was_fitted_on_are_not_called_less_sure_for_it() -> None:
+    stated = [shipped_confidence().of(Rate(91, 94), Rate(0, 94), n_nodes) for n_nodes in (3, 4, 5, 8, 20)]
+    assert len(set(stated)) == 1
+    assert stated[0] < shipped_confidence().of(Rate(91, 94), Rate(0, 94), 2)
+
+
 def test_fewer_stimuli_make_less_sure() -> None:
     assert margin(Rate(8, 8), Rate(0, 8)) < margin(Rate(128, 128), Rate(0, 128))
 

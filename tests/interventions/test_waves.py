@@ -12,9 +12,10 @@ from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
 from carrylens.arithmetic.task import arithmetic_task
 from carrylens.interventions import Engine, ablate, interchange, patch_difference
+from carrylens.interventions.edited_pass import EditedPass
 from carrylens.interventions.waves import Answered, Call, Steps, Waves
 from carrylens.model.transformer import Transformer
-from carrylens.nodes import all_nodes
+from carrylens.nodes import Node, all_nodes
 
 TASK = arithmetic_task(Operation.ADD, 2)
 MODEL = Transformer(config_of_width(2, 2, 2, width=24, seed=3)).eval()
@@ -116,3 +117,37 @@ def test_a_call_for_one_output_computes_no_other() -> None:
     assert np.array_equal(
         found.tokens[..., 1:], np.broadcast_to(found.clean_tokens[:, 1:], found.tokens[..., 1:].shape)
     )
+
+
+def test_rows_that_can_do_nothing_answer_as_if_untouched_and_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_run, whole = list[int](), EditedPass.edited_logits
+
+    def counted(self: EditedPass) -> object:
+        n_run.append(len(self.touched))
+        return whole(self)
+
+    _, call, *_ = calls()
+    unread = Node(0, MODEL.config.n_layers - 1, 0)  # no later component reads it
+    own = call.questions  # the question as its own source
+    (found,) = Waves(Engine(MODEL, TASK)).run([Call((interchange((unread,)),), own, call.sources)])
+    monkeypatch.setattr(EditedPass, "edited_logits", counted)
+    (same,) = Waves(Engine(MODEL, TASK)).run([Call(call.edits[:3], own, (own,))])
+    (other,) = Waves(Engine(MODEL, TASK)).run([Call((interchange((unread,)),), own, call.sources)])
+    assert not n_run
+    assert not found.changed.any()
+    assert not same.changed.any()
+    assert not other.changed.any()
+    (moved,) = Waves(Engine(MODEL, TASK)).run([Call(call.edits[:8], own, call.sources)])
+    assert sum(n_run)
+    assert moved.changed.any()
+
+
+def test_a_store_that_another_run_filled_is_read_though_it_was_empty_for_the_first(tmp_path: Path) -> None:
+    store, (_, first, second, *_) = tmp_path / "outcomes.sqlite", calls()
+    for call, later in ((first, second), (second, first)):
+        with Counting(MODEL, TASK) as engine:
+            waves = Waves(engine, store)
+            before = waves.run([call])[0].tokens
+            n_rows = Counting.n_rows
+            assert np.array_equal(waves.run([call, later])[0].tokens, before)
+            assert Counting.n_rows - n_rows == (0 if later is first else len(later.edits) * len(later.questions))

@@ -58,6 +58,38 @@ def test_forced_variables_are_what_going_row_by_row_gives(model: CausalModel) ->
         assert (model.output_values(batch, do) == found.outputs()).all()
 
 
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_a_run_that_goes_on_from_another_is_what_a_whole_run_gives(model: CausalModel) -> None:
+    random, batch = np.random.default_rng(2), population_of(model).draw(2, 0, 40)
+    for read in (model.variables, model.outputs[:1]):
+        before = model.run(batch, read=read)
+        kept = {each: before[each].copy() for each in before}
+        for _ in range(20):
+            named = [model.variables[at] for at in random.choice(len(model.variables), 2, replace=False)]
+            do = {each: random.choice(model.values_of(each), len(batch)) for each in named}
+            again, whole = model.run_again(before, do, model.outputs), model.run(batch, do)
+            assert all((again[each] == whole[each]).all() for each in (*model.outputs, *named))
+        assert all((before[each] == kept[each]).all() for each in kept)
+
+
+def test_a_run_that_goes_on_runs_only_what_depends_on_what_is_forced() -> None:
+    ran: list[Variable] = []
+
+    def noting(mechanism: Mechanism) -> Mechanism:
+        def rule(*parents: Any) -> Any:
+            ran.append(mechanism.variable)
+            return mechanism.rule(*parents)
+
+        return replace(mechanism, rule=rule)
+
+    model = replace(PARITY, mechanisms=tuple(map(noting, PARITY.mechanisms)))
+    before = model.run(population_of(model).draw(0, 0, 5))
+    ran.clear()
+    model.run_again(before, {R[3]: 1}, model.variables)
+    assert set(ran) == {each for each in model.by_variable if R[3] in model.ancestors(each)}
+    assert 0 < len(ran) < len(model.mechanisms)
+
+
 def test_outputs_steer_where_later_ones_depend_on_them_and_they_are_fed_back() -> None:
     assert PARITY.steering == (S,)
     assert replace(PARITY, fed_back=False).steering == ()

@@ -72,7 +72,7 @@ _SCHEMA = Schema(list[_PublishedEntry], "published map", f"Give a {BEHAVIORS} or
 
 def behaviors_json(found: NodeMap) -> str:
     """The text of a `behaviors.json`: the useful nodes, and what each does."""
-    behaviours = {each.node: each for each in found.behaviours}
+    behaviours, useful = {each.node: each for each in found.behaviours}, found.useful
     entries = [
         _entry(
             each.node,
@@ -80,7 +80,7 @@ def behaviors_json(found: NodeMap) -> str:
             _behaviour_fields(each, behaviours.get(each.node, Behaviour(each.node)), found.task.layout),
         )
         for each in found.nodes
-        if each.node in found.useful
+        if each.node in useful
     ]
     return to_text(entries, indent=1) + "\n"
 

@@ -31,7 +31,7 @@ def tri_add(upper: Column, lower: Column) -> Column:
     >>> tri_add(np.array([0, 1, U, U]), np.array([1, 0, 1, U]))
     array([0, 1, 1, 2])
     """
-    return np.where(upper == U, lower, upper)
+    return upper + (lower - np.int8(U)) * _as_number(upper == U)
 
 
 def base_add(d: Column, e: Column) -> Column:
@@ -52,7 +52,7 @@ def sums_to_nine(d: Column, e: Column) -> NDArray[np.bool_]:
 def tri_carry(d: Column, e: Column) -> Column:
     """ST above the units: carry, no carry, or U where the column passes on what comes from below."""
     total = d + e
-    return np.where(total == 9, np.int8(U), total >= 10)
+    return _as_number(total >= 10) + np.int8(U) * _as_number(total == 9)
 
 
 def base_difference(d: Column, e: Column | int) -> Column:
@@ -67,7 +67,7 @@ def simple_borrow(d: Column, e: Column) -> NDArray[np.bool_]:
 
 def tri_borrow(d: Column, e: Column) -> Column:
     """MB of (D, D'), NB of (D', D) above the units: borrow, no borrow, or U where the digits are equal."""
-    return np.where(d == e, np.int8(U), d < e)
+    return _as_number(d < e) + np.int8(U) * _as_number(d == e)
 
 
 def sum_digit(base: Column, carry: Column | int = 0) -> Column:
@@ -98,9 +98,14 @@ def only_if_plus(operator: Column, value: Column) -> NDArray[np.bool_]:
 
 def _less_ten(total: Column) -> Column:
     # Modulo 10 for 0 .. 19, all that two digits and a carry can make; several times faster than %.
-    return total - np.int8(10) * (total > 9)
+    return total - np.int8(10) * _as_number(total > 9)
 
 
 def _plus_ten(difference: Column) -> Column:
     # Modulo 10 for -10 .. 9, all that two digits less a borrow can make.
-    return difference + np.int8(10) * (difference < 0)
+    return difference + np.int8(10) * _as_number(difference < 0)
+
+
+def _as_number(holds: NDArray[np.bool_]) -> Column:
+    # 1 where it holds, else 0, without a copy: half the time of a rule.
+    return holds.view(np.int8)

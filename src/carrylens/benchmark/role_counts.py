@@ -28,7 +28,11 @@ from carrylens.nodes import print_nodes
 from carrylens.tasks.variables import Variable
 
 N_TEST_FAMILIES = 6
-"""Tests that are corrected apart: of single nodes, pairs and groups, by interchange and by difference patching."""
+"""Tests that are corrected apart here: of single nodes, pairs and groups, by interchange and by difference patching.
+
+A map has eight. It counts useful nodes as one family, and as another those that suffice alone though no answer fails
+without them; here every node is tested, so there are none of the second kind.
+"""
 
 _HOLD = 256 << 20  # bytes, as for a map
 

@@ -100,6 +100,7 @@ def _population_hits(
     }
     edits = tuple(interchange(nodes) for nodes in sets)
     calls = [Call(edits, base, (source,)) for base, source in drawn.values()]
+    place = {nodes: at for at, nodes in enumerate(sets)}
     for (name, (base, source)), given in zip(drawn.items(), search.waves.run(calls), strict=True):
         expected = {
             variable: search.task.output_ids(base, counterfactual_outputs(search.causal, variable, base, source))
@@ -109,7 +110,7 @@ def _population_hits(
             if role.way is Way.INTERCHANGE:
                 wanted, at = expected[role.variable][:, role.token], role.token
                 told = (wanted != given.right[:, at]) & (wanted != given.clean_tokens[:, at])
-                hits = int(np.sum((given.tokens[sets.index(role.nodes), :, at] == wanted) & told))
+                hits = int(np.count_nonzero((given.tokens[place[role.nodes], :, at] == wanted) & told))
                 found.setdefault((role.nodes, role.variable, at), {})[name] = Rate(hits, int(told.sum()))
     return found
 

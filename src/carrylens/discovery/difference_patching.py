@@ -125,9 +125,9 @@ def _measured(
     sets = list(dict.fromkeys(nodes for nodes, _ in places))
     moved, stayed = yield [differences(sets, effect), differences(sets, null)]
     hits = dict(zip(sets, difference_hits(search.task, effect, moved, least), strict=True))
-    changed = stayed.changed.sum(1)
+    changed, place = stayed.changed.sum(1), {nodes: at for at, nodes in enumerate(sets)}
     found = [
-        InterchangeRates(nodes, token, hits[nodes][token], Rate(int(changed[sets.index(nodes), token]), len(null)))
+        InterchangeRates(nodes, token, hits[nodes][token], Rate(int(changed[place[nodes], token]), len(null)))
         for nodes, token in sorted(places)
         if token in hits[nodes]
     ]
@@ -171,8 +171,9 @@ def _losers(search: SearchContext, other: Variable, roles: Sequence[Role]) -> St
     (found,) = yield [differences(sets, triples)]
     ours, theirs = (search.task.output_ids(triples.asked, triples.counterfactual(each)) for each in (variable, other))
     lost, told = set(), _is_told(search.task, triples)[:, at]
+    place = {nodes: row for row, nodes in enumerate(sets)}
     for role in roles:
-        given = found.tokens[sets.index(role.nodes)]
+        given = found.tokens[place[role.nodes]]
         told_apart = Disambiguation.of(*(side[told, at] for side in (found.right, given, ours, theirs)))
         if told_apart.rules_out(role.hit, role.null, settings):
             lost.add(role)

@@ -99,4 +99,4 @@ def disambiguation_facts(
 
 
 def _share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Rate:
-    return Rate(int((hits & among).sum()), int(among.sum()))
+    return Rate(int(np.count_nonzero(hits & among)), int(np.count_nonzero(among)))

@@ -31,6 +31,7 @@ SCREENED = 12
 """Pairs that every set is tested on. Of a set that hits in half of them, all are missed once in 4,000 times."""
 _EARLY = 8  # pairs after which a set is given up that can no longer reach what is asked of it
 _NONE = Rate(0, 0)
+_interchange = lru_cache(maxsize=1 << 14)(interchange)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ def draw_stimuli(
 
 def interchanges(sets: Sequence[Nodes], pairs: Pairs, output: int | None = None) -> Call:
     """Each set takes its values from the sources of the pairs; `output` is the only one wanted, if one is named."""
-    return Call(tuple(interchange(nodes) for nodes in sets), pairs.base, (pairs.source,), output=output)
+    return Call(tuple(map(_interchange, sets)), pairs.base, (pairs.source,), output=output)
 
 
 def rate_steps(

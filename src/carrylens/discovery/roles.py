@@ -369,9 +369,13 @@ class _Interchanged:
     sets: list[Nodes]
     given: Answered
 
+    @cached_property
+    def _place_of(self) -> dict[Nodes, int]:
+        return {nodes: at for at, nodes in enumerate(self.sets)}
+
     def disambiguation(self, role: Role, other: Variable, *, crossed: bool = False) -> Disambiguation:
         """The role's variable against the other; with `crossed` on all pairs, whatever was put out before."""
-        at, given = role.token, self.given.tokens[self.sets.index(role.nodes)]
+        at, given = role.token, self.given.tokens[self._place_of[role.nodes]]
         ours, theirs = (_predicted(self.task, self.pairs, variable, crossed) for variable in (role.variable, other))
         return Disambiguation.of(*(side[:, at] for side in (self.given.right, given, ours, theirs)))
 

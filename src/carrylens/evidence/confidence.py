@@ -7,7 +7,8 @@ Never  has a coefficient typed by hand: they are read from `confidence.json`, wh
 
 The rule: the margin is the lower end of the interval of the hit rate less the null's, so that few stimuli make a small
 margin. The probability is the logistic function of `intercept + slope * margin` and of what else is weighed: whether
-the role is whole, on how many pairs it rests, how many nodes it has, whether it was shown by difference patching.
+the role is whole, on how many pairs it rests, whether it has more than two nodes, whether it was shown by difference
+patching. Larger sets are weighed alike: none of more than three was among the models that the rule was fitted on.
 Single nodes and sets have rules of their own. None states more than `most`: no number of models shows that a rule never
 errs.
 """
@@ -84,7 +85,7 @@ def other_features(hit: Rate, null: Rate, n_nodes: int = 1, *, is_difference: bo
     return {
         "whole": float(extent_of(hit) is Extent.WHOLE),
         "log_pairs": math.log10(1 + min(hit.n, null.n)),
-        "more_nodes": float(max(0, n_nodes - 2)),
+        "more_nodes": float(n_nodes > 2),
         "difference": float(is_difference),
     }
 

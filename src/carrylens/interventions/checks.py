@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -34,6 +35,7 @@ _LEAST = 2.0**-24  # of a share: in the model's precision so little of anything 
 _LEAST_ADDED = 1e-12  # to a number of a residual state, which are of the order of 1
 
 
+@lru_cache(maxsize=1 << 14)
 def check_edit(edit: Edit, config: ModelConfig, n_slots: int, has_reference: bool) -> None:
     """Refuse an edit that this model, these sources or this reference cannot serve."""
     if not edit.changes:

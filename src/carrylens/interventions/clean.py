@@ -15,7 +15,8 @@ from torch import Tensor
 from carrylens.interventions.parts import Parts, by_head
 from carrylens.interventions.plan import computed_positions
 
-_ROWS = 64  # sequences a forward pass, small enough to stay in the cache
+ROWS = 64
+"""Sequences a forward pass, small enough to stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def sequence_bytes(parts: Parts) -> int:
 
 def clean_book(parts: Parts, tokens: Tensor) -> Book:
     """The clean passes of these sequences."""
-    first, *others = torch.split(tokens[:, : parts.config.reads.stop].to(parts.device), _ROWS)
+    first, *others = torch.split(tokens[:, : parts.config.reads.stop].to(parts.device), ROWS)
     page = _page(parts, first)
     if not others:
         return page
@@ -86,7 +87,7 @@ def clean_book(parts: Parts, tokens: Tensor) -> Book:
     for at, chunk in enumerate([first, *others]):
         page = _page(parts, chunk) if at else page
         for whole, part in zip(book_tensors(book), book_tensors(page), strict=True):
-            whole[at * _ROWS : at * _ROWS + len(chunk)] = part
+            whole[at * ROWS : at * ROWS + len(chunk)] = part
     return book
 
 
@@ -99,10 +100,10 @@ def reference_means(parts: Parts, tokens: Tensor, classes: Tensor | None, n_clas
     counts = groups.sum(1)
     sums: list[list[Tensor]] = []
     read = tokens[:, : parts.config.reads.stop].to(parts.device)
-    for at, chunk in enumerate(torch.split(read, _ROWS)):
+    for at, chunk in enumerate(torch.split(read, ROWS)):
         page, member = (
             _page(parts, chunk),
-            groups[:, at * _ROWS : at * _ROWS + len(chunk)],
+            groups[:, at * ROWS : at * ROWS + len(chunk)],
         )
         found = [[layer.stream, layer.z, layer.mlp] for layer in page.layers] + [[page.last]]
         added = [[torch.tensordot(member, value.double(), 1) for value in values] for values in found]

@@ -56,31 +56,39 @@ class EditedPass:
     def __init__(self, parts: Parts, rows: Rows, segments: Sequence[Segment], footprint: Footprint) -> None:
         self._parts, self._rows, self._segments = parts, rows, segments
         self._routes, self._read = route(footprint, parts.config)
+        self._moments = frozenset[tuple[int, str]]().union(*{segment.plan.moments for segment in segments})
         self._touched = torch.zeros(len(rows.questions), dtype=torch.bool, device=parts.device)
         self._sent: dict[tuple[int, int, int], Tensor] = {}  # segment, edge, position: what receivers read besides
         self.seen: dict[str, Held] = {}
 
     def logits(self) -> Tensor:
         """The logits at the positions that are read, axes [batch, answer, vocab]."""
+        answers, edited = self.edited_logits()
+        clean = self._rows.book.logits[self._rows.questions]
+        if not answers:
+            return clean
+        new = clean.clone()
+        new[:, list(answers)] = edited
+        return torch.where(self._touched[:, None, None], new, clean)
+
+    def edited_logits(self) -> tuple[Positions, Tensor]:
+        """Which answers the edits may change, by their places, and their logits: to be used in touched rows alone."""
         held = Held((), self._parts.mask.new_zeros(len(self._rows.questions), 0, self._parts.config.d_model))
         for number in range(len(self._parts.layers)):
             held = self._layer(number, held)
-        clean = self._rows.book.logits[self._rows.questions]
-        if self._read:
-            first, last = self._rows.book.first_answer, len(self._parts.layers)
-            stream = Held(self._read, self._stream(last, held, self._read))
-            if self._acts(last, "residual"):
-                self._clean_untouched(stream, self._rows.book.last, first)
-            for segment in self._segments:
-                for act in segment.plan.layers[last].residual:
-                    self._apply(last, Kind.STREAM, act, segment, stream)
-            self.seen[f"blocks.{last - 1}.hook_resid_post"] = stream
-            edited = self._parts.logits(stream.values)
-            self._receive_logits(stream, edited)
-            new = clean.clone()
-            new[:, _index(self._read, first, new)] = edited
-            clean = torch.where(self._touched[:, None, None], new, clean)
-        return clean
+        first, last = self._rows.book.first_answer, len(self._parts.layers)
+        if not self._read:
+            return (), self._rows.book.logits[:0]
+        stream = Held(self._read, self._stream(last, held, self._read))
+        if self._acts(last, "residual"):
+            self._clean_untouched(stream, self._rows.book.last, first)
+        for segment in self._segments:
+            for act in segment.plan.layers[last].residual:
+                self._apply(last, Kind.STREAM, act, segment, stream)
+        self.seen[f"blocks.{last - 1}.hook_resid_post"] = stream
+        edited = self._parts.logits(stream.values)
+        self._receive_logits(stream, edited)
+        return tuple(position - first for position in self._read), edited
 
     @property
     def touched(self) -> Tensor:
@@ -126,7 +134,7 @@ class EditedPass:
 
     def _acts(self, number: int, *moments: str) -> bool:
         # Whether some row's edit does something at these moments of a layer, as `LayerPlan` names them.
-        return any(getattr(segment.plan.layers[number], moment) for segment in self._segments for moment in moments)
+        return any((number, moment) in self._moments for moment in moments)
 
     def _clean_untouched(self, held: Held, clean: Tensor, first: int) -> None:
         # Rows that nothing was replaced in so far are made clean to the bit: computed anew they differ in rounding,

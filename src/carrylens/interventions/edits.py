@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import cached_property
 from numbers import Real
 from typing import Annotated, Any, TypeVar
 
@@ -151,6 +152,16 @@ class Edit:
     """
 
     changes: tuple[Change, ...]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Edit], tuple[tuple[Change, ...]]]:
+        return Edit, (self.changes,)  # another process has other hashes
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.changes)
 
     def __add__(self, other: Edit) -> Edit:
         return Edit(self.changes + other.changes)

@@ -35,7 +35,7 @@ from carrylens.interventions.edits import Edit, Fill, slots_of
 from carrylens.interventions.fills import Origin, Rows
 from carrylens.interventions.keys import clean_keys, row_keys
 from carrylens.interventions.limits import batch_limit, memory_limit
-from carrylens.interventions.outcomes import Outcomes
+from carrylens.interventions.outcomes import Outcomes, RowAnswers
 from carrylens.interventions.parts import Parts
 from carrylens.interventions.plan import EditPlan, Footprint, batch_rows, footprint_groups, plan_edit, route
 from carrylens.interventions.records import Records, Request, token_type
@@ -187,15 +187,15 @@ class Engine:
         reference: Batch | None = None,
         outputs: Sequence[int | None] = (),
         watch: RowProgress | None = None,
-    ) -> Outcomes:
+    ) -> RowAnswers:
         """For each row, by its edit and its question among those given, the answer: axes row, answer.
 
         `outputs` names for an edit the one output that is wanted; others may be given as if nothing was replaced.
         """
         given, places = CallInputs(questions, tuple(sources), reference, None), self._task.layout.read_positions
         until = [None if output is None else places[output] for output in outputs]
-        records = self._run(edits, rows, given, Request(), None, watch, until)
-        return self._named(records.outcomes(("row", "answer"), (len(rows[0]),)))
+        records = self._run(edits, rows, given, Request(answers_alone=True), None, watch, until)
+        return RowAnswers(*(np.ascontiguousarray(some["tokens"]) for some in (records.rows, records.clean)))
 
     def _named(self, outcomes: Outcomes) -> Outcomes:
         layout = self._task.layout
@@ -231,6 +231,9 @@ class Engine:
             last = until or [None] * len(edits)
             plans = [plan_edit(edit, parts.config, stop) for edit, stop in zip(edits, last, strict=True)]
             records.idle[:] = _idle(plans, rows, sequences.questions, origins, parts)
+            if request.answers_alone:  # what can do nothing need not be run
+                todo = np.flatnonzero(~records.idle)
+                done = n_rows - len(todo)
             means = self._means(edits, given.reference, sequences, parts) if len(todo) else None
             job = _Job(plans, *rows, sequences, origins, means, classes, records)
             for batch, asked in self._batches(job, todo, unasked, parts):
@@ -239,6 +242,8 @@ class Engine:
                     shelf.add(batch, asked)
                 if watch is not None and len(batch):
                     watch(done, n_rows)
+            if request.answers_alone:
+                records.note_idle(idle := np.flatnonzero(records.idle), rows[1][idle])
         return records
 
     def _means(
@@ -360,11 +365,18 @@ def _idle(
 ) -> NDArray[np.bool_]:
     # Rows whose edit reaches no output, or takes nothing but what the question itself has.
     idle = np.zeros((len(plans), len(own)), dtype=bool)
+    same: dict[tuple[int, ...], NDArray[np.bool_]] = {}
     for at, plan in enumerate(plans):
-        idle[at] = not route(plan.footprint, parts.config)[1]
-        taken = [tuple(origins[Fill.SOURCE, slot] for slot in slots_of(change)) for change in plan.edit.changes]
-        if all(taken):
-            idle[at] |= np.all([each[0] == (each[1] if len(each) > 1 else own) for each in taken], axis=0)
+        if not route(plan.footprint, parts.config)[1]:
+            idle[at] = True
+            continue
+        slots = [slots_of(change) for change in plan.edit.changes]
+        for some in slots:
+            if some and some not in same:
+                first, *other = (origins[Fill.SOURCE, slot] for slot in some)
+                same[some] = first == (other[0] if other else own)
+        if all(slots):
+            idle[at] = np.logical_and.reduce([same[some] for some in slots])
     return np.asarray(idle[rows])
 
 

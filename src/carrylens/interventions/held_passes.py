@@ -14,11 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from carrylens.interventions.clean import Book, blank_book, book_tensors, sequence_bytes
+from carrylens.interventions.clean import ROWS, Book, blank_book, book_tensors, sequence_bytes
 from carrylens.interventions.parts import Parts
 from carrylens.interventions.sequences import Index
 
-_AT_ONCE = 1024  # sequences whose passes are made before they are put in their places
+_AT_ONCE = ROWS  # sequences whose passes are made before they are put in their places: one pass, copied once
 
 
 class HeldPasses:

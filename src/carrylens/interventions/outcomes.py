@@ -28,6 +28,14 @@ class Activation:
 
 
 @dataclass(frozen=True, eq=False)
+class RowAnswers:
+    """The answer tokens of rows, axes row, answer; and of the questions without an edit, axes question, answer."""
+
+    tokens: Tokens
+    clean_tokens: Tokens
+
+
+@dataclass(frozen=True, eq=False)
 class Outcomes:
     """The answers of all rows; `answer` counts the answer's tokens, the sign first.
 

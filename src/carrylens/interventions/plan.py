@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
 
 from carrylens.interventions.checks import outside
 from carrylens.interventions.edits import Add, DifferencePatch, Edge, Edit, KeepOnly, Replace
@@ -25,6 +26,7 @@ from carrylens.model.config import ModelConfig
 from carrylens.nodes import Node
 
 Positions = tuple[int, ...]
+_KEPT = 1 << 14  # plans and routes: a search makes the same edits over and over
 
 
 @dataclass(frozen=True)
@@ -107,12 +109,19 @@ class EditPlan:
     layers: tuple[LayerPlan, ...]
     footprint: Footprint
 
+    @cached_property
+    def moments(self) -> frozenset[tuple[int, str]]:
+        """The layers and moments, as `LayerPlan` names them, at which it does something."""
+        names = [each.name for each in fields(LayerPlan)]
+        return frozenset((at, name) for at, layer in enumerate(self.layers) for name in names if getattr(layer, name))
+
 
 def computed_positions(config: ModelConfig, layer: int) -> range:
     """The positions whose stream after `layer` some later component reads."""
     return config.reads if layer >= config.n_layers - 1 else range(config.reads.stop)
 
 
+@lru_cache(maxsize=_KEPT)
 def plan_edit(edit: Edit, config: ModelConfig, until: int | None = None) -> EditPlan:
     """The edit laid out by layer, without sites that no later component reads.
 
@@ -133,9 +142,10 @@ def plan_edit(edit: Edit, config: ModelConfig, until: int | None = None) -> Edit
     return EditPlan(edit, layers, Footprint(parts, until if by_nodes else None))
 
 
-def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], Positions]:
+@lru_cache(maxsize=_KEPT)
+def route(footprint: Footprint, config: ModelConfig) -> tuple[tuple[LayerRoute, ...], Positions]:
     """The positions to compute in each layer, and those whose logits are to be computed."""
-    routes, dirty = [], set[int]()
+    routes, dirty = list[LayerRoute](), set[int]()
     for layer, own in enumerate(footprint.layers[:-1]):
         computed = computed_positions(config, layer)
         if footprint.until is not None:
@@ -151,7 +161,7 @@ def route(footprint: Footprint, config: ModelConfig) -> tuple[list[LayerRoute], 
         dirty = out
     last = footprint.layers[-1]
     read = dirty | set(last.residual) | set(last.mlp)
-    return routes, tuple(sorted(read if footprint.until is None else read & {footprint.until}))
+    return tuple(routes), tuple(sorted(read if footprint.until is None else read & {footprint.until}))
 
 
 def batch_rows(footprint: Footprint, config: ModelConfig, places: int) -> int:

@@ -36,10 +36,11 @@ moves them further.
 
 @dataclass(frozen=True)
 class Request:
-    """What is noted besides answers and margins."""
+    """What is noted besides answers and margins; with `answers_alone` not even margins."""
 
     logits: bool = False
     keep: tuple[str, ...] = ()
+    answers_alone: bool = False
 
     def check(self, config: ModelConfig) -> None:
         """Refuse names of activations that an edited pass does not have, or has been asked for already."""
@@ -75,11 +76,9 @@ class Records:
         number = "f8" if parts.dtype is torch.float64 else "f4"
         answer = right.shape[1]
         token = token_type(parts.config).str[1:]
-        plain: list[tuple[str, str, tuple[int, ...]]] = [
-            ("tokens", token, (answer,)),
-            ("margins", number, (answer,)),
-            ("close", "?", (answer,)),
-        ]
+        plain: list[tuple[str, str, tuple[int, ...]]] = [("tokens", token, (answer,))]
+        if not request.answers_alone:
+            plain += [("margins", number, (answer,)), ("close", "?", (answer,))]
         asked: list[tuple[str, str, tuple[int, ...]]] = (
             [("logits", number, (answer, parts.config.d_vocab_out))] if request.logits else []
         )
@@ -97,6 +96,9 @@ class Records:
 
     def note(self, batch: NDArray[np.int64], questions: NDArray[np.int64], edited: EditedPass, rows: Rows) -> None:
         """Write down what became of a batch."""
+        if self.request.answers_alone:
+            self.rows["tokens"][batch] = _answers(edited, self.clean["tokens"][questions])
+            return
         logits = edited.logits()
         _note(self.rows, batch, logits, self.right[questions], self.tolerance)
         if self.request.logits:
@@ -107,6 +109,10 @@ class Records:
     def note_clean(self, questions: NDArray[np.int64], logits: Tensor) -> None:
         """Write down what the model answers without an edit."""
         _note(self.clean, questions, logits, self.right[questions], self.tolerance)
+
+    def note_idle(self, rows: NDArray[np.int64], questions: NDArray[np.int64]) -> None:
+        """Write down that rows answer what their questions answer without an edit."""
+        self.rows["tokens"][rows] = self.clean["tokens"][questions]
 
     @property
     def layout(self) -> str:
@@ -139,14 +145,31 @@ def token_type(config: ModelConfig) -> np.dtype[np.signedinteger]:
     return np.dtype(np.int8 if config.d_vocab_out <= 128 else np.int32)
 
 
-def _note(
-    records: NDArray[np.void], at: NDArray[np.int64], logits: Tensor, right: NDArray[np.int8], tolerance: float
-) -> None:
+def _answers(edited: EditedPass, clean: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+    # The answers of a batch, where those of its questions without an edit are known.
+    places, logits = edited.edited_logits()
+    if places:
+        _check_finite(logits)
+        new = torch.where(edited.touched[:, None], logits.argmax(-1), -1).cpu().numpy()
+        clean[:, list(places)] = np.where(new >= 0, new, clean[:, list(places)])
+    return clean
+
+
+def _check_finite(logits: Tensor) -> None:
     if not bool(logits.isfinite().all()):
         raise CarryLensError(
             "The model's logits are not finite, so it answers nothing. Give an edit of smaller numbers, or weights "
             "that do not overflow."
         )
+
+
+def _note(
+    records: NDArray[np.void], at: NDArray[np.int64], logits: Tensor, right: NDArray[np.int8], tolerance: float
+) -> None:
+    _check_finite(logits)
+    if "margins" not in (records.dtype.names or ()):
+        records["tokens"][at] = logits.argmax(-1).cpu().numpy()
+        return
     wanted = torch.from_numpy(right.astype(np.int64)).to(logits.device)[..., None]
     top = logits.topk(2, dim=-1).values
     ours = logits.gather(-1, wanted)[..., 0]

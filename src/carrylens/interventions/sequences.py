@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -84,14 +85,15 @@ class Sequences:
         return pool[np.where(places < starts, places, places + stops - starts)]
 
 
-def origins_of(edit: Edit) -> set[Origin]:
+@lru_cache(maxsize=1 << 14)
+def origins_of(edit: Edit) -> frozenset[Origin]:
     """Where the edit's values come from, if from other questions."""
     found: set[Origin] = set()
     for change in edit.changes:
         if isinstance(change, Replace | KeepOnly) and change.fill is Fill.RESAMPLE:
             found.add((Fill.RESAMPLE, change.seed))
         found.update((Fill.SOURCE, slot) for slot in slots_of(change))
-    return found
+    return frozenset(found)
 
 
 def fills_of(edit: Edit) -> set[Fill]:

@@ -66,6 +66,11 @@ class Store:
                 found.update((key, record[:-_HASH]) for key, record in rows if _is_whole(key, record))
         return found
 
+    def is_empty(self) -> bool:
+        """Whether nothing was ever put in."""
+        with self._named_errors():
+            return self._file.execute("SELECT 1 FROM outcomes LIMIT 1").fetchone() is None
+
     def add(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Put records in."""
         with self._named_errors(), self._file:

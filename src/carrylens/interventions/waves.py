@@ -100,6 +100,7 @@ class Waves:
         self._memory = memory or engine.hold // 2 or _HELD
         self._sequence_bytes = sequence_bytes(Parts(engine.model))
         self._known: dict[bytes, bytes] = {}
+        self._is_alone: bool | None = None
         self._texts: dict[Edit, bytes] = {}
         self._asked: dict[_Key, tuple[Call, Tokens, bytes]] = {}
         self._digest = engine.digest() if store is not None else b""
@@ -179,10 +180,13 @@ class Waves:
                 yield some
 
     def _recall(self, asked: Sequence[_Asked]) -> None:
-        keys = {key for each in asked for key in (each.clean, *each.lines)} - self._known.keys()
-        if self._path is not None and keys:
-            with self._engine.stored(self._path) as store:
-                self._known |= store.known(sorted(keys))
+        if self._path is None or self._is_alone:
+            return
+        with self._engine.stored(self._path) as store:
+            if self._is_alone is None:  # of a store that was empty all that is in it later is known here
+                self._is_alone = store.is_empty()
+            keys = {key for each in asked for key in (each.clean, *each.lines) if key not in self._known}
+            self._known |= store.known(sorted(keys))
 
     def _compute(self, asked: Sequence[_Asked], watch: RowProgress | None) -> None:
         new = [each for each in asked if not self._known.keys() >= {each.clean, *each.lines}]

@@ -24,7 +24,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -331,7 +331,7 @@ class _Seen:
         earlier = wanted.blocked
         read = {variable, output, *earlier, *wanted.between}
         before, there = model.run(base, read=read), model.run(source, read={variable, *earlier, *wanted.tell_from})
-        moved = model.run(base, do=there.pick(variable), read=read)
+        moved = model.run_again(before, there.pick(variable), read)
         self.wanted, self.base, self.source = wanted, base, source
         self.moved = {each: before[each] != moved[each] for each in wanted.between}
         self.moved[variable] = before[variable] != there[variable]
@@ -343,10 +343,12 @@ class _Seen:
                 self.n_violated += before[each] != there[each]
         self.is_good = np.asarray(admitted & (self.n_violated == 0) & (before[output] != moved[output]))
         for other in wanted.tell_from:
-            told = model.run(base, do=there.pick(other), read=[output])
+            told = model.run_again(before, there.pick(other), [output])
             self.is_good = self.is_good & (moved[output] != told[output])
         # The change's way to the output counts, and each earlier output that differs costs as much as a step of it.
-        steps = sum((self.moved[each].astype(np.int64) for each in wanted.reach), np.zeros(len(base), dtype=np.int64))
+        steps = np.zeros(len(base), dtype=np.int64)
+        for each in wanted.reach:
+            steps += self.moved[each]
         self.score = np.where(admitted, 1 + 2 * len(wanted.between) + steps - self.n_violated, 0)
 
     def rows(self, rows: NDArray[np.intp]) -> _Seen:
@@ -375,7 +377,7 @@ class _Seen:
         reached = moved[wanted.output]
         for each in wanted.between:
             parents = wanted.model.by_variable[each].parents
-            some = np.logical_or.reduce([moved[parent] for parent in parents if parent in moved])
+            some = reduce(np.logical_or, [moved[parent] for parent in parents if parent in moved])
             blamed = np.where(moved[each], violated, some & ~reached & (each in wanted.reach))
             for parent in parents if blamed.any() else ():
                 if at := wanted.indices_of(parent):

@@ -74,9 +74,8 @@ class Pairs:
         Where the source has another value of an output that others depend on, it was worked out another way, so of
         such a pair only that output is counted: the later ones are the base's.
         """
-        found = counterfactual_outputs(
-            self.model, self.variable if variable is None else variable, self.base, self.source
-        )
+        wanted = self.variable if variable is None else variable
+        found = counterfactual_outputs(self.model, wanted, self.base, self.source, self._own)
         for steering in self.model.steering:
             if self.variable == steering:
                 continue
@@ -86,8 +85,12 @@ class Pairs:
         return found
 
     @cached_property
+    def _own(self) -> Values:
+        return self.model.run(self.base, read=self.model.outputs)
+
+    @cached_property
     def _own_outputs(self) -> Columns:
-        return self.model.output_values(self.base)
+        return self._own.outputs()
 
     @cached_property
     def _steered(self) -> dict[Variable, NDArray[np.bool_]]:
@@ -103,22 +106,24 @@ class Pairs:
         return np.asarray((given != self.expected).any(axis=1))
 
 
-def counterfactual_outputs(model: CausalModel, variable: Variable | str, base: Batch, source: Batch) -> Columns:
+def counterfactual_outputs(
+    model: CausalModel, variable: Variable | str, base: Batch, source: Batch, own: Values | None = None
+) -> Columns:
     """What a reader of the base's own outputs must put out, one by one, once it has the source's `variable`.
 
     An output that was already put out is held at the base's value for those that follow it, even if the variable would
-    have changed it.
+    have changed it. `own` is a run of the base that was made before, if there is one.
     """
     variable = Variable.of(variable)
+    own = model.run(base, read=model.outputs) if own is None else own
     do = model.run(source, read=[variable]).pick(variable)
-    plain = model.output_values(base, do=do)
+    plain = model.run_again(own, do, model.outputs).outputs()
     held = [steering for steering in model.steering if steering != variable]
     for steering in held:
         at = model.outputs.index(steering)
         emitted = [each for each in held if model.outputs.index(each) <= at]
-        own = model.run(base, read=emitted).pick(*emitted)
         later = np.arange(plain.shape[1]) > at
-        plain = np.where(later, model.output_values(base, do={**own, **do}), plain)
+        plain = np.where(later, model.run_again(own, {**own.pick(*emitted), **do}, model.outputs).outputs(), plain)
     return plain
 
 

@@ -62,9 +62,6 @@ class Variable(TextValue):
     def __lt__(self, other: Variable) -> bool:
         return (self.name, self.index) < (other.name, other.index)
 
-    def __hash__(self) -> int:
-        return hash((self.name, self.index))
-
 
 @dataclass(frozen=True)
 class VariableKind:
