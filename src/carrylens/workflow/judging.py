@@ -7,6 +7,7 @@ Never  imports PyTorch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote as quoted
 
@@ -21,7 +22,8 @@ from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.implementation import ImplementationCount
-from carrylens.claims.judgement import Judgement, claims_file, judge, slug
+from carrylens.claims.judgement import CLAIMS, Judgement, judge
+from carrylens.claims.own_files import own_file, own_folders
 from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
@@ -41,7 +43,7 @@ def judge_map(where: Path, own: Path | None, task: Task | None = None) -> Judgem
     if own is None:
         return judge_usual(_map_of(where, path, task))
     stated = own_hypothesis(own, task_of_map(path, task_finder(task)))
-    mapped = _map_of(where, _own_map(where, slug(stated.name), task) or path, task, stated.model)
+    mapped = _map_of(where, _own_map(where, stated.name, task) or path, task, stated.model)
     usual, *rivals = hypotheses_for(mapped)
     if stated.name == usual.name:
         raise CarryLensError(f"{own} calls its hypothesis {usual.name!r}, as the usual one is. Give it another name.")
@@ -91,10 +93,11 @@ def _implementation(where: Path, judged: Judgement, task: Task | None) -> Implem
 
 
 def _saved_verdict(where: Path, judged: Judgement, *, usual: bool, task: Task | None) -> RunJudgement:
-    name = ALIGNMENT if usual else f"alignment.{slug(judged.hypothesis.name)}.json"
+    own = judged.hypothesis.name
     places = [where.parent] if where.is_file() else _folders(where, task)
     if not usual:  # beside the map of its variables, where there is one
-        places = [*(inner_folder(place, slug(judged.hypothesis.name)) for place in places), *places]
+        places = [*_inner_folders(places, own), *places]
+    name = ALIGNMENT if usual else own_file("alignment", own, places)
     sha256 = judged.weights
     for place in places:
         content = read_made(place, name, f"carrylens settle {judged.model}")
@@ -122,15 +125,16 @@ def hypotheses_for(found: NodeMap) -> list[Hypothesis]:
 
 def claims_beside(where: Path, own: str | None, task: Task | None = None) -> Path:
     """Where claims about a map go: beside it, or in `maps/NAME` if it came with carrylens; `own` names a user's own."""
-    found = None if own is None else _own_map(where, slug(own), task)
+    found = None if own is None else _own_map(where, own, task)
     path = found or map_path(where, task)
+    name = CLAIMS if own is None else own_file("claims", own)
     try:
         source = find_source(str(where), task=task)
     except CarryLensError:
-        return path.parent / claims_file(own)
+        return path.parent / name
     is_in_model = source.folder is not None and path.parent.resolve() == source.folder.resolve()
     folder = source.analysis_folder(None) if source.is_shipped and is_in_model else path.parent
-    return folder / claims_file(own)
+    return folder / name
 
 
 def save_claims(judgement: Judgement, path: Path, *, seal: bool) -> None:
@@ -164,8 +168,12 @@ def map_path(where: Path, task: Task | None = None) -> Path:
 
 def _own_map(where: Path, name: str, task: Task | None) -> Path | None:
     # A map that was made with the user's own variables lies in a folder of the hypothesis's name.
-    inner = (inner_folder(folder, name) for folder in _folders(where, task))
+    inner = _inner_folders(_folders(where, task), name)
     return next((folder / MAP for folder in inner if (folder / MAP).is_file()), None)
+
+
+def _inner_folders(places: Sequence[Path], own: str) -> list[Path]:
+    return [inner_folder(each.parent, each.name) for each in own_folders(places, own)]
 
 
 def _folders(where: Path, task: Task | None) -> list[Path]:

@@ -23,7 +23,7 @@ from carrylens.arithmetic.hypotheses import weighted_sum as weighted_sum_of
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.judgement import slug
+from carrylens.claims.own_files import own_file
 from carrylens.claims.run_verdict import RunJudgement, needs_more_questions, run_judgement
 from carrylens.discovery.alignment.aligner import AlignSettings
 from carrylens.discovery.alignment.contest import MOST_LOOKS, Contest, ContestModel, contest_for, population_name
@@ -62,7 +62,7 @@ def _settled_before(analysis: Analysis, budget: float, algorithm: str | None) ->
         return None
     stated = hypothesis_of(analysis, algorithm)
     for place in analysis.places:
-        path = place / alignment_path(analysis, None if algorithm is None else stated.name).name
+        path = place / (ALIGNMENT if algorithm is None else own_file("alignment", stated.name, [place]))
         with suppress(CarryLensError):  # what cannot be read is measured anew
             content = read_made(place, path.name, "carrylens settle")
             found = None if content is None else MeasuredAlignment.from_json(content, str(path))
@@ -102,7 +102,7 @@ def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> Settlem
 
 def alignment_path(analysis: Analysis, own: str | None) -> Path:
     """Where the alignment with the usual hypothesis goes, or with one called `own`."""
-    return analysis.folder / (ALIGNMENT if own is None else f"alignment.{slug(own)}.json")
+    return analysis.folder / (ALIGNMENT if own is None else own_file("alignment", own))
 
 
 def hypothesis_of(analysis: Analysis, algorithm: str | None) -> Hypothesis:
