@@ -28,6 +28,7 @@ from carrylens.claims.run_verdict import RunJudgement, needs_more_questions, run
 from carrylens.discovery.alignment.aligner import AlignSettings
 from carrylens.discovery.alignment.contest import MOST_LOOKS, Contest, ContestModel, contest_for, population_name
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
+from carrylens.discovery.alignment.kept_fits import KeptFits
 from carrylens.errors import CarryLensError, quote
 from carrylens.files import working
 from carrylens.folders import add_sealed
@@ -35,6 +36,8 @@ from carrylens.steps import read_made
 from carrylens.tasks.task import Task
 from carrylens.workflow.analysis import Analysis
 
+UNDER_WAY = "settling"
+"""What the file of the fits so far is called, with the alignment's own name behind it."""
 BUDGET = 600
 """Seconds after which no further look begins."""
 _LEFT_OUT = ("with binary carries", "weighted-sum on")  # a recoding of the same, and mixtures that a deviation brings
@@ -93,10 +96,13 @@ def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> Settlem
         in_time = time.monotonic() - began <= budget / 2  # the next look takes twice as long as the last
         return in_time and needs_more_questions(run_judgement(so_far))
 
-    found = _contest(analysis).settled(stated, rivals, wants_more, lambda where: _mixtures(analysis, stated, where))
-    judged = run_judgement(found)
     path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
+    kept = KeptFits(path.with_name(path.name.replace("alignment", UNDER_WAY, 1)), analysis.about)
+    contest = _contest(analysis, kept)
+    found = contest.settled(stated, rivals, wants_more, lambda where: _mixtures(analysis, stated, where))
+    judged = run_judgement(found)
     add_sealed(path.parent, {path.name: found.to_json()})
+    kept.drop()
     return Settlement(path, found, judged)
 
 
@@ -158,7 +164,7 @@ def _mixtures(analysis: Analysis, stated: Hypothesis, where: str) -> Sequence[Hy
     return (mixture_where(where, stated, weighted_sum_of(task.operation, task.digits)),)
 
 
-def _contest(analysis: Analysis) -> Contest:
+def _contest(analysis: Analysis, kept: KeptFits) -> Contest:
     source, settings = analysis.source, AlignSettings.chosen(analysis.seed, quick=analysis.quick)
     about = ContestModel(source.name, source.sha256, population_name(source.task))
-    return contest_for(analysis.model, source.task, about, settings, analysis.progress)
+    return contest_for(analysis.model, source.task, about, settings, analysis.progress, kept)
