@@ -183,11 +183,13 @@ VICTIMS = {
         Victim("train", _nothing, _train, frozenset({"training.jsonl"}), torch=True),
         Victim("test", _PLANT, calling("test", "model", "--save", "--questions", "40", "--per-class", "3"), torch=True),
         Victim("explore", _JUDGED, calling("explore", "model", "--out", "explore.html"), torch=True),
-        Victim("settle", _PLANT, calling("settle", "model", "--quick"), torch=True),
+        Victim("settle", _PLANT, calling("settle", "model", "--quick"), torch=True, cost=20),
         Victim("map", _PLANT, calling("map", "model", "--quick"), torch=True),
         Victim("map again", _JUDGED, calling("map", "model", "--quick", "--restart"), torch=True),
-        Victim("battery", _PLANT, after(*_EXPERIMENTS), torch=True),
-        Victim("family run", _nothing, _rows, frozenset({"training.jsonl", "checkpoint.safetensors"}), torch=True),
+        Victim("battery", _PLANT, after(*_EXPERIMENTS), torch=True, cost=15),
+        Victim(
+            "family run", _nothing, _rows, frozenset({"training.jsonl", "checkpoint.safetensors"}), torch=True, cost=25
+        ),
         Victim("benchmark", _nothing, calling(*_BENCHMARK), _FOUND, torch=True),
         Victim("explain", _PLANT, _explain, torch=True, cost=80),
     )

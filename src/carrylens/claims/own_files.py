@@ -2,9 +2,10 @@
 
 Takes  the name of a hypothesis, and folders.
 Gives  names of files and folders, another for every hypothesis.
+Never  gives two hypotheses one name, or overlooks a file that was named formerly.
 
 A name of lower-case words is its file's name. Every other one has a part of its hash behind it: what a file's name
-cannot hold would make two hypotheses one. Files that were named without it are still found.
+cannot hold would make two hypotheses one.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def losses_figure(name: str, lines: Sequence[Line]) -> Figure:
     named = {name for note in notes for name, losses in note["token_losses"].items() if losses}
     operations = [*(name for name in _TITLES if name in named), *sorted(named - _TITLES.keys())]
     if not operations:
-        raise CarryLensError(f"The training history of {name} has no loss of an answer token, so there is no curve.")
+        raise CarryLensError(f"The training history of {name} has no loss of an answer token. Train it again.")
     with rc_context(FIXED):
         figure = Figure(figsize=(4.2 * len(operations) + 0.8, 3.2), layout="constrained")
         panels = figure.subplots(1, len(operations), sharey=True, squeeze=False)[0]
