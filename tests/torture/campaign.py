@@ -25,7 +25,7 @@ from torture.kills import KillTally, kill_at_random, preload
 from torture.short_supply import SupplyTally, fill_disk, starve
 from torture.victims import QUICK, VICTIMS
 
-PARTS = {"kills": 400, "random kills": 60, "short supply": 40, "inputs": 150, "corruption": 200, "models": 20}
+PARTS = {"kills": 400, "random kills": 60, "short supply": 40, "inputs": 200, "corruption": 150, "models": 20}
 """Of each part its share of the time: about how many seconds of computing it takes, less for those after the first."""
 LANES = (("kills", "random kills", "short supply"), ("inputs", "corruption", "models"))
 """What each of two processes does, one part after the other."""

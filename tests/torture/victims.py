@@ -183,7 +183,7 @@ VICTIMS = {
         Victim("train", _nothing, _train, frozenset({"training.jsonl"}), torch=True),
         Victim("test", _PLANT, calling("test", "model", "--save", "--questions", "40", "--per-class", "3"), torch=True),
         Victim("explore", _JUDGED, calling("explore", "model", "--out", "explore.html"), torch=True),
-        Victim("settle", _PLANT, calling("settle", "model", "--quick"), torch=True, cost=20),
+        Victim("settle", _PLANT, calling("settle", "model", "--quick"), torch=True, cost=40),
         Victim("map", _PLANT, calling("map", "model", "--quick"), torch=True),
         Victim("map again", _JUDGED, calling("map", "model", "--quick", "--restart"), torch=True),
         Victim("battery", _PLANT, after(*_EXPERIMENTS), torch=True, cost=15),

@@ -55,8 +55,12 @@ class Settlement:
 
 def settle_source(analysis: Analysis, budget: float = BUDGET, algorithm: str | None = None) -> Settlement:
     """What is measured now, or was saved before with these settings or on more questions."""
+    stated = hypothesis_of(analysis, algorithm)
+    path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
+    kept = KeptFits(path.with_name(path.name.replace("alignment", UNDER_WAY, 1)), analysis.about)
     with working(analysis.folder):
-        return _settled_before(analysis, budget, algorithm) or _settle(analysis, budget, algorithm)
+        kept.sweep(path)
+        return _settled_before(analysis, budget, algorithm) or _settle(analysis, budget, algorithm, path, kept)
 
 
 def _settled_before(analysis: Analysis, budget: float, algorithm: str | None) -> Settlement | None:
@@ -88,7 +92,7 @@ def _says_as_much(found: MeasuredAlignment, analysis: Analysis, stated: Hypothes
     return is_of_this and all(there >= wanted for there, wanted in at_least)
 
 
-def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> Settlement:
+def _settle(analysis: Analysis, budget: float, algorithm: str | None, path: Path, kept: KeptFits) -> Settlement:
     began = time.monotonic()
     stated, rivals = hypothesis_of(analysis, algorithm), _rivals(analysis, algorithm)
 
@@ -96,12 +100,11 @@ def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> Settlem
         in_time = time.monotonic() - began <= budget / 2  # the next look takes twice as long as the last
         return in_time and needs_more_questions(run_judgement(so_far))
 
-    path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
-    kept = KeptFits(path.with_name(path.name.replace("alignment", UNDER_WAY, 1)), analysis.about)
     contest = _contest(analysis, kept)
     found = contest.settled(stated, rivals, wants_more, lambda where: _mixtures(analysis, stated, where))
-    judged = run_judgement(found)
-    add_sealed(path.parent, {path.name: found.to_json()})
+    judged, content = run_judgement(found), found.to_json()
+    kept.note_made(content)
+    add_sealed(path.parent, {path.name: content})
     kept.drop()
     return Settlement(path, found, judged)
 

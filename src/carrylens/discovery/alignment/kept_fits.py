@@ -22,6 +22,7 @@ from carrylens.errors import CarryLensError
 from carrylens.files import read_whole, write_whole
 from carrylens.json_records import Count, Schema, to_plain, to_text
 from carrylens.nodes import Node
+from carrylens.steps import hash_of_file
 from carrylens.tasks.fingerprint import fingerprint
 
 _LOOKED_AT = 64  # questions, by which another population is told
@@ -35,11 +36,15 @@ class SweepRecord(Struct, frozen=True):
 
 
 class KeptRecord(Struct, frozen=True):
-    """The file: what the fits are of, the sweeps of each so far, and their hash, by which damage is seen."""
+    """The file: what the fits are of, the sweeps of each so far, and their hash, by which damage is seen.
+
+    `made` is the hash of the file that the fits came to, once they are done.
+    """
 
     about: dict[str, Any]
     fits: dict[str, list[SweepRecord]]
     sha256: str
+    made: str | None = None
 
 
 _SCHEMA = Schema(KeptRecord, "file of fits under way", "The fits begin anew.")
@@ -68,8 +73,17 @@ class KeptFits:
         held = {str(node): list(targets) for node, targets in found.placement.held.items()}
         sweeps = self._read().setdefault(_key(about, settings), [])
         sweeps[found.n_sweeps - 1 :] = [SweepRecord(held, found.ended)]
-        record = KeptRecord(to_plain(dict(self.about)), self._read(), _hash(self._read()))
-        write_whole(self.path, to_text(record).encode())
+        self._write()
+
+    def note_made(self, content: bytes) -> None:
+        """Note what the fits came to, before it is saved: a kill may come between that and `drop`."""
+        self._write(hashlib.sha256(content).hexdigest())
+
+    def sweep(self, made: Path) -> None:
+        """Forget fits that came to the file that is there."""
+        found = self._record()
+        if found is not None and found.made is not None and found.made == hash_of_file(made):
+            self.drop()
 
     def drop(self) -> None:
         """Forget the fits: what they were for is done."""
@@ -78,20 +92,27 @@ class KeptFits:
 
     def _read(self) -> Fits:
         if self._fits is None:
-            self._fits = self._saved()
+            found = self._record()
+            self._fits = {} if found is None else found.fits
         return self._fits
 
-    def _saved(self) -> Fits:
+    def _write(self, made: str | None = None) -> None:
+        if self.path is not None:
+            record = KeptRecord(to_plain(dict(self.about)), self._read(), _hash(self._read()), made)
+            write_whole(self.path, to_text(record).encode())
+
+    def _record(self) -> KeptRecord | None:
         # What cannot be read, or is of something else, counts as none.
-        assert self.path is not None
+        if self.path is None:
+            return None
         try:
             found = _SCHEMA.decode(read_whole(self.path), str(self.path))
             nodes = {node for fit in found.fits.values() for sweep in fit for node in sweep.held}
             assert all(Node.parse(node) for node in nodes)
         except CarryLensError:
-            return {}
+            return None
         is_it = found.about == to_plain(dict(self.about)) and found.sha256 == _hash(found.fits)
-        return found.fits if is_it else {}
+        return found if is_it else None
 
 
 def _key(about: AlignmentTask, settings: FitSettings) -> str:
