@@ -184,8 +184,8 @@ VICTIMS = {
         Victim("test", _PLANT, calling("test", "model", "--save", "--questions", "40", "--per-class", "3"), torch=True),
         Victim("explore", _JUDGED, calling("explore", "model", "--out", "explore.html"), torch=True),
         Victim("settle", _PLANT, calling("settle", "model", "--quick"), torch=True, cost=40),
-        Victim("map", _PLANT, calling("map", "model", "--quick"), torch=True),
-        Victim("map again", _JUDGED, calling("map", "model", "--quick", "--restart"), torch=True),
+        Victim("map", _PLANT, calling("map", "model", "--quick"), torch=True, cost=15),
+        Victim("map again", _JUDGED, calling("map", "model", "--quick", "--restart"), torch=True, cost=20),
         Victim("battery", _PLANT, after(*_EXPERIMENTS), torch=True, cost=15),
         Victim(
             "family run", _nothing, _rows, frozenset({"training.jsonl", "checkpoint.safetensors"}), torch=True, cost=25
