@@ -169,3 +169,11 @@ def test_what_is_open_says_how_many_questions_would_decide_it() -> None:
     (rival,) = run_judgement(alike).open
     assert rival.questions is not None
     assert not needs_more_questions(run_judgement(alike)), "rivals are not measured again"
+
+
+def test_what_falls_short_after_a_quick_fit_names_the_full_one() -> None:
+    quick = with_rates(interchange=HALF)
+    full = replace(quick, drawn=msgspec.structs.replace(quick.drawn, fit_rows=256))
+    assert any("--restart" in point.settled_by for point in run_judgement(quick).open)
+    assert not any("--restart" in point.settled_by for point in run_judgement(full).open)
+    assert not needs_more_questions(run_judgement(quick)), "more questions would not mend a fit"

@@ -256,12 +256,19 @@ def _cost(have: int, wanted: int | None) -> str:
     return f"about {wanted:,} questions decide it at these rates, {wanted / max(1, have):.1f} times as many as now"
 
 
+def _open_fit(found: MeasuredAlignment) -> Iterator[OpenPoint]:
+    if found.drawn.is_quick_fit and verdict_of(found) is RunVerdict.IN_PART:
+        claim = "Sites were found by a quick fit: a full one may find better sites, with higher rates."
+        yield OpenPoint(claim, f"carrylens settle {found.model} --restart")
+
+
 def _open(found: MeasuredAlignment, standings: Sequence[RivalStanding]) -> Iterator[OpenPoint]:
     command, rates, sure = f"carrylens settle {found.model} --budget 3600", found.rates, confidence_at(found.looks)
 
     def by_questions(claim: str, have: int, wanted: int | None) -> OpenPoint:
         return OpenPoint(claim, command, True, _cost(have, wanted), wanted)
 
+    yield from _open_fit(found)
     together = _for_each(sure, 2 + len(rates.carriers))  # as sure as a rate must be to fall short
     for name, rate in (("Joint interchange", rates.interchange), ("Scrubbing", rates.scrubbed)):
         low, high = rate.interval_at(sure)[0], rate.interval_at(together)[1]

@@ -20,7 +20,7 @@ import torch
 
 from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_targets
 from carrylens.discovery.alignment.fit import FitSettings, Fitted, fit_alignment
-from carrylens.discovery.alignment.joint_rates import JointRates
+from carrylens.discovery.alignment.joint_rates import FULL_FIT_ROWS, QUICK_FIT_ROWS, JointRates
 from carrylens.discovery.alignment.joint_test import SEVERAL, JointSettings, measure_jointly
 from carrylens.discovery.alignment.kept_fits import KeptFits
 from carrylens.discovery.alignment.placement import NodePlacement
@@ -80,7 +80,7 @@ class AlignSettings:
     @classmethod
     def chosen(cls, seed: int = 0, *, quick: bool = False) -> AlignSettings:
         """The usual amounts, or the quick ones."""
-        fit = FitSettings(n_rows=128 if quick else 256, n_sweeps=4 if quick else 5, seed=seed)
+        fit = FitSettings(n_rows=QUICK_FIT_ROWS if quick else FULL_FIT_ROWS, n_sweeps=4 if quick else 5, seed=seed)
         test = JointSettings(n_rows=512 if quick else 2048, n_each=96 if quick else 256, seed=seed)
         return cls(fit, test, quick)
 

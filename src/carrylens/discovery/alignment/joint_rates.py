@@ -83,6 +83,10 @@ class JointRates(Struct, frozen=True):
         return min(self.outputs.items(), key=lambda each: each[1].value, default=None)
 
 
+QUICK_FIT_ROWS, FULL_FIT_ROWS = 128, 256
+"""On how many rows of joint interventions sites are chosen."""
+
+
 class DrawnFrom(Struct, frozen=True):
     """What was measured on: the population, the seed, rows of the joint test, of each target's own, and of the fit."""
 
@@ -92,6 +96,11 @@ class DrawnFrom(Struct, frozen=True):
     each: Count
     fit_rows: Count
     fit_sweeps: Count
+
+    @property
+    def is_quick_fit(self) -> bool:
+        """Whether sites were searched for with fewer rows than a full fit has."""
+        return self.fit_rows < FULL_FIT_ROWS
 
 
 class RivalRates(Struct, frozen=True):

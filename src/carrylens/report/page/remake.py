@@ -18,7 +18,6 @@ from carrylens.errors import CarryLensError
 from carrylens.report.page.saved import Saved
 
 _QUICK_QUESTIONS = 96
-_QUICK_FIT = 128
 
 
 def commands(saved: Saved) -> Iterator[str]:
@@ -49,7 +48,7 @@ def commands(saved: Saved) -> Iterator[str]:
 
 
 def _settle_options(drawn: DrawnFrom) -> str:
-    quick = " --quick" if drawn.fit_rows <= _QUICK_FIT else ""
+    quick = " --quick" if drawn.is_quick_fit else ""
     return quick + (f" --seed {drawn.seed}" if drawn.seed else "")
 
 
