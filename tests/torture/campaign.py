@@ -173,7 +173,7 @@ def main() -> int:
     """The campaign from the command line."""
     parser = argparse.ArgumentParser(description="Malformed inputs, kills and damaged files.")
     parser.add_argument("--minutes", type=float, default=50)
-    parser.add_argument("--inputs", type=int, default=102_000)
+    parser.add_argument("--inputs", type=int, default=110_000)
     parser.add_argument("--random-kills", type=int, default=20, help="of each victim")
     parser.add_argument("--random", type=int, default=400, help="damaged at random, of each kind of file")
     parser.add_argument("--crafted", type=int, default=150, help="crafted, of each kind of file")
