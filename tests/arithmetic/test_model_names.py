@@ -73,7 +73,7 @@ def test_a_name_with_too_few_or_too_many_digits_is_refused(text: str) -> None:
     "text", ["add_d6_l0_h3_t1K_s1", "add_d6_l2_h0_t1K_s1", "add_d6_l2_h3_w0_t1K_s1", "add_d6_l2_h3_t0_s1"]
 )
 def test_a_name_of_an_empty_model_is_refused(text: str) -> None:
-    with pytest.raises(CarryLensError, match="l, h, w and t"):
+    with pytest.raises(CarryLensError, match="l.*h.*w.*t"):
         ModelName.parse(text)
 
 

@@ -177,6 +177,28 @@ def test_the_contents_follow_and_name_the_part_that_is_read(page: Page) -> None:
     assert page.locator("nav").bounding_box()["y"] == pytest.approx(0, abs=1)  # type: ignore[index]
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_link_of_the_contents_shows_the_heading_it_leads_to(
+    browser: Browser, address: str, size: ViewportSize
+) -> None:
+    page = browser.new_page(viewport=size, reduced_motion="reduce")
+    page.goto(address)
+    for part in ("circuit", "claims"):
+        page.locator(f"nav a[href='#{part}']").click()
+        link = page.locator(f"nav a[aria-current][href='#{part}']")
+        link.wait_for()
+        contents, heading, named = (
+            each.bounding_box() for each in (page.locator("nav"), page.locator(f"#{part} h2"), link)
+        )
+        assert contents is not None
+        assert heading is not None
+        assert named is not None
+        assert contents["y"] + contents["height"] <= heading["y"], "the contents do not cover it"
+        assert contents["height"] < size["height"] / 7
+        assert 0 <= named["x"] <= named["x"] + named["width"] <= size["width"], "nor is the part's name out of sight"
+    page.close()
+
+
 def test_a_search_leaves_the_claims_and_marks_the_nodes_that_fit(page: Page) -> None:
     every = page.locator("#claims li[id]").count()
     page.fill("#find", "ST")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from carrylens.arithmetic.hypotheses import left_to_right, one_layer, ripple, rivals_of
+from carrylens.arithmetic.hypotheses import left_to_right, one_layer, one_layer_through_nine, ripple, rivals_of
 from carrylens.arithmetic.planted import dials
 from carrylens.arithmetic.planted.dials import Dials
 from carrylens.arithmetic.questions import Operation
@@ -185,7 +185,7 @@ def test_a_combiner_before_the_deliverer_is_refuted(addition: NodeMap) -> None:
         {"same_as": (Variable.parse("SA[3]"),)},
         {"nodes": (Node(8, 0, 0), Node(8, 0, 1))},
     ],
-    ids=["its null moves", "it hits in part", "it may be another", "several nodes may hold the parts"],
+    ids=["its null moves", "it hits in part", "another fits, too", "nodes of parts"],
 )
 def test_an_early_combiner_refutes_only_if_it_is_surely_the_whole(addition: NodeMap, change: dict[str, object]) -> None:
     early = early_combiner(addition)
@@ -306,8 +306,8 @@ def test_the_one_layer_plant_fails_for_want_of_a_carry_beyond_one_column() -> No
     assert {each.claim.token for each in judgement.findings if each.claim.kind is ClaimKind.ROOM} == {A[3], A[2]}
     assert verdict(judgement, "room for A[2]") is Verdict.REFUTED
     by_name = {each.judgement.hypothesis.name: each.judgement.verdict for each in judgement.rivals}
-    assert by_name["one-layer add"] is ModelVerdict.RUNS
-    assert by_name["one-layer add with sum 9"] is by_name["ripple add"] is ModelVerdict.DOES_NOT_RUN
+    assert by_name[one_layer(4).name] is ModelVerdict.RUNS
+    assert by_name[one_layer_through_nine(4).name] is by_name["ripple add"] is ModelVerdict.DOES_NOT_RUN
 
 
 def test_the_one_layer_plant_has_no_room_even_where_groups_were_not_searched() -> None:

@@ -31,7 +31,7 @@ from carrylens.workflow.judging import judge_map
 from claims.maps import left_to_right_map, with_roles
 from command_line import run_here
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "hypothesis.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "own_hypothesis.md"
 WITHOUT_TORCH = """
 import sys
 class NoTorch:

@@ -1,5 +1,6 @@
 """Verdicts from saved rates, and what would make each of them false."""
 
+import shlex
 from dataclasses import replace
 
 import msgspec
@@ -11,6 +12,7 @@ from carrylens.claims.run_verdict import (
     confidence_at,
     needs_more_questions,
     run_judgement,
+    settle_command,
     standing_of,
     verdict_of,
 )
@@ -169,6 +171,14 @@ def test_what_is_open_says_how_many_questions_would_decide_it() -> None:
     (rival,) = run_judgement(alike).open
     assert rival.questions is not None
     assert not needs_more_questions(run_judgement(alike)), "rivals are not measured again"
+
+
+def test_what_settles_it_names_the_model_as_its_user_did() -> None:
+    unsure = carrier(Rate(45, 50))
+    assert {each.settled_by for each in run_judgement(unsure).open} >= {"carrylens settle model --budget 3600"}
+    given = settle_command("models/my adder", hypothesis_file="mine.py")
+    assert shlex.split(given) == ["carrylens", "settle", "models/my adder", "--hypothesis", "mine.py"]
+    assert all(each.settled_by.startswith(f"{given} --") for each in run_judgement(unsure, given).open)
 
 
 def test_what_falls_short_after_a_quick_fit_names_the_full_one() -> None:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from carrylens.cli import app
 from carrylens.cli.groups import GROUPS
+from command_line import run_here
 
 
 def test_every_command_is_in_a_group_and_its_sentence_is_whole() -> None:
@@ -49,3 +50,18 @@ def test_h_is_help_and_no_line_is_cut_off_in_80_columns(words: tuple[str, ...]) 
 
 def test_the_commands_under_a_command_are_among_them() -> None:
     assert {("map",), ("bench", "explore"), ("family", "show")} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "help_of"),
+    [
+        (["nonsense"], "carrylens"),
+        (["train", "add", "--nonsense"], "carrylens train"),
+        (["settle"], "carrylens settle"),
+        (["family", "run"], "carrylens family run"),
+    ],
+)
+def test_a_mistake_in_a_command_names_the_help_of_that_command(words: list[str], help_of: str) -> None:
+    said = run_here(*words)
+    assert said.returncode == 2
+    assert f" {help_of} --help" in said.stderr

@@ -222,7 +222,10 @@ def test_a_verdict_shows_every_rate_that_its_file_states() -> None:
     found = verdict_record(claims)
     assert found is not None
     assert found["verdict"] == "runs"
-    assert [name for name, _, _ in found["rates"]] == ["joint interchange", "joint more worst output"]
+    assert [name.split() for name, _, _ in found["rates"]] == [
+        ["joint", "interchange"],
+        ["joint", "more", "worst", "output"],
+    ]
     assert verdict_record({}) is None
 
 

@@ -1,5 +1,6 @@
 """What `settle` and `judge` give: the verdict in its own words, from models whose verdict is known."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ import carrylens as cl
 from carrylens.arithmetic.hypotheses import left_to_right
 from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import RunVerdict
+from carrylens.folders import add_sealed, write_sealed
 from carrylens.front.verdict_views import Settled
+from command_line import run_here
 
 ADDER = "add_d6_l2_h3_w96_t2K_s1"
 WORDS = {each.value for each in RunVerdict}
@@ -61,6 +64,45 @@ def test_judging_a_settled_model_gives_the_verdict_again_without_measuring(runs:
     assert cl.judge(place / "planted").joint == runs.judgement
     with_own = cl.judge(found, hypothesis=left_to_right(Operation.ADD, 2))
     assert with_own.verdict is RunVerdict.NOT_SETTLED, "this hypothesis was not settled"
+
+
+def test_a_model_that_was_settled_and_not_mapped_has_its_verdict_and_no_claims(
+    place: Path, other: Settled, tmp_path: Path
+) -> None:
+    model = place / "one_layer"
+    assert not (model / "map.json").exists()
+    found = cl.judge(model)
+    assert (found.joint, found.claims, found.path, found.rows()) == (other.judgement, None, None, [])
+    assert found.joint.open
+    assert all(f"carrylens settle {model}" in each.settled_by for each in found.joint.open), "as the user named it"
+    assert found.verdict.value in repr(found)
+    assert "No map" in repr(found)
+    assert "No map" in found._repr_html_()
+    said = run_here("judge", model, "--json")
+    assert said.returncode == 1
+    record = json.loads(said.stdout)
+    assert (record["verdict"], record["claims"], record["map"]) == (other.verdict.value, [], None)
+    assert f"carrylens map {model}" in said.stderr
+    alone = tmp_path / "alone"  # the alignment by itself, as `settle --out` leaves it
+    write_sealed(alone, {"alignment.json": other.path.read_bytes()})
+    assert cl.judge(alone).verdict is other.verdict
+
+
+def test_judging_what_is_no_model_says_so(tmp_path: Path) -> None:
+    with pytest.raises(cl.CarryLensError) as mistaken:
+        cl.judge(tmp_path / "nothing")
+    assert "carrylens settle" not in str(mistaken.value), "there is nothing to settle"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(cl.CarryLensError, match="carrylens settle"):
+        cl.judge(tmp_path / "empty")
+
+
+def test_an_alignment_of_other_weights_is_no_verdict(place: Path, other: Settled) -> None:
+    unlike = place / "unlike"
+    cl.plant("add", 3, folder=unlike)
+    add_sealed(unlike, {"alignment.json": other.path.read_bytes()})
+    with pytest.raises(cl.CarryLensError, match="carrylens settle"):
+        cl.judge(unlike)
 
 
 def test_a_model_that_was_not_settled_says_how_to_settle_it(place: Path) -> None:

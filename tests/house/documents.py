@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 SOURCE = "src/carrylens/"
@@ -25,6 +26,23 @@ def missing_paths(text: str, tracked: Collection[str]) -> list[str]:
             is_folder = path.endswith("/")
             if not any(name.startswith(each) if is_folder else name == each for each in wanted for name in tracked):
                 found.append(path)
+    return found
+
+
+def unnamed_modules(text: str, modules: Collection[str]) -> list[str]:
+    """Modules that the row of their room does not name: by themselves, or by a folder that holds them.
+
+    `*_claims.py` names all that end so. The row is the last that begins with the room, or with the nearest one above.
+    """
+    rows = {row[1]: line for line in text.splitlines() if (row := re.match(r"\| `([a-z_/]+/)` \|", line))}
+    found = []
+    for module in modules:
+        room = max((each for each in rows if module.startswith(each)), key=len, default="")
+        named, (*folders, name) = rows.get(room, text), module.removeprefix(room).split("/")
+        paths = ["/".join(folders[: at + 1]) + "/" for at in range(len(folders))] + [name, "/".join([*folders, name])]
+        patterns = re.findall(r"`([\w/*]+(?:\.py|/))`", named)
+        if not any(fnmatch(path, each) for path in paths for each in patterns):
+            found.append(module)
     return found
 
 

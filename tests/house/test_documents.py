@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from house.documents import broken_links, missing_hops, missing_paths
+from house.documents import broken_links, missing_hops, missing_paths, unnamed_modules
 from house.test_walls import DOCUMENTS, tracked_files
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +29,20 @@ def test_every_path_of_the_architecture_exists() -> None:
 )
 def test_a_path_that_is_not_there_is_seen(lie: str) -> None:
     assert len(missing_paths(lie, tracked_files())) == 1
+
+
+def test_every_module_has_its_place_in_the_architecture() -> None:
+    package = ROOT / "src" / "carrylens"
+    modules = [str(path.relative_to(package)) for path in package.rglob("[a-z]*.py")]
+    assert unnamed_modules((ROOT / "ARCHITECTURE.md").read_text(), modules) == []
+
+
+def test_a_module_without_a_place_is_seen() -> None:
+    text = "`files.py`\n| `a/` | `one.py`, `inside/`, `*_rows.py` |\n| `a/b/` | `two.py` |"
+    there = ["files.py", "a/one.py", "a/inside/any.py", "a/its_rows.py", "a/b/two.py"]
+    assert unnamed_modules(text, there) == []
+    lost = ["lines.py", "a/two.py", "a/outside/one.py", "a/b/one.py"]
+    assert unnamed_modules(text, [*there, *lost]) == lost[:2] + lost[3:], "`one.py` may stand in a folder"
 
 
 def test_every_function_of_the_route_is_where_the_architecture_says() -> None:

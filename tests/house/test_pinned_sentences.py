@@ -6,21 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from house.pinned_sentences import pinned_sentences, said_by
+
 TESTS = Path(__file__).parents[1]
-FOUR_WORDS = re.compile(r"(?:\b[A-Za-z][a-z']+\b,? ){3}\b[a-z']{2,}\b")
+PACKAGE = TESTS.parent / "src" / "carrylens"
 OF_OWN = ("self", "os")
 """What a test may read off these is its own, or Python's."""
-FROM_ELSEWHERE = re.compile("no space left on device", re.IGNORECASE)
-
-
-def pinned_sentences(source: str) -> list[str]:
-    """The `match` patterns of a module that have four plain words in a row."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.keyword) and node.arg == "match":
-            parts = [each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant)]
-            found += [text for text in parts if isinstance(text, str) and FOUR_WORDS.search(text)]
-    return [text for text in found if not FROM_ELSEWHERE.search(text)]
 
 
 def private_names(source: str) -> list[str]:
@@ -57,11 +48,31 @@ def test_a_private_name_is_seen(lie: str) -> None:
     assert private_names(lie.replace("_write", "write")) == []
 
 
-@pytest.mark.parametrize("path", sorted(TESTS.rglob("test_*.py")), ids=lambda path: path.name)
-def test_no_pattern_pins_a_sentence(path: Path) -> None:
-    assert pinned_sentences(path.read_text(encoding="utf-8")) == []
+@pytest.fixture(scope="module")
+def said() -> frozenset[str]:
+    return said_by(PACKAGE)
 
 
-@pytest.mark.parametrize(("pattern", "is_pinned"), [("is no node map at all", True), (r"role 2.*ST\[5\]", False)])
-def test_a_pinned_sentence_is_seen(pattern: str, is_pinned: bool) -> None:
-    assert bool(pinned_sentences(f"raises(Error, match={pattern!r})")) is is_pinned
+def test_no_test_holds_a_sentence_of_the_package(said: frozenset[str]) -> None:
+    tests = [path for path in TESTS.rglob("*.py") if path.parent.name != "house"]
+    found = {str(path): pinned_sentences(path.read_text("utf-8"), said) for path in tests}
+    assert {path: texts for path, texts in found.items() if texts} == {}
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        'raises(Error, match="The role {name} holds no variable at all.*")',
+        'assert "holds no variable at" in said',
+        'LINE = f"{name} holds no variable at all"',
+    ],
+)
+def test_a_pinned_sentence_is_seen(lie: str, tmp_path: Path) -> None:
+    (tmp_path / "roles.py").write_text('raise Error(f"{role} holds no variable at all. Write another.")')
+    (tmp_path / "page.js").write_text('text("nothing was found here yet")')
+    said = said_by(tmp_path)
+    assert len(pinned_sentences(lie, said)) == 1
+    assert pinned_sentences("assert 'Nothing was found here' in page", said)
+    assert pinned_sentences("assert name in said, 'holds no variable at all'", said) == []
+    assert pinned_sentences("'Holds no variable at all.'", said) == []
+    assert pinned_sentences("assert re.search('role 2.*variable', said)", said) == []

@@ -82,7 +82,7 @@ IMPOSSIBLE = {
         Edit((Edge(parse_sites("P3L0H0"), parse_receivers("P3L0MLP"), 0, math.inf),)),
         "inf",
     ),
-    "a vector that is not finite": (Edit((Add(parse_sites("P3L0H0"), (math.nan, *E1[1:]), 1.0),)), "finite"),
+    "a vector without end": (Edit((Add(parse_sites("P3L0H0"), (math.nan, *E1[1:]), 1.0),)), "finite"),
     "a share below all numbers of the model": (interpolate("P3L0H0", 1e-300), "1e-300.*share"),
     "a share that is lost in rounding": (interpolate("P3L0H0", 1e-12), "1e-12.*share"),
     "an edge's share that is lost in rounding": (edge("P3L0H0", "P3L0MLP", share=1e-30), "1e-30.*share"),

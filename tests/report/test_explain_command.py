@@ -19,6 +19,7 @@ from carrylens.folders import write_sealed
 from carrylens.model.folder import load_model
 from carrylens.steps import STEPS, finish, is_done
 from carrylens.workflow import explaining, mapping
+from carrylens.workflow.reading import EXPLORER, PAGE
 from report.explained import SMALL, small
 
 
@@ -43,8 +44,7 @@ def test_explain_ends_with_lines_the_next_command_and_the_page(explained: tuple[
     assert len(lines) == 10, "a planted model is compared with its truth, too"
     assert any(line.startswith("Next:") and "carrylens settle" in line for line in lines), "quick: not settled"
     assert "left-to-right add" in lines[0]
-    assert lines[-1] == f"The page is {folder.resolve() / 'report.html'}"
-    assert lines[-2] == f"The page that runs the model is {folder.resolve() / 'explore.html'}"
+    assert [line.split()[-1] for line in lines[-2:]] == [str(folder.resolve() / page) for page in (EXPLORER, PAGE)]
     made = {"test.json", "map.json", "claims.json", "worked.json", "explore.html", "report.html"}
     assert made <= {path.name for path in folder.iterdir()}
     assert 'href="explore.html"' in (folder / "report.html").read_text()

@@ -28,7 +28,7 @@ from carrylens.report.page.node_grid import map_grid
 from carrylens.report.page.remake import commands
 from carrylens.report.page.render import page_of
 from carrylens.report.page.saved import read_saved
-from carrylens.report.page.worked import worked_questions
+from carrylens.report.page.worked_example import worked_questions
 from carrylens.report.terminal.map import map_text, shown_roles
 from carrylens.tasks.causal import Mechanism
 from carrylens.tasks.variables import INPUT, OUTPUT, Family, VariableKind

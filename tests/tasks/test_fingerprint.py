@@ -38,7 +38,7 @@ OTHER = {
     "a rule that is another in one case": with_rule(PARITY, at(PARITY, R[3]), lambda a, b: a | b),
     "a constant": with_rule(PARITY, at(PARITY, R[0]), lambda _: 0),
     "another parent": with_rule(PARITY, at(PARITY, R[3]), lambda a, b: a ^ b, (B[3], R[1])),
-    "parents the other way round": with_rule(PARITY, at(PARITY, R[3]), lambda a, b: a ^ b, (R[2], B[3])),
+    "parents in reverse": with_rule(PARITY, at(PARITY, R[3]), lambda a, b: a ^ b, (R[2], B[3])),
     "another order of outputs": replace(PARITY, outputs=PARITY.outputs[::-1]),
     "one output less": replace(PARITY, outputs=PARITY.outputs[:-1]),
     "another order of inputs": replace(PARITY, inputs=PARITY.inputs[::-1]),

@@ -43,7 +43,7 @@ from carrylens.benchmark.saved_truth import truth_from_json
 from carrylens.claims.records import read_claims
 from carrylens.discovery.alignment.joint_rates import MeasuredAlignment
 from carrylens.discovery.node_map import NodeMap
-from carrylens.discovery.worked_record import read_worked
+from carrylens.discovery.worked_example_record import read_worked
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACT_SCHEMA
 from carrylens.files import working

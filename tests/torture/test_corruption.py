@@ -21,7 +21,7 @@ from carrylens.arithmetic.zoo.exam_record import read_test
 from carrylens.arithmetic.zoo.sources import SHIPPED
 from carrylens.claims.records import read_claims
 from carrylens.discovery.node_map import NodeMap
-from carrylens.discovery.worked_record import read_worked
+from carrylens.discovery.worked_example_record import read_worked
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACT_SCHEMA
 from carrylens.model.config import read_config

@@ -197,7 +197,7 @@ def test_a_test_of_an_operation_that_there_is_not_is_shown_with_no_command_for_i
 
 ALIGNMENTS: dict[str, Callable[[Record], object]] = {
     "fewer than no rows": lambda said: said["drawn"].update(rows=-1),
-    "more rows than can be counted": lambda said: said["drawn"].update(fit_rows=2**60),
+    "uncountably many rows": lambda said: said["drawn"].update(fit_rows=2**60),
     "a share above one": lambda said: said["rates"].update(
         deviation={"where": "x", "share": 1.5, "inside": {"hits": 1, "n": 2}, "outside": {"hits": 0, "n": 2}}
     ),

@@ -71,7 +71,7 @@ def _row(_: Path) -> object:
 
 
 WRITERS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "claims of a shipped model": (f"maps/{NAME}", lambda _: find_source(NAME).analysis_folder(None)),
+    "claims about what shipped": (f"maps/{NAME}", lambda _: find_source(NAME).analysis_folder(None)),
     "all analyses": ("maps", lambda _: find_source(NAME).analysis_folder(None)),
     "data of questions": ("set/data", lambda _: question_set(QuestionChoice(count=2)).save("set")),
     "results of a benchmark": (

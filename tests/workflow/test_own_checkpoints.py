@@ -59,11 +59,12 @@ def test_a_checkpoint_goes_all_the_way_without_being_renamed(
     assert run("test", mine, "--questions", "200", "--per-class", "10", "--threads", "1")[0] == (0 if adds else 1)
     assert run("map", mine, "--quick", "--no-groups", "--no-pairs", "--threads", "1")[0] == 0
     settled, text = run("settle", mine, "--quick", "--budget", "0", "--json")
-    verdict = json.loads(text)["verdict"]
+    verdict, left_open = json.loads(text)["verdict"], json.loads(text)["open"]
     assert (verdict == "runs") == (settled == 0)
     assert adds or verdict == "does not run"
     judged, text = run("judge", mine, "--json")
     assert (judged, json.loads(text)["verdict"]) == (settled, verdict)
+    assert {each["settled_by"].split()[2] for each in (*left_open, *json.loads(text)["open"])} <= {mine}
     assert run("explore", mine)[0] == run("report", mine)[0] == 0
     there = {path.name for path in Path(mine).iterdir()}
     assert there >= {"test.json", "map.json", "alignment.json", "claims.json", "explore.html", "report.html"}

@@ -26,7 +26,7 @@ from carrylens.tasks.samplers import population_of
 from carrylens.tasks.task import Task
 
 _TRIED = 256  # questions on which every mechanism is run once
-_ADVICE = "Define hypothesis(task) there, as docs/hypothesis.md shows."
+_ADVICE = "Define hypothesis(task) there, as docs/own_hypothesis.md shows."
 
 
 def own_hypothesis(path: Path, task: Task) -> Hypothesis:

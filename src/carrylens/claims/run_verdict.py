@@ -18,6 +18,7 @@ some. It missed no whole family in models of known truth (docs/alignment.md has 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -112,16 +113,27 @@ class RunJudgement(Struct, frozen=True):
         return to_text(self, indent=1) + "\n"
 
 
-def not_measured(model: str, hypothesis: str) -> RunJudgement:
-    """The judgement of a model whose alignment was not measured."""
-    nothing = OpenPoint("No alignment was measured.", f"carrylens settle {model}")
+def settle_command(given: str, *, algorithm: str | None = None, hypothesis_file: str | None = None) -> str:
+    """What settles a verdict, as a user writes it.
+
+    >>> settle_command("my models/adder", algorithm="weighted-sum add")
+    "carrylens settle 'my models/adder' --algorithm 'weighted-sum add'"
+    """
+    options = {"--algorithm": algorithm, "--hypothesis": hypothesis_file}
+    written = [part for option, value in options.items() if value is not None for part in (option, value)]
+    return shlex.join(["carrylens", "settle", given, *written])
+
+
+def not_measured(model: str, hypothesis: str, command: str) -> RunJudgement:
+    """The judgement of a model whose alignment was not measured; `command` measures it."""
+    nothing = OpenPoint("No alignment was measured.", command)
     return RunJudgement(
         model, hypothesis, RunVerdict.NOT_SETTLED, CarrierCount(0, 0), None, None, None, None, (), (), (nothing,)
     )
 
 
-def run_judgement(found: MeasuredAlignment) -> RunJudgement:
-    """The judgement that the rates of a measured alignment come to."""
+def run_judgement(found: MeasuredAlignment, command: str | None = None) -> RunJudgement:
+    """The judgement that the rates of a measured alignment come to. `command` made it, if not `settle` and the name."""
     rates, population = found.rates, found.drawn.population
     worst = rates.worst_output
     standings = tuple(RivalStanding(each.hypothesis, standing_of(each, found)) for each in found.rivals)
@@ -138,7 +150,7 @@ def run_judgement(found: MeasuredAlignment) -> RunJudgement:
         form=None if found.alignment.algorithm == found.hypothesis else found.alignment.algorithm,
         deviations=tuple(_deviations(found)),
         rivals=standings,
-        open=tuple(_open(found, standings)),
+        open=tuple(_open(found, standings, command or settle_command(found.model))),
     )
 
 
@@ -256,19 +268,19 @@ def _cost(have: int, wanted: int | None) -> str:
     return f"about {wanted:,} questions decide it at these rates, {wanted / max(1, have):.1f} times as many as now"
 
 
-def _open_fit(found: MeasuredAlignment) -> Iterator[OpenPoint]:
+def _open_fit(found: MeasuredAlignment, settles: str) -> Iterator[OpenPoint]:
     if found.drawn.is_quick_fit and verdict_of(found) is RunVerdict.IN_PART:
         claim = "Sites were found by a quick fit: a full one may find better sites, with higher rates."
-        yield OpenPoint(claim, f"carrylens settle {found.model} --restart")
+        yield OpenPoint(claim, f"{settles} --restart")
 
 
-def _open(found: MeasuredAlignment, standings: Sequence[RivalStanding]) -> Iterator[OpenPoint]:
-    command, rates, sure = f"carrylens settle {found.model} --budget 3600", found.rates, confidence_at(found.looks)
+def _open(found: MeasuredAlignment, standings: Sequence[RivalStanding], settles: str) -> Iterator[OpenPoint]:
+    command, rates, sure = f"{settles} --budget 3600", found.rates, confidence_at(found.looks)
 
     def by_questions(claim: str, have: int, wanted: int | None) -> OpenPoint:
         return OpenPoint(claim, command, True, _cost(have, wanted), wanted)
 
-    yield from _open_fit(found)
+    yield from _open_fit(found, settles)
     together = _for_each(sure, 2 + len(rates.carriers))  # as sure as a rate must be to fall short
     for name, rate in (("Joint interchange", rates.interchange), ("Scrubbing", rates.scrubbed)):
         low, high = rate.interval_at(sure)[0], rate.interval_at(together)[1]

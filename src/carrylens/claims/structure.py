@@ -23,7 +23,8 @@ from functools import cache
 import numpy as np
 
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.tasks.causal import CausalModel
+from carrylens.tasks.batches import Batch
+from carrylens.tasks.causal import CausalModel, Values
 from carrylens.tasks.samplers import population_of
 from carrylens.tasks.variables import Variable
 
@@ -90,13 +91,18 @@ def is_gated(model: CausalModel, variable: Variable, token: Variable, gate: Vari
     """
     if variable not in model.by_variable:
         return False
-    questions = population_of(model).draw(0, 0, _SAMPLE)
-    clean = model.run(questions)
+    questions, clean = _sample(model)
     moved = [model.run(questions, do={variable: value}, read=[token])[token] for value in model.values_of(variable)]
     read = np.any([column != clean[token] for column in moved], axis=0)
     at = questions.column(gate)
     is_open = at == at[read][0] if read.any() else read
     return bool(read.any() and not (read & ~is_open).any() and (clean[variable] == clean[token])[is_open].all())
+
+
+@cache
+def _sample(model: CausalModel) -> tuple[Batch, Values]:
+    questions = population_of(model).draw(0, 0, _SAMPLE)
+    return questions, model.run(questions)
 
 
 @cache

@@ -120,7 +120,9 @@ def main() -> None:
         if message.startswith("Usage:"):  # a command that only has sub-commands was given none: this is its help
             print_line(message)
             sys.exit(0)
-        print_error(f"{message.rstrip('.')}. Write carrylens --help for what there is.")
+        context = getattr(error, "ctx", None)
+        command = "carrylens" if context is None else context.command_path
+        print_error(f"{message.rstrip('.')}. Write {command} --help for what there is.")
         sys.exit(BAD_INPUT)
     except OSError as error:
         _end_after(error)

@@ -20,7 +20,7 @@ from carrylens.terminal import print_line, print_note, print_record
 def judge_command(
     where: Annotated[
         Path,
-        typer.Argument(metavar="MODEL", help="A shipped or mapped model's name, a folder with a map.json, or a map."),
+        typer.Argument(metavar="MODEL", help="A shipped, mapped or settled model's name, its folder, or a map."),
     ],
     hypothesis: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A Python file that states another hypothesis.")
@@ -36,21 +36,25 @@ def judge_command(
     """Judge from saved results whether a model runs the algorithm, how much of it, and how sure that is.
 
     Runs no model. The verdict rests on the alignment that `carrylens settle` measured; without one it is "not settled".
-    The output then lists the claims about the map, one variable at a time. Claims are written to claims.json, those of
-    your own hypothesis to claims.ITS-NAME.json. Exit status 0 if the model runs the algorithm, 1 otherwise.
+    The output then lists the claims about the map that `carrylens map` made, one variable at a time; without a map it
+    has the verdict alone. Claims are written to claims.json, those of your own hypothesis to claims.ITS-NAME.json.
+    Exit status 0 if the model runs the algorithm, 1 otherwise.
     """
     from carrylens.claims.verdicts import RunVerdict
     from carrylens.json_records import to_plain
     from carrylens.report.terminal.claims import claim_lines
 
     found = cl.judge(where, hypothesis=hypothesis, task=task, out=out)
-    record = found.claims.saved_record()
+    record = None if found.claims is None else found.claims.saved_record()
     if as_json:
-        print_record({**to_plain(found.joint), "claims": record["claims"], "map": record})
+        print_record({**to_plain(found.joint), "claims": [] if record is None else record["claims"], "map": record})
     else:
-        for line in (*found.lines, "", *claim_lines(record, every)):
+        for line in (*found.lines, *(() if record is None else ("", *claim_lines(record, every)))):
             print_line(line)
-    print_note(f"The claims are in {found.path}")
+    if record is None:
+        print_note(f"No map was saved, so there are no claims about nodes. For these write carrylens map {where}.")
+    else:
+        print_note(f"The claims are in {found.path}")
     if found.verdict is not RunVerdict.RUNS:
         raise typer.Exit(1)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from msgspec import Struct, field
-from scipy.stats import binomtest
 
 from carrylens.evidence.rates import Rate
 from carrylens.json_records import Count
@@ -119,4 +118,6 @@ class PlaceUse:
 def _sign_test(together: Rate, alone: Rate, lost: Rate) -> float:
     regained = alone.hits - (together.hits - lost.hits)
     differ = lost.hits + regained
+    from scipy.stats import binomtest  # takes half a second to import, which reading a map does not need
+
     return float(binomtest(lost.hits, differ, alternative="greater").pvalue) if differ else 1.0

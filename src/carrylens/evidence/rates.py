@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from scipy.special import betaincinv
-from scipy.stats import hypergeom
 
 from carrylens.errors import CarryLensError
 
@@ -74,5 +73,7 @@ def p_above(effect: Rate, null: Rate) -> float:
     >>> p_above(Rate(0, 0), Rate(1, 10))
     1.0
     """
+    from scipy.stats import hypergeom  # takes half a second to import, which `carrylens ask` does not need
+
     hits, total = effect.hits + null.hits, effect.n + null.n
     return float(min(1.0, hypergeom.sf(effect.hits - 1, total, hits, effect.n))) if effect.n else 1.0

@@ -104,13 +104,13 @@ def judge(
     """Whether the model runs the algorithm, judged from saved files: nothing is measured, and no PyTorch is needed.
 
     The verdict rests on the alignment that `settle` measured; without one it is not settled. Beside it stand the claims
-    about the map, one variable at a time. `model` is a model that was mapped, or a map. `hypothesis` is another than
-    the usual one: a `Hypothesis`, or a Python file that states one. `task` is the model's task, or the Python file that
-    declares it, where it is one of your own. Claims about a saved map are written beside it, or to the file `out`,
-    unless `save` is False.
+    about the map, one variable at a time; without a map there are none. `model` is a model that was mapped or settled,
+    or a map. `hypothesis` is another than the usual one: a `Hypothesis`, or a Python file that states one. `task` is
+    the model's task, or the Python file that declares it, where it is one of your own. Claims about a saved map are
+    written beside it, or to the file `out`, unless `save` is False.
     """
     from carrylens.front.verdict_views import Judged
-    from carrylens.workflow.judged import judge_given
+    from carrylens.workflow.judgements import judge_given
     from carrylens.workflow.task_files import task_given_as
 
     own = task_given_as(task)

@@ -88,7 +88,7 @@ def compare(
     from carrylens.front.views import Comparison
     from carrylens.report.page.comparison import comparison_lines, comparison_page
     from carrylens.workflow.given_models import source_of
-    from carrylens.workflow.judged import read_judged
+    from carrylens.workflow.judgements import read_judged
     from carrylens.workflow.page_files import table_files
 
     saved = [read_judged(source_of(model), _path(hypothesis)) for model in models]

@@ -22,10 +22,13 @@ from carrylens.report.terminal.verdict import verdict_lines, verdict_sentence
 
 @dataclass(frozen=True, repr=False)
 class Judged(Tabular):
-    """The verdict about a model, and every claim about its map; `path` is the file of the claims, if saved."""
+    """The verdict about a model, and every claim about its map; `path` is the file of the claims, if saved.
+
+    `claims` is None where the model was settled and not mapped: the verdict needs no map, the claims do.
+    """
 
     joint: RunJudgement
-    claims: Judgement
+    claims: Judgement | None
     path: Path | None = None
 
     @property
@@ -40,13 +43,14 @@ class Judged(Tabular):
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each claim about the map."""
-        return claim_display.claims_rows(self.claims.saved_record())
+        return [] if self.claims is None else claim_display.claims_rows(self.claims.saved_record())
 
     def __repr__(self) -> str:
-        return f"<Judged: {verdict_sentence(self.joint)} {claim_display.claims_line(self.claims.saved_record())}>"
+        said = claim_display.claims_line(None if self.claims is None else self.claims.saved_record())
+        return f"<Judged: {verdict_sentence(self.joint)} {said}>"
 
     def _repr_html_(self) -> str:
-        return claim_display.claims_html(self.joint, self.claims.saved_record())
+        return claim_display.claims_html(self.joint, None if self.claims is None else self.claims.saved_record())
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,6 +13,7 @@ _REPLACED = (
     (r"\bSwapped\b", "Interchanged"),
     (r"\bswapped\b", "interchanged"),
     (r"\bleft-to-right account\b", "left-to-right hypothesis"),
+    (r"^account$", "hypothesis"),
     (r"\bof the asked branch\b", "of the question's branch"),
     (r"\bwhich operation is asked\b", "which operation the question has"),
     (r"\bwhere nobody reads on\b", "where no later component reads them"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from carrylens.json_records import Count
 
@@ -34,8 +34,8 @@ class PartResult(msgspec.Struct, frozen=True):
     def interval(self) -> tuple[float, float]:
         """The exact 95% Clopper-Pearson interval of the failure rate."""
         right = self.asked - self.failed
-        low = beta.ppf(0.025, self.failed, right + 1) if self.failed else 0.0
-        high = beta.ppf(0.975, self.failed + 1, right) if right else 1.0
+        low = betaincinv(self.failed, right + 1, 0.025) if self.failed else 0.0
+        high = betaincinv(self.failed + 1, right, 0.975) if right else 1.0
         return float(low), float(high)
 
     def record(self) -> dict[str, Any]:

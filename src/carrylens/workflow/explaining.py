@@ -21,8 +21,8 @@ from carrylens.arithmetic.zoo.model_facts import CARD, TRUTH, saved_test
 from carrylens.claims.judgement import CLAIMS
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
+from carrylens.discovery.worked_example_record import WORKED
 from carrylens.discovery.worked_examples import work_questions
-from carrylens.discovery.worked_record import WORKED
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACTS
 from carrylens.explorer.model_record import fits_a_page

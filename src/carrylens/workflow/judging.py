@@ -1,7 +1,7 @@
 """Judging: a saved map, judged by the usual hypothesis or by the user's own, with every rival beside it.
 
 Takes  a map, the folder it is in, or a model's name; a file that states a hypothesis; a task of the user's own.
-Gives  the judgement, and where its claims go.
+Gives  the judgement, and where its claims go; the verdict alone, where there is an alignment and no map.
 Never  imports PyTorch.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote as quoted
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,7 +24,7 @@ from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.implementation import ImplementationCount
 from carrylens.claims.judgement import CLAIMS, Judgement, judge
 from carrylens.claims.own_files import own_file, own_folders
-from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement
+from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement, settle_command
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
 from carrylens.discovery.saved_map import check_is_of, read_map, task_of_map
@@ -64,6 +64,46 @@ def _map_of(where: Path, path: Path, task: Task | None, causal: CausalModel | No
     return found
 
 
+class _About(NamedTuple):
+    # What a verdict is about: a model by its name, its weights' hash where it is known, a hypothesis by its name.
+    model: str
+    weights: object
+    hypothesis: str
+
+
+def verdict_without_map(
+    where: Path, hypothesis: Path | Hypothesis | None, task: Task | None = None
+) -> RunJudgement | None:
+    """The verdict that a saved alignment comes to where no map was saved; None if there is a map, or neither."""
+    folders = [] if where.is_file() or _map_at(where, task) is not None else _folders(where, task)
+    if not any(list(place.glob("alignment*.json")) for place in folders if place.is_dir()):
+        return None
+    try:
+        source = find_source(str(where), task=task)
+    except CarryLensError:
+        if any((where / name).exists() for name in (CONFIG, WEIGHTS)):  # a model that is not what it is called
+            raise
+        if hypothesis is not None:
+            return None
+        found = _alignment_at(where, ALIGNMENT, str(where))  # a folder with an alignment alone
+        about = None if found is None else _About(found.model, found.sha256, found.hypothesis)
+    else:
+        about = _About(source.name, source.sha256, _stated_name(source.task, hypothesis))
+    if about is None:
+        return None
+    own = hypothesis if isinstance(hypothesis, Path) else None
+    said = _joint(where, about, usual=hypothesis is None, task=task, own=own)
+    return None if said.joint_interchange is None else said
+
+
+def _stated_name(task: Task, hypothesis: Path | Hypothesis | None) -> str:
+    if isinstance(hypothesis, Hypothesis):
+        return hypothesis.name
+    if hypothesis is not None:
+        return own_hypothesis(hypothesis, task).name
+    return usual_and_rivals(task)[0].name
+
+
 def joint_judgement(
     where: Path, judged: Judgement, *, usual: bool, task: Task | None = None, own: Path | None = None
 ) -> RunJudgement:
@@ -71,42 +111,43 @@ def joint_judgement(
 
     Commands that would settle what is open name the model and the file of the hypothesis as the user did.
     """
-    said = _saved_verdict(where, judged, usual=usual, task=task)
-    model = where if (where / CONFIG).is_file() else judged.model
-    command = f"carrylens settle {quoted(str(model))}{'' if own is None else f' --hypothesis {quoted(str(own))}'}"
-    told = (
-        replace(each, settled_by=each.settled_by.replace(f"carrylens settle {said.model}", command, 1))
-        for each in said.open
-    )
-    implementation = _implementation(where, judged, task) if usual else None
-    return replace(said, open=tuple(told), implementation=implementation)
+    about = _About(judged.model, judged.weights, judged.hypothesis.name)
+    return _joint(where, about, usual=usual, task=task, own=own)
 
 
-def _implementation(where: Path, judged: Judgement, task: Task | None) -> ImplementationCount | None:
+def _joint(where: Path, about: _About, *, usual: bool, task: Task | None, own: Path | None) -> RunJudgement:
+    model = str(where) if (where / CONFIG).is_file() else about.model
+    command = settle_command(model, hypothesis_file=None if own is None else str(own))
+    found = _saved_alignment(where, about, usual=usual, task=task)
+    said = not_measured(about.model, about.hypothesis, command) if found is None else run_judgement(found, command)
+    return replace(said, implementation=_implementation(where, about, task) if usual else None)
+
+
+def _implementation(where: Path, about: _About, task: Task | None) -> ImplementationCount | None:
     # The paper's claims about how such models are built inside, as the experiments on these weights found them.
     for place in [where.parent] if where.is_file() else _folders(where, task):
-        content = read_made(place, BATTERY, f"carrylens battery {judged.model}")
+        content = read_made(place, BATTERY, f"carrylens battery {about.model}")
         found = None if content is None else battery_record(content, str(place / BATTERY))
-        if found is not None and found["about"]["sha256"] == judged.weights:
+        if found is not None and found["about"]["sha256"] == about.weights:
             return implementation_count(found["outcomes"])
     return None
 
 
-def _saved_verdict(where: Path, judged: Judgement, *, usual: bool, task: Task | None) -> RunJudgement:
-    own = judged.hypothesis.name
+def _saved_alignment(where: Path, about: _About, *, usual: bool, task: Task | None) -> MeasuredAlignment | None:
     places = [where.parent] if where.is_file() else _folders(where, task)
     if not usual:  # beside the map of its variables, where there is one
-        places = [*_inner_folders(places, own), *places]
-    name = ALIGNMENT if usual else own_file("alignment", own, places)
-    sha256 = judged.weights
+        places = [*_inner_folders(places, about.hypothesis), *places]
+    name = ALIGNMENT if usual else own_file("alignment", about.hypothesis, places)
     for place in places:
-        content = read_made(place, name, f"carrylens settle {judged.model}")
-        if content is None:
-            continue
-        found = MeasuredAlignment.from_json(content, str(place / name))
-        if found.is_of(judged.model, sha256, judged.hypothesis.name):
-            return run_judgement(found)
-    return not_measured(judged.model, judged.hypothesis.name)
+        found = _alignment_at(place, name, about.model)
+        if found is not None and found.is_of(about.model, about.weights, about.hypothesis):
+            return found
+    return None
+
+
+def _alignment_at(place: Path, name: str, model: str) -> MeasuredAlignment | None:
+    content = read_made(place, name, f"carrylens settle {model}")
+    return None if content is None else MeasuredAlignment.from_json(content, str(place / name))
 
 
 def judge_usual(found: NodeMap) -> Judgement:
@@ -117,7 +158,11 @@ def judge_usual(found: NodeMap) -> Judgement:
 
 def hypotheses_for(found: NodeMap) -> list[Hypothesis]:
     """The usual hypothesis of the map's task, then its known rivals."""
-    task = found.task
+    return usual_and_rivals(found.task)
+
+
+def usual_and_rivals(task: Task) -> list[Hypothesis]:
+    """The usual hypothesis of a task, then its known rivals."""
     if not isinstance(task, ArithmeticTask):
         return hypotheses_of(task)
     return [hypotheses.usual_for(task), *hypotheses.rivals_for(task)]
@@ -153,17 +198,25 @@ def save_claims(judgement: Judgement, path: Path, *, seal: bool) -> None:
 
 def map_path(where: Path, task: Task | None = None) -> Path:
     """The map at `where`: the file itself, in that folder, or of the model called so."""
+    found = _map_at(where, task)
+    if found is None and not where.is_file():
+        if not where.is_dir():
+            find_source(str(where), task=task)  # which says that there is no such model
+        raise CarryLensError(
+            f"{where} has no map and no alignment of these weights. For the verdict write carrylens settle {where}, "
+            f"for claims about its nodes carrylens map {where}."
+        )
+    return found or where
+
+
+def _map_at(where: Path, task: Task | None) -> Path | None:
     for folder in _folders(where, task):
         if (folder / MAP).is_file():
             return folder / MAP
         own = sorted(folder.glob(f"*/{MAP}")) if folder.is_dir() else []  # of hypotheses of the user's own alone
         if own:
             return own[0]
-    if not where.is_file():
-        raise CarryLensError(
-            f"{where} is neither a map nor a folder that holds one. Map the model first: carrylens map MODEL."
-        )
-    return where
+    return None
 
 
 def _own_map(where: Path, name: str, task: Task | None) -> Path | None:

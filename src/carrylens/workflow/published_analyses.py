@@ -25,7 +25,7 @@ from carrylens.model.source import ModelSource
 from carrylens.steps import read_made
 from carrylens.training.history import HISTORY, read_history
 from carrylens.workflow.exploring import explore_source
-from carrylens.workflow.judged import judge_given
+from carrylens.workflow.judgements import judge_given
 from carrylens.workflow.reading import EXPLORER, PAGE, page_of_saved, read_source
 
 _WeightsOf = Callable[[bytes, str], object]

@@ -24,7 +24,7 @@ from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.own_files import own_file
-from carrylens.claims.run_verdict import RunJudgement, needs_more_questions, run_judgement
+from carrylens.claims.run_verdict import RunJudgement, needs_more_questions, run_judgement, settle_command
 from carrylens.discovery.alignment.aligner import AlignSettings
 from carrylens.discovery.alignment.contest import MOST_LOOKS, Contest, ContestModel, contest_for, population_name
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
@@ -74,10 +74,15 @@ def _settled_before(analysis: Analysis, budget: float, algorithm: str | None) ->
             content = read_made(place, path.name, "carrylens settle")
             found = None if content is None else MeasuredAlignment.from_json(content, str(path))
             if found is not None and _says_as_much(found, analysis, stated):
-                judged = run_judgement(found)
+                judged = run_judgement(found, _command(analysis, algorithm))
                 if not (budget and found.looks < MOST_LOOKS and needs_more_questions(judged)):
                     return Settlement(path, found, judged, is_known=True)
     return None
+
+
+def _command(analysis: Analysis, algorithm: str | None) -> str:
+    own = None if analysis.hypothesis_file is None else str(analysis.hypothesis_file)
+    return settle_command(analysis.source.given, algorithm=algorithm, hypothesis_file=own)
 
 
 def _says_as_much(found: MeasuredAlignment, analysis: Analysis, stated: Hypothesis) -> bool:
@@ -102,7 +107,7 @@ def _settle(analysis: Analysis, budget: float, algorithm: str | None, path: Path
 
     contest = _contest(analysis, kept)
     found = contest.settled(stated, rivals, wants_more, lambda where: _mixtures(analysis, stated, where))
-    judged, content = run_judgement(found), found.to_json()
+    judged, content = run_judgement(found, _command(analysis, algorithm)), found.to_json()
     kept.note_made(content)
     add_sealed(path.parent, {path.name: content})
     kept.drop()

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from arithmetic.battery.plants import outcome_of, planted_subject
 from carrylens.arithmetic.battery.battery_folder import save_outcomes
+from carrylens.arithmetic.battery.make_carry.findings import VALUES
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.hypotheses import left_to_right
 from carrylens.arithmetic.hypotheses import one_layer as one_layer_hypothesis
@@ -29,7 +30,7 @@ from carrylens.workflow.reading import read_members
 from claims.maps import SEARCHED, left_to_right_map
 
 PLAIN, BINARY = describe(Operation.ADD, 3), describe(Operation.ADD, 3, Dials(carry=Carry.BINARY))
-MADE = "values of a column's carry"
+MADE = VALUES.asked
 
 
 @pytest.fixture(scope="module")

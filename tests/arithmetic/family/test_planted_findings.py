@@ -22,6 +22,7 @@ from carrylens.arithmetic.battery.findings import (
 )
 from carrylens.arithmetic.battery.findings import ExperimentFinding as Found
 from carrylens.arithmetic.battery.fresh_outcomes import hash_of_map
+from carrylens.arithmetic.battery.make_carry.summarise import MADE_IN_PLACE, MADE_LATER
 from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.registry import EXPERIMENTS, experiments_called
 from carrylens.arithmetic.family.members import made_with_another_map, read_member
@@ -54,8 +55,8 @@ def finding(name: str, experiment: str, dials: Dials, operation: Operation = Ope
     [
         ("make-carry", "carry-values", PLAIN, "three values"),
         ("make-carry", "carry-values", BINARY_CARRY, "two binary values"),
-        ("make-carry", "top-carry-place", PLAIN, "at its own place, all its values"),
-        ("make-carry", "top-carry-place", LATE, "not there alone, but before the answer"),
+        ("make-carry", "top-carry-place", PLAIN, MADE_IN_PLACE),
+        ("make-carry", "top-carry-place", LATE, MADE_LATER),
         ("patching", "digit-follows-combiner-heads", PLAIN, "most"),
         ("paths", "delivered-by-layer-heads", PLAIN, "yes"),
         ("paths", "delivered-by-earlier-nodes", PLAIN, "no"),

@@ -16,7 +16,15 @@ from carrylens.arithmetic.model_names import ModelName
 from carrylens.arithmetic.paper.claim import Agreement
 from carrylens.arithmetic.paper.measured_answers import answer_own_carry, answer_random_additions
 from carrylens.arithmetic.paper.measurements import LabelledRate, Measurement, PaperFile, read_paper_file
-from carrylens.arithmetic.paper.measures.carry_sources import BOTH, CARRY_SOURCES, DECIDED, EARLIER, OWN, source_label
+from carrylens.arithmetic.paper.measures.carry_sources import (
+    BOTH,
+    CARRY_SOURCES,
+    DECIDED,
+    EARLIER,
+    OPEN,
+    OWN,
+    source_label,
+)
 from carrylens.arithmetic.paper.measures.first_place import FIRST_PLACE
 from carrylens.arithmetic.paper.measures.random_sets import RANDOM_SETS
 from carrylens.arithmetic.paper.saved import PaperEvidence
@@ -81,8 +89,8 @@ def test_a_planted_subtraction_does_not_use_its_first_place() -> None:
 def test_the_own_heads_must_decide_in_every_model() -> None:
     def found(model: str, own: int) -> Measurement:
         rates = [
-            LabelledRate(f"add, the column below {when}: {site}", Rate(own if site == OWN else 100 - own, 100))
-            for when in ("decides", "leaves it open")
+            LabelledRate(source_label("add", when, site), Rate(own if site == OWN else 100 - own, 100))
+            for when in (DECIDED, OPEN)
             for site in (OWN, EARLIER)
         ]
         return Measurement("carry-sources", model, "0", 1, {}, tuple(rates))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Answers, Operation, Questions
 from carrylens.arithmetic.tokens import answer_positions, encode
 from carrylens.model import HookFunction, HookPoint, Transformer
+from carrylens.model.hooks import UNWATCHED, Tap, gather_hooks
 from carrylens.nodes import Node
 
 Hook = tuple[str, HookFunction]
@@ -39,23 +40,24 @@ def answered(model: Transformer, questions: Questions, hooks: Collection[Hook] =
 
 
 class Interchanges:
-    """Interchanges between the same base and source questions, one pass of each remembered."""
+    """Interchanges between the same base and source questions, one pass of each remembered.
+
+    What stands before the first part that an intervention changes is what the remembered pass of the base had there.
+    """
 
     @torch.inference_mode()
     def __init__(self, model: Transformer, base: Questions, source: Questions) -> None:
-        self.model, self.base, self.source = model, base, source
-        (_, self.ours), (_, self.theirs) = (model.run_with_cache(tokens_of(side)) for side in (base, source))
+        self.model, self.places = model, list(answer_positions(base.digits))
+        (logits, self.ours), (_, self.theirs) = (model.run_with_cache(tokens_of(side)) for side in (base, source))
+        self.untouched = logits[:, self.places].argmax(-1)
 
-    @torch.inference_mode()
     def of_nodes(self, nodes: Collection[Node]) -> Tensor:
         """What the model answers to the base with these nodes' outputs from the source."""
-        return answered(self.model, self.base, [_put(node, self.theirs[_output(node)]) for node in nodes])
+        return self._writing(nodes, self.theirs)
 
-    @torch.inference_mode()
     def without(self, nodes: Collection[Node]) -> Tensor:
         """What the model answers to the base when these nodes write nothing."""
-        hooks = [_put(node, torch.zeros_like(self.ours[_output(node)])) for node in nodes]
-        return answered(self.model, self.base, hooks)
+        return self._writing(nodes, {name: torch.zeros_like(output) for name, output in self.ours.items()})
 
     @torch.inference_mode()
     def of_edge(self, sender: Node, receiver: Node | None, inputs: str) -> Tensor:
@@ -65,12 +67,14 @@ class Interchanges:
         if receiver is None:
             last = f"blocks.{model.config.n_layers - 1}.hook_resid_post"
             seen = _normalized(self.ours[last][:, place] + theirs - ours)
-            return answered(model, self.base, [("ln_final.hook_normalized", _setting((slice(None), place), seen))])
+            given = self.untouched.clone()
+            given[:, self.places.index(place)] = model.unembed(seen).argmax(-1)
+            return given
         block, name = model.blocks[receiver.layer], f"blocks.{receiver.layer}"
         if receiver.head is None:
             seen = _normalized(self.ours[f"{name}.hook_resid_mid"][:, place] + theirs - ours)
             pre = seen @ block.mlp.W_in + block.mlp.b_in  # type: ignore[union-attr, operator]
-            return answered(model, self.base, [(f"{name}.mlp.hook_pre", _setting((slice(None), place), pre))])
+            return self._answers([(f"{name}.mlp.hook_pre", _setting((slice(None), place), pre))], receiver)
         seen = _normalized(self.ours[f"{name}.hook_resid_pre"][:, place] + theirs - ours)
         hooks: list[Hook] = []
         for side in inputs:
@@ -78,9 +82,35 @@ class Interchanges:
             where = (slice(None), place, receiver.head)
             hooks.append((f"{name}.attn.hook_{side}", _setting(where, seen @ weight + bias)))
         # Every place that looks with this head would see the change; only the receiver is to.
-        output = _output(receiver)
-        _, cache = model.run_with_cache(tokens_of(self.base), [output], fwd_hooks=hooks)
-        return answered(model, self.base, [_put(receiver, cache[output])])
+        kept: list[Tensor] = []
+
+        def keep(activation: Tensor, hook: HookPoint) -> None:
+            kept.append(activation)
+
+        hooks.append((_output(receiver), keep))
+        tap = Tap(gather_hooks(hooks, model.hook_names)).inside(f"{name}.attn")
+        block.attn(block.ln1(self.ours[f"{name}.hook_resid_pre"], UNWATCHED), tap)  # type: ignore[operator]
+        return self._answers([_put(receiver, kept[0])], receiver)
+
+    @torch.inference_mode()
+    def _writing(self, nodes: Collection[Node], outputs: Mapping[str, Tensor]) -> Tensor:
+        hooks = [_put(node, outputs[_output(node)]) for node in nodes]
+        return self._answers(hooks, min(nodes, key=lambda node: (node.layer, node.is_mlp))) if nodes else self.untouched
+
+    def _answers(self, hooks: Collection[Hook], first: Node) -> Tensor:
+        # From the first part that a hook changes: the MLP of a layer, or its attention.
+        model, tap = self.model, Tap(gather_hooks(hooks, self.model.hook_names))
+        name, block = f"blocks.{first.layer}", model.blocks[first.layer]
+        if first.is_mlp:
+            resid, inside = self.ours[f"{name}.hook_resid_mid"], tap.inside(name)
+            written = block.mlp(block.ln2(resid, UNWATCHED), inside.inside("mlp"))  # type: ignore[operator]
+            resid = resid + inside("hook_mlp_out", written)
+        else:
+            resid = block(self.ours[f"{name}.hook_resid_pre"], tap.inside(name))
+        for layer in range(first.layer + 1, model.config.n_layers):
+            resid = model.blocks[layer](resid, tap.inside(f"blocks.{layer}"))
+        given: Tensor = model.unembed(model.ln_final(resid[:, self.places], UNWATCHED)).argmax(-1)
+        return given
 
 
 def _normalized(x: Tensor) -> Tensor:

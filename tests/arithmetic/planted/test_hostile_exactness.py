@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -105,19 +107,19 @@ def test_what_the_table_has_comes_from_the_table() -> None:
     [
         (Operation.ADD, 5, Dials(hostile=Hostile(gate=0.3)), "too fine for float32"),
         (Operation.ADD, 6, Dials(hostile=Hostile(weighted=5)), "too fine for float32"),
-        (Operation.ADD, 3, Dials(hostile=Hostile(weighted=1)), "weighted is 1 of 3 carries"),
-        (Operation.ADD, 3, Dials(hostile=Hostile(weighted=4)), "weighted is 4 of 3 carries"),
-        (Operation.ADD, 3, Dials(hostile=Hostile(gate=0.3, weighted=3)), "gate turns weighted sums on"),
-        (Operation.ADD, 1, Dials(hostile=Hostile(split=True)), "at least 2 digits"),
-        (Operation.ADD, 3, Dials(redundancy=2, hostile=Hostile(split=True)), "split and redundancy"),
-        (Operation.ADD, 3, Dials(redundancy=3, hostile=Hostile(backup=True)), "backup and redundancy"),
-        (Operation.ADD, 3, Dials(redundancy=3, hostile=Hostile(cancel=True)), "cancel and redundancy"),
-        (Operation.ADD, 3, Dials(redundancy=3, hostile=Hostile(spread=True)), "spread and redundancy"),
-        (Operation.ADD, 3, Dials(sharing=True, hostile=Hostile(split=True)), "split and sharing"),
-        (Operation.SUB, 3, Dials(hostile=Hostile(spread=True)), "only additions have them"),
-        (Operation.ADD, 3, Dials(delay=1, hostile=Hostile(spread=True)), "nothing can be delayed"),
-        (Operation.ADD, 3, Dials(timing=Timing.TAIL, hostile=Hostile(spread=True)), "where the tail sorts it"),
-        (Operation.ADD, 3, Dials(carry=Carry.BINARY, hostile=Hostile(spread=True)), "spread and binary"),
+        (Operation.ADD, 3, Dials(hostile=Hostile(weighted=1)), r"weighted\b.*\b1\b.*\b3\b"),
+        (Operation.ADD, 3, Dials(hostile=Hostile(weighted=4)), r"weighted\b.*\b4\b.*\b3\b"),
+        (Operation.ADD, 3, Dials(hostile=Hostile(gate=0.3, weighted=3)), "gate.*weighted"),
+        (Operation.ADD, 1, Dials(hostile=Hostile(split=True)), r"\b2\b"),
+        (Operation.ADD, 3, Dials(redundancy=2, hostile=Hostile(split=True)), "split.*redundancy"),
+        (Operation.ADD, 3, Dials(redundancy=3, hostile=Hostile(backup=True)), "backup.*redundancy"),
+        (Operation.ADD, 3, Dials(redundancy=3, hostile=Hostile(cancel=True)), "cancel.*redundancy"),
+        (Operation.ADD, 3, Dials(redundancy=3, hostile=Hostile(spread=True)), "spread.*redundancy"),
+        (Operation.ADD, 3, Dials(sharing=True, hostile=Hostile(split=True)), "split.*sharing"),
+        (Operation.SUB, 3, Dials(hostile=Hostile(spread=True)), "spread.*add"),
+        (Operation.ADD, 3, Dials(delay=1, hostile=Hostile(spread=True)), "spread.*delay"),
+        (Operation.ADD, 3, Dials(timing=Timing.TAIL, hostile=Hostile(spread=True)), "spread.*tail"),
+        (Operation.ADD, 3, Dials(carry=Carry.BINARY, hostile=Hostile(spread=True)), "spread.*binary"),
     ],
 )
 def test_what_cannot_go_together_is_refused_in_one_line(
@@ -125,7 +127,7 @@ def test_what_cannot_go_together_is_refused_in_one_line(
 ) -> None:
     with pytest.raises(CarryLensError) as refusal:
         describe(operation, digits, dials)
-    assert reason in str(refusal.value)
+    assert re.search(reason, str(refusal.value))
     assert "\n" not in str(refusal.value)
 
 

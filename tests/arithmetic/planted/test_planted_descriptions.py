@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -56,37 +57,37 @@ def test_ones_own_description_is_planted_where_it_says() -> None:
     [
         (
             with_role("ST[0]", "P5L0H0 + P5L0MLP"),
-            "ST[0] at P5L0H0 + P5L0MLP cannot work: it needs D'[0], which stands only at P6",
+            r"^ST\[0\] at P5L0H0 \+ P5L0MLP\b.*D'\[0\].*\bP6\b",
         ),
-        (with_role("ST[0]", "P9L0H0 + P9L0MLP"), "attention looks back, never ahead"),
-        (with_role("ST[0]", "P6L0H0 + P6L1MLP"), "which is not there before layer 2"),
-        (with_role("ST[1]", "P6L0H0 + P6L0MLP"), "P6L0H0 already has a job there"),
-        (with_role("ST[0]", "P6L2H0 + P6L2MLP"), "has no P6L2"),
-        (with_role("ST[0]", "P6L0H7 + P6L0MLP"), "so there is no P6L0H7"),
-        (with_role("ST[0]", "P6L0H0"), "worked out by 1 MLP. Write it as ST[0] at P6L0H0 + P6L0MLP"),
-        (with_role("ST[0]", "P6L0H0 + P7L0MLP"), "its nodes are at different places"),
-        (with_role("SA[1]", "P5L0H0 + P5L0MLP"), "only P10 reads it, and nothing brings it there"),
-        (with_role("SV[1]", "P10L1H0"), "A[2] at P9L1MLP cannot work: it needs SV[1], which is computed only at P10"),
-        (with_role("A[1]", "P10L0MLP"), "A[1] is made at P10L0MLP, before it is there"),
-        (with_role("A[1]", "P11L1MLP"), "A[1] cannot be made: no MLP at P10 makes it"),
-        (replace(ADDITION, roles=tuple(r for r in ADDITION.roles if str(r.variable) != "SV[1]")), "it needs SV[1]"),
-        (replace(ADDITION, roles=(*ADDITION.roles, PlantedRole.of("MD[1]", "P10L0H0"))), "has no variable MD[1]"),
-        (replace(ADDITION, roles=(*ADDITION.roles, *ADDITION.of("ST[1]"))), "2 copies of ST[1] are computed"),
-        (describe(Operation.SUB, 3, Dials(delay=2)), "cannot work"),
-        (right_to_left(Operation.ADD, 3), "C[1] at P10L0H0 cannot work: it needs C[0], which is computed only at P11"),
-        (right_to_left(Operation.SUB, 3), "attention looks back, never ahead"),
+        (with_role("ST[0]", "P9L0H0 + P9L0MLP"), r"^SV\[2\] at P8L1H0\b.*ST\[0\].*\bP9\b"),
+        (with_role("ST[0]", "P6L0H0 + P6L1MLP"), r"^SV\[2\] at P8L1H0\b.*ST\[0\] at P6L0H0 \+ P6L1MLP.*\b2\b"),
+        (with_role("ST[1]", "P6L0H0 + P6L0MLP"), r"^ST\[1\] at P6L0H0 \+ P6L0MLP\b.*P6L0H0.*ST\[0\] at P6L0H0"),
+        (with_role("ST[0]", "P6L2H0 + P6L2MLP"), r"\b2\b.*\b13\b.*P6L2(H0|MLP)"),
+        (with_role("ST[0]", "P6L0H7 + P6L0MLP"), r"^ST\[0\] at P6L0H7\b.*\b1\b.*\b0\b.*P6L0H7"),
+        (with_role("ST[0]", "P6L0H0"), r"^ST\[0\] at P6L0H0 .*\b1\b.*ST\[0\] at P6L0H0 \+ P6L0MLP"),
+        (with_role("ST[0]", "P6L0H0 + P7L0MLP"), r"^ST\[0\] at P6L0H0 \+ P7L0MLP\b.*places"),
+        (with_role("SA[1]", "P5L0H0 + P5L0MLP"), r"^SA\[1\] at P5L0H0\b.*\bP10\b.*\bP10\b"),
+        (with_role("SV[1]", "P10L1H0"), r"^A\[2\] at P9L1MLP\b.*SV\[1\].*\bP10\b"),
+        (with_role("A[1]", "P10L0MLP"), r"^SA\[1\] at P10L0H0\b.*A\[1\].*P10L0MLP"),
+        (with_role("A[1]", "P11L1MLP"), r"^A\[1\].*\bP10\b.*A\[1\] at P10L1MLP"),
         (
-            replace(right_to_left(Operation.ADD, 1), roles=()),
-            "cannot be planted: the answer's first digit needs its last carry",
+            replace(ADDITION, roles=tuple(r for r in ADDITION.roles if str(r.variable) != "SV[1]")),
+            r"^A\[2\].*SV\[1\] at P9\b",
         ),
-        (replace(one_layer(3), operation=Operation.SUB), "It can only add"),
-        (replace(place_value(3), roles=place_value(3).roles[1:]), "A[3] has no head at P8"),
+        (replace(ADDITION, roles=(*ADDITION.roles, PlantedRole.of("MD[1]", "P10L0H0"))), r"MD\[1\]"),
+        (replace(ADDITION, roles=(*ADDITION.roles, *ADDITION.of("ST[1]"))), r"^SV\[2\].*\b1\b.*\bP8\b.*\b2\b.*ST\[1\]"),
+        (describe(Operation.SUB, 3, Dials(delay=2)), r"^MV\[2\] at P7L1H0\b.*MB\[0\].*\bP8\b"),
+        (right_to_left(Operation.ADD, 3), r"^C\[1\] at P10L0H0\b.*C\[0\].*\bP11\b"),
+        (right_to_left(Operation.SUB, 3), r"^B\[1\] at P10L0H0\b.*B\[0\].*\bP11\b"),
+        (replace(right_to_left(Operation.ADD, 1), roles=()), "right-to-left.*first digit.*last carry"),
+        (replace(one_layer(3), operation=Operation.SUB), "one-layer.*sub.*add"),
+        (replace(place_value(3), roles=place_value(3).roles[1:]), r"^A\[3\].*\bP8\b.*P8L0H0"),
     ],
 )
 def test_what_cannot_work_is_refused_with_the_reason(description: CircuitDescription, reason: str) -> None:
     with pytest.raises(CarryLensError) as refusal:
         plant(description)
-    assert reason in str(refusal.value)
+    assert re.search(reason, str(refusal.value))
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,9 @@ def test_a_description_goes_out_and_comes_back_in(run: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["add", "--method", "right-to-left", "--digits", "3"], "attention looks back, never ahead"),
-        (["mix", "--method", "one-layer"], "can only add"),
-        (["add", "--timing", "never"], "Write lazy or tail"),
+        (["add", "--method", "right-to-left", "--digits", "3"], "C[1] at P10L0H0"),
+        (["mix", "--method", "one-layer"], "one-layer"),
+        (["add", "--timing", "never"], "lazy or tail"),
         (["add", "--description", "nowhere.json"], "cannot be read"),
     ],
 )

@@ -1,6 +1,7 @@
 """Models by name, their cards, and their exams."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -160,14 +161,13 @@ def test_test_and_ask_tell_by_their_status_whether_the_model_is_right(folder: Pa
 def test_a_question_too_long_for_a_model_is_told_what_the_model_takes(folder: Path) -> None:
     result = run_here("ask", folder, "123+4")
     assert result.returncode == 2
-    message = "'123+4' has an operand of 3 digits, but this model takes 2. Write shorter numbers."
-    assert result.stderr == f"carrylens: {message}\n"
+    assert re.fullmatch(r"carrylens: '123\+4' .*\b3\b.*\b2\b.*\n", result.stderr)
 
 
 def test_a_card_says_when_its_command_no_longer_makes_the_model() -> None:
     old, new = (find_model(name) for name in ("add_d6_l2_h3_w96_t3K_s1", "sub_d6_l2_h3_w96_t5K_s1"))
     assert "batch: 64, now 128" in (Path(str(old)) / "README.md").read_text()
-    assert "The recipe has changed" not in (Path(str(new)) / "README.md").read_text()
+    assert ", now " not in (Path(str(new)) / "README.md").read_text()
 
 
 @pytest.mark.parametrize("name", shipped_names())

@@ -12,7 +12,15 @@ from carrylens.arithmetic.task import arithmetic_task
 from carrylens.discovery.alignment.alignment_task import AlignmentTask
 from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.subspaces import Codes, Floats
-from carrylens.discovery.alignment.table_or_circle import DigitSubspaces, HeldAs, digit_subspaces, held_as
+from carrylens.discovery.alignment.table_or_circle import (
+    CIRCLE,
+    TABLE,
+    UNTOLD,
+    DigitSubspaces,
+    HeldAs,
+    digit_subspaces,
+    held_as,
+)
 from carrylens.discovery.alignment.targets import targets_of
 from carrylens.evidence.rates import Rate
 from carrylens.nodes import Node
@@ -70,10 +78,10 @@ def test_a_digit_in_a_table_is_not_carried_by_its_strongest_angles() -> None:
 
 def test_what_is_said_of_a_site_needs_sure_rates() -> None:
     sure, half = Rate(300, 300), Rate(150, 300)
-    assert HeldAs("SA[0]", (1, 2), sure, sure, half).standing == "circle"
-    assert HeldAs("SA[0]", (1, 2), sure, half, half).standing == "table"
-    assert HeldAs("SA[0]", (1, 2), half, half, half).standing == "cannot be told apart"
-    assert HeldAs("SA[0]", (1, 2), sure, Rate(9, 10), half).standing == "cannot be told apart"
+    assert HeldAs("SA[0]", (1, 2), sure, sure, half).standing == CIRCLE
+    assert HeldAs("SA[0]", (1, 2), sure, half, half).standing == TABLE
+    assert HeldAs("SA[0]", (1, 2), half, half, half).standing == UNTOLD
+    assert HeldAs("SA[0]", (1, 2), sure, Rate(9, 10), half).standing == UNTOLD
 
 
 def test_the_digits_of_a_planted_circuit_stand_in_a_table() -> None:
@@ -87,6 +95,6 @@ def test_the_digits_of_a_planted_circuit_stand_in_a_table() -> None:
         held |= {node: (at,) for node in role.nodes if node.is_mlp}
     found = held_as(this, NodePlacement(held), at, 128)
     assert found is not None
-    assert found.standing == "table"
+    assert found.standing == TABLE
     ends = next(place for place, each in enumerate(targets) if each.family == "ST")
     assert held_as(this, NodePlacement(held), ends) is None, "a tri-state value has no angle"

@@ -6,5 +6,6 @@ Gives  for every experiment an `Outcome`: verdict, facts, estimates, what a figu
 Never  draws, and never says SUPPORTED of what no stimulus could have refuted.
 
 One folder an experiment; `stimuli/` and `measures/` hold what several share. `outcome.py` and `findings.py` have the
-records and need no PyTorch; `registry.py` lists the experiments; `docs/battery.md` explains each, and how to add one.
+records and need no PyTorch; `registry.py` lists the experiments, `docs/battery.md` their
+pages.
 """

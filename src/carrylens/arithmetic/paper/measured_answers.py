@@ -117,7 +117,7 @@ def answer_hypothesis_joint(evidence: PaperEvidence) -> PaperAnswer:
         null=printed_rate(mine.null),
         command=f"carrylens settle {each.model} --quick --hypothesis src/carrylens/arithmetic/paper/hypothesis_3.py; "
         + MEASURE,
-        why="" if better else "it is the account of another model; no interchange parts ST[1] from its second copy",
+        why="" if better else "it is the hypothesis of another model; no interchange parts ST[1] from its second copy",
         single=True,
     )
 

@@ -38,6 +38,8 @@ MOST_FREQUENCIES = 2
 _VALUES = 10
 _LEAST = 0.9
 _SEED = 86_028_121
+CIRCLE, TABLE, UNTOLD = "circle", "table", "cannot be told apart"
+"""How a digit is held."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,10 @@ class HeldAs:
         'table'
         """
         if self.circle.interval[0] >= _LEAST:
-            return "circle"
+            return CIRCLE
         if self.whole.interval[0] >= _LEAST and self.circle.interval[1] < _LEAST:
-            return "table"
-        return "cannot be told apart"
+            return TABLE
+        return UNTOLD
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from carrylens.arithmetic.battery.outcome import Figure, Outcome, Series, SeriesKind
 from carrylens.report.figures.svg import FIXED, as_svg
+from carrylens.report.saved_words import in_present_words
 
 _COLOURS = {
     SeriesKind.EFFECT: ("#0072B2", "#009E73", "#56B4E9", "#CC79A7", "#000000"),
@@ -73,7 +74,7 @@ def _draw(panel: Axes, series: Series, number: int, shift: float, *, joined: boo
 
 
 def _label(panel: Axes, figure: Figure) -> None:
-    panel.set_xlabel(figure.x_label)
+    panel.set_xlabel(in_present_words(figure.x_label))
     panel.set_ylabel(figure.y_label)
     panel.set_yscale(figure.scale)
     if figure.names:

@@ -1,6 +1,6 @@
 """A judgement in a notebook: the statement about the model, then its claims by verdict.
 
-Takes  the verdict of the joint test, and the claims about the map, as `claims.json` has them.
+Takes  the verdict of the joint test, and the claims about the map, as `claims.json` has them, where it was mapped.
 Gives  a line, HTML, rows for a table.
 Never  judges, and never counts otherwise than the terminal does.
 """
@@ -18,13 +18,18 @@ from carrylens.report.terminal.claims import claims_count, grouped
 _COLOURS = {"SUPPORTED": GOOD, "REFUTED": BAD, "INCONCLUSIVE": OPEN, "UNTESTED": QUIET}
 
 
-def claims_line(record: Record) -> str:
+_NO_MAP = "No map was saved, so no claim about a node was judged."
+
+
+def claims_line(record: Record | None) -> str:
     """How many of the required claims have which verdict."""
-    return claims_count(record)
+    return _NO_MAP if record is None else claims_count(record)
 
 
-def claims_html(judged: RunJudgement, record: Record) -> str:
+def claims_html(judged: RunJudgement, record: Record | None) -> str:
     """The verdict, how many claims of each group have which verdict, and every claim, folded."""
+    if record is None:
+        return framed(verdict_part(judged), paragraph(_NO_MAP))
     required = [claim for claim in record["claims"] if claim["required"]]
     counts = [
         [what, *(sum(claim["verdict"] == verdict for claim in some) or "" for verdict in _COLOURS)]

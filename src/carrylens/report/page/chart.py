@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from carrylens.errors import CarryLensError
 from carrylens.report.page.elements import element
+from carrylens.report.saved_words import in_present_words
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 640, 300, 62, 14, 12, 46
 _SHAPES = {"effect": "circle", "null": "square", "rival": "cross"}
@@ -110,7 +111,14 @@ def _grid(x_axis: Axis, y_axis: Axis, figure: Mapping[str, Any]) -> list[Markup]
             parts.append(element("text", text, class_="quiet", x=f"{x:.1f}", y=bottom + 16, text_anchor="middle"))
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     parts.append(
-        element("text", figure["x_label"], class_="axis", x=f"{middle:g}", y=_HEIGHT - 8, text_anchor="middle")
+        element(
+            "text",
+            in_present_words(figure["x_label"]),
+            class_="axis",
+            x=f"{middle:g}",
+            y=_HEIGHT - 8,
+            text_anchor="middle",
+        )
     )
     half = (_TOP + bottom) / 2
     turned = f"translate(13 {half:g}) rotate(-90)"

@@ -30,7 +30,7 @@ from carrylens.report.page import (
     node_grid,
     remake,
     unsettled,
-    worked,
+    worked_example,
 )
 from carrylens.report.page.chart import chart
 from carrylens.report.page.elements import page_policy
@@ -69,7 +69,7 @@ def page_of(saved: Saved, pairs: Sequence[PairTexts] = (), questions: Sequence[s
         "groups_found": node_grid.group_table(saved.map),
         "groups": grouped(saved.claims["claims"]),
         "beyond": beyond_sentences(saved.claims),
-        "worked": worked.worked_questions(saved),
+        "worked": worked_example.worked_questions(saved),
         "experiments": experiments.experiments_of(saved.battery),
         "limits": list(unsettled.limits(saved, drawn)),
         "open": unsettled.open_claims(saved),

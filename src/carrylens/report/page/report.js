@@ -65,6 +65,8 @@
   function follow() {
     const read = places.filter(([, section]) => section && section.getBoundingClientRect().top < 140).pop() || places[0];
     for (const [link] of places) link.toggleAttribute("aria-current", read && link === read[0]);
+    const list = read && read[0].closest("ol"); // on a phone it is one line, which goes along
+    if (list) list.scrollLeft = read[0].offsetLeft - list.offsetLeft - 40;
   }
   addEventListener("scroll", follow, { passive: true });
   follow();

@@ -21,11 +21,11 @@ from carrylens.arithmetic.zoo.exam_record import TEST, read_test
 from carrylens.claims.judgement import CLAIMS
 from carrylens.claims.own_files import own_file
 from carrylens.claims.records import read_claims
-from carrylens.claims.run_verdict import RunJudgement, run_judgement
+from carrylens.claims.run_verdict import RunJudgement, run_judgement, settle_command
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, DrawnFrom, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap, Way
 from carrylens.discovery.stimulus_spec import MADE_FOR, MADE_FOR_OUTPUT, Split, saved_spec
-from carrylens.discovery.worked_record import WORKED, read_worked
+from carrylens.discovery.worked_example_record import WORKED, read_worked
 from carrylens.errors import CarryLensError
 from carrylens.evidence.facts import FACT_SCHEMA, FACTS, Fact
 from carrylens.json_records import Count, Schema
@@ -94,7 +94,8 @@ def read_saved(
     claims = CLAIMS if is_usual else own_file("claims", judged, reading.folders)
     judging = f"carrylens judge {folder if (folder / MAP).is_file() else source}"
     battery = reading.take(BATTERY, f"carrylens battery {source}", battery_record) or {"about": {}, "outcomes": ()}
-    measured = _measured(reading, f"carrylens settle {source}", judged, found)
+    settles = settle_command(source)
+    measured = _measured(reading, settles, judged, found)
     saved = Saved(
         source=source,
         map=found,
@@ -105,7 +106,7 @@ def read_saved(
         battery=battery["outcomes"],
         battery_about=battery["about"],
         worked=reading.take(WORKED, explain, read_worked),
-        joint=None if measured is None else run_judgement(measured),
+        joint=None if measured is None else run_judgement(measured, settles),
         drawn=None if measured is None else measured.drawn,
         hashes=reading.hashes,
     )

@@ -12,7 +12,7 @@ from arithmetic.battery.plants import SMALL, outcome_of, planted_subject, untrai
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery.axes.angles import CarryDifferences, angles_between
 from carrylens.arithmetic.battery.axes.measure import BOTH_BORROWS
-from carrylens.arithmetic.battery.axes.summarise import judge_angles
+from carrylens.arithmetic.battery.axes.summarise import ALONG_AXIS_OF, PAIRS_OF, judge_angles
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.populations import Population, PopulationKind
@@ -71,9 +71,7 @@ def test_planted_borrows_that_share_an_axis_are_told_from_those_that_do_not() ->
         assert (found[BOTH_BORROWS] > 0.7) == (verdict is Verdict.SUPPORTED)
         assert max(found["add-positive"], found["add-negative"]) < 0.5
         along = [
-            f
-            for f in outcome.facts
-            if {f.about["pairs of"], f.about["along the axis of"]} == set(BOTH_BORROWS.split("-"))
+            f for f in outcome.facts if {f.about[PAIRS_OF], f.about[ALONG_AXIS_OF]} == set(BOTH_BORROWS.split("-"))
         ]
         assert len(along) == 2
         assert all((fact.p < 1e-6) == (verdict is Verdict.SUPPORTED) for fact in along)

@@ -8,6 +8,7 @@ import pytest
 from arithmetic.battery.plants import outcome_of, planted_subject, untrained_subject
 from carrylens.arithmetic.battery.combiner.curve_fits import LINE_WIDTH, SHARES, fit_curves, stray_steps
 from carrylens.arithmetic.battery.combiner.mlp_input import move_input, permuted, read_input
+from carrylens.arithmetic.battery.combiner.summarise import DIGIT_TURNS, LOGIT_WIDTH
 from carrylens.arithmetic.battery.measures.combiner_layer import senders
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
@@ -37,7 +38,7 @@ def test_a_step_is_found_where_it_was_made() -> None:
 def test_a_plant_that_adds_in_proportion_has_no_step() -> None:
     outcome = outcome_of("combiner", planted_subject(Operation.MIX, 2))
     assert outcome.verdict is Verdict.REFUTED
-    turned = [fact for fact in outcome.facts if fact.about["effect"] == "the digit turns"]
+    turned = [fact for fact in outcome.facts if fact.about["effect"] == DIGIT_TURNS]
     assert all(fact.effect.value == 1 for fact in turned)
     assert all(fact.null.hits == 0 for fact in turned if "same carry" in str(fact.about["null"]))
     assert all(fact.null.value < 0.5 for fact in turned)
@@ -46,7 +47,7 @@ def test_a_plant_that_adds_in_proportion_has_no_step() -> None:
 def test_a_plant_whose_copies_vote_has_one() -> None:
     outcome = outcome_of("combiner", planted_subject(Operation.ADD, 2, Dials(redundancy=3)))
     assert outcome.verdict is Verdict.SUPPORTED
-    width = next(each for each in outcome.estimates if "width of the logit" in each.name)
+    width = next(each for each in outcome.estimates if LOGIT_WIDTH in each.name)
     assert width.high < LINE_WIDTH / 2
 
 

@@ -15,6 +15,7 @@ from arithmetic.battery.plants import (
     subject_of,
     untrained_subject,
 )
+from carrylens.arithmetic.battery.combiner.summarise import DIGIT_TURNS
 from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.measures.combiner_layer import combiner_layer, combiner_layers, senders
 from carrylens.arithmetic.battery.paths.measure import LAYER_HEADS
@@ -51,7 +52,7 @@ def test_experiments_look_where_it_is_combined() -> None:
     assert paths.verdict is patching.verdict is Verdict.SUPPORTED
     assert rates(paths, LAYER_HEADS) == {(1.0, 0.0)}
     assert (paths.beside_paper[0].ours, paths.beside_paper[0].agrees) == ("add layer 1", False)
-    assert all(fact.effect.value == 1 for fact in combiner.facts if fact.about["effect"] == "the digit turns")
+    assert all(fact.effect.value == 1 for fact in combiner.facts if fact.about["effect"] == DIGIT_TURNS)
     same = outcome_of("necessity", planted_subject(Operation.ADD, 2))
     assert outcome_of("necessity", subject).verdict is same.verdict
     assert {row[0] for row in outcome_of("necessity", subject).rows} == {row[0] for row in same.rows}

@@ -19,6 +19,7 @@ from carrylens.arithmetic.battery.necessity.carry_errors import (
     untagged_heads,
 )
 from carrylens.arithmetic.battery.necessity.place_verdicts import MissedPlace, weigh_places
+from carrylens.arithmetic.battery.necessity.summarise import gap_ending
 from carrylens.arithmetic.battery.stimuli.branches import Branch, branches_of
 from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
@@ -93,7 +94,7 @@ def test_open_places_are_asked_on_and_others_are_not() -> None:
 def test_the_mean_gap_of_a_model_is_the_mean_over_its_places() -> None:
     outcome = outcome_of("necessity", planted_subject(Operation.ADD, 2, COPIES))
     for verb, letter in (("deliver", "A"), ("make", "D")):
-        (mean,) = [each for each in outcome.estimates if each.name.endswith(f"mean gap of heads that {verb} carries")]
+        (mean,) = [each for each in outcome.estimates if each.name.endswith(gap_ending(verb))]
         gaps = [each.value for each in outcome.estimates if f"worst at {letter}" in each.name]
         assert mean.value == pytest.approx(np.mean(gaps))
         assert mean.low > mean.null_high

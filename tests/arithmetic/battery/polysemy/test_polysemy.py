@@ -14,7 +14,7 @@ from carrylens.arithmetic.battery.context import ExperimentContext
 from carrylens.arithmetic.battery.fresh_outcomes import full_settings
 from carrylens.arithmetic.battery.polysemy.measure import inserted_node
 from carrylens.arithmetic.battery.polysemy.served_branches import shuffled_several
-from carrylens.arithmetic.battery.polysemy.summarise import judge_several
+from carrylens.arithmetic.battery.polysemy.summarise import FROM_SCRATCH, INSERTED_SERVE, judge_several
 from carrylens.arithmetic.battery.registry import experiments_called
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.subject import InsertedModel, Subject
@@ -35,7 +35,7 @@ def test_planted_heads_serve_one_branch_and_shared_ones_all() -> None:
     assert serves[0]["P7L0MLP"] == serves[0]["P7L1MLP"] == "SMN"
     assert serves[1]["P7L0H0"] == "SMN"
     assert apart.verdict is not Verdict.SUPPORTED
-    assert not any("inserted nodes that serve" in fact.about for fact in apart.facts)
+    assert not any(INSERTED_SERVE in fact.about for fact in apart.facts)
 
 
 def test_most_nodes_serve_several_branches_where_heads_are_shared_and_one_where_they_are_not() -> None:
@@ -69,9 +69,9 @@ def test_an_inserted_plant_serves_what_it_served_and_stands_beside_one_from_scra
     put = InsertedModel("add", adds.model, scratch=scratch)
     outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, put))
     found = {
-        (fact.about["inserted nodes that serve"], str(fact.about["null"]).endswith("from scratch")): fact
+        (fact.about[INSERTED_SERVE], str(fact.about["null"]).endswith(FROM_SCRATCH)): fact
         for fact in outcome.facts
-        if "inserted nodes that serve" in fact.about
+        if INSERTED_SERVE in fact.about
     }
     assert found["add", True].effect.value > 0.9
     assert found["add", False].null.value > 0.9  # the addition model itself
@@ -86,7 +86,7 @@ def test_an_inserted_plant_serves_what_it_served_and_stands_beside_one_from_scra
 def test_without_a_model_from_scratch_only_the_addition_model_stands_beside() -> None:
     mixed, adds = planted_subject(Operation.MIX, 2), planted_subject(Operation.ADD, 2)
     outcome = outcome_of("polysemy", Subject("ins", mixed.model, Operation.MIX, None, InsertedModel("add", adds.model)))
-    branches = [fact.about[key] for fact in outcome.facts for key in fact.about if key == "inserted nodes that serve"]
+    branches = [fact.about[key] for fact in outcome.facts for key in fact.about if key == INSERTED_SERVE]
     assert branches == ["add"]
 
 

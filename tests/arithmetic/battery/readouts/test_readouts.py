@@ -20,7 +20,7 @@ from carrylens.arithmetic.battery.findings import ChosenWord, Unsettled
 from carrylens.arithmetic.battery.outcome import Estimate, Outcome
 from carrylens.arithmetic.battery.readouts import feature_units as units
 from carrylens.arithmetic.battery.readouts.feature_units import Mlps, UnitComparison, compare_units, judge_units
-from carrylens.arithmetic.battery.readouts.findings import findings_of
+from carrylens.arithmetic.battery.readouts.findings import LAST_LAYER, findings_of
 from carrylens.arithmetic.battery.readouts.sign_guess import SignGuess, judge_guesses, sign_guesses
 from carrylens.arithmetic.battery.readouts.sparse_dictionary import (
     SparseDictionary,
@@ -60,7 +60,7 @@ def test_planted_digits_are_read_in_the_last_layer_of_their_place_alone() -> Non
     assert read["A0, logit lens"][2] == "1.00"
     assert outcome.verdict is Verdict.INCONCLUSIVE
     readings, _, features = findings_of(outcome)
-    assert readings.value == ChosenWord("in the last layer of its place")
+    assert readings.value == ChosenWord(LAST_LAYER)
     assert features.value is Unsettled.OPEN
     assert not any(row[0] == "sign guessed" for row in outcome.rows)
     assert outcome.figure is not None

@@ -28,7 +28,15 @@ from carrylens.arithmetic.battery.restoration.restored_writes import (
     summed_writes,
     unseen_pairs,
 )
-from carrylens.arithmetic.battery.restoration.summarise import beside_curve
+from carrylens.arithmetic.battery.restoration.summarise import (
+    BACK_ONLY_WITH,
+    NODES_DRAWN,
+    READ_OFF,
+    TOO_FEW_FAIL,
+    TURNED_TOGETHER,
+    TURNED_WITH_LAYER,
+    beside_curve,
+)
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.stimuli.column_pairs import deciding_pairs
 from carrylens.arithmetic.battery.subject import Subject
@@ -69,9 +77,9 @@ def test_heads_left_out_of_a_map_are_named_and_seen_to_deliver_the_carry() -> No
     assert back.effect.value == 1
     assert back.null.value < 0.5
     assert {fact.about["effect"]: fact.effect.value for fact in told} == {
-        "it is read off their write": 1.0,
-        "swapped together": 1.0,
-        "swapped with all heads of their layers": 1.0,
+        READ_OFF: 1.0,
+        TURNED_TOGETHER: 1.0,
+        TURNED_WITH_LAYER: 1.0,
     }
     assert all(fact.null.hits == 0 for fact in told if fact.about["null"] == "same carry")
     assert all(fact.null.value < 0.8 for fact in told if fact.about["null"] == "shuffled labels")
@@ -124,10 +132,10 @@ def test_the_difference_is_told_with_an_interval_beside_that_of_two_random_sets(
     assert gap.value == pytest.approx(outcome.facts[0].effect.value - outcome.facts[0].null.value)
     assert 0 < gap.low <= gap.value <= gap.high
     assert gap.null_low <= 0 <= gap.null_high
-    alone = outcome.facts[0].about["back only with chosen, random"]
+    alone = outcome.facts[0].about[BACK_ONLY_WITH]
     assert isinstance(alone, list)
     assert alone[0] - alone[1] == outcome.facts[0].effect.hits - outcome.facts[0].null.hits
-    assert sum(outcome.facts[0].about["random nodes drawn"].values()) > 0  # type: ignore[attr-defined]
+    assert sum(outcome.facts[0].about[NODES_DRAWN].values()) > 0  # type: ignore[attr-defined]
 
 
 def test_heads_that_fetch_the_operator_are_missing_and_named() -> None:
@@ -259,7 +267,7 @@ def test_the_paper_is_held_to_its_own_fill_and_model() -> None:
     assert (row.ours, row.agrees) == ("1.00 (random 0.50), none 0.50", True)
     assert beside_curve(Branch.POSITIVE, RestorationCurve(Fill.MEAN, (0, 10), null, null)).agrees is False
     few = beside_curve(Branch.POSITIVE, RestorationCurve(Fill.MEAN, (0,), [right | True], [right | True]))
-    assert (few.ours, few.agrees) == ("1.00 with none added: too few fail", None)
+    assert (few.ours, few.agrees) == (f"1.00 {TOO_FEW_FAIL}", None)
 
 
 def test_the_sign_is_looked_for_where_it_is_read_and_made() -> None:

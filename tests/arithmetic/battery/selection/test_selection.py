@@ -24,7 +24,7 @@ from carrylens.arithmetic.battery.selection.findings import RANK_FOR_OPERATOR, R
 from carrylens.arithmetic.battery.selection.measure import choose_layer, turn_choice
 from carrylens.arithmetic.battery.selection.rest_of_model import behind_heads, entering
 from carrylens.arithmetic.battery.selection.subspaces import BASE, OTHER, SAME, RankedSubspace, read_pair_states
-from carrylens.arithmetic.battery.selection.summarise import judge_selection, needed_rank
+from carrylens.arithmetic.battery.selection.summarise import SIGN_PLACE, judge_selection, needed_rank, residual_stream
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.layout import predicting_place
@@ -54,14 +54,13 @@ def least_ranks(outcome: Outcome) -> list[object]:
     return [each.value for each in findings_of(outcome) if each.question in (RANK_FOR_OPERATOR, RANK_FOR_SIGN)]
 
 
-def test_a_planted_choice_is_one_direction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subspaces, "RANKS", (1,))
-    outcome = outcome_of("selection", planted_subject(Operation.MIX, 2))
+def test_a_planted_choice_is_one_direction() -> None:
+    outcome = outcome_of("selection", subject := planted_subject(Operation.MIX, 2))
     assert outcome.verdict is Verdict.REFUTED
     states = [fact for fact in outcome.facts if "site" in fact.about]
     assert len(states) == 8
     assert all(fact.effect.value == 1 and fact.null.hits == 0 for fact in states)
-    assert {fact.about["site"] for fact in states} == {"stream into the last layer", "the sign's place"}
+    assert {fact.about["site"] for fact in states} == {residual_stream(subject, subject.last_layer), SIGN_PLACE}
     single = [fact for fact in outcome.facts if fact.about.get("rank") == 1]
     assert len(single) == 8
     assert all(fact.effect.value > 0.5 and fact.null.value < 0.2 for fact in single)
@@ -74,10 +73,10 @@ def test_the_rank_is_asked_where_the_choice_stands_and_not_where_a_digit_is_chos
 ) -> None:
     monkeypatch.setattr(subspaces, "RANKS", (1,))
     # Behind the idle layer's heads stands the digit itself, of which one direction turns few.
-    outcome = outcome_of("selection", subject_behind_an_idle_layer())
+    outcome = outcome_of("selection", subject := subject_behind_an_idle_layer())
     assert outcome.verdict is Verdict.REFUTED
     single = [fact for fact in outcome.facts if fact.about.get("rank") == 1]
-    assert {fact.about["level"] for fact in single} == {"stream into layer 1"}
+    assert {fact.about["level"] for fact in single} == {residual_stream(subject, 1)}
     assert all(fact.effect.value > 0.5 for fact in single)
     copied = [fact for fact in outcome.facts if fact.about.get("copied rank") == 1]
     assert copied
@@ -86,12 +85,12 @@ def test_the_rank_is_asked_where_the_choice_stands_and_not_where_a_digit_is_chos
 
 def test_a_choice_scattered_over_many_directions_is_supported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subspaces, "RANKS", (1, 16))
-    outcome = outcome_of("selection", subject_with_a_scattered_choice())
+    outcome = outcome_of("selection", subject := subject_with_a_scattered_choice())
     assert outcome.verdict is Verdict.SUPPORTED
     states = [fact for fact in outcome.facts if "site" in fact.about]
     assert all(fact.effect.value > 0.8 and fact.null.value < 0.2 for fact in states)
     ranked = [fact for fact in outcome.facts if "rank" in fact.about]
-    assert {fact.about["level"] for fact in ranked} == {"stream into layer 1"}
+    assert {fact.about["level"] for fact in ranked} == {residual_stream(subject, 1)}
     same = [fact for fact in ranked if fact.about["source"] == SAME]
     assert all(fact.effect.value < 0.5 for fact in ranked if fact.about["rank"] == 1)
     assert [fact.effect.value > 0.9 for fact in same if fact.about["rank"] == 16] == [True] * 4

@@ -13,14 +13,14 @@ import pytest
 from arithmetic.battery.plants import SMALL, arithmetic_map, outcome_of, planted_subject, untrained_subject
 from arithmetic.battery.ungated import ungated_subject
 from carrylens.arithmetic.battery.context import ExperimentContext
-from carrylens.arithmetic.battery.measures.useful_nodes import find_useful_nodes
-from carrylens.arithmetic.battery.outcome import Outcome
+from carrylens.arithmetic.battery.measures.useful_nodes import BY_ABLATION, BY_MAP, find_useful_nodes
+from carrylens.arithmetic.battery.outcome import Outcome, SeriesKind
 from carrylens.arithmetic.battery.stimuli.branches import Branch
 from carrylens.arithmetic.battery.stimuli.natural_questions import reference_questions
 from carrylens.arithmetic.battery.subject import Subject
 from carrylens.arithmetic.battery.sufficiency.matched_sets import matched_set, sequence_parts
 from carrylens.arithmetic.battery.sufficiency.measure import FILLS, KeptBranch
-from carrylens.arithmetic.battery.sufficiency.summarise import beside_branch
+from carrylens.arithmetic.battery.sufficiency.summarise import OWN_BRANCH, beside_branch, kept_row
 from carrylens.arithmetic.classes import is_negative
 from carrylens.arithmetic.model_shapes import digits_of
 from carrylens.arithmetic.planted.dials import Dials
@@ -28,6 +28,7 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.claims.verdicts import Verdict
 from carrylens.discovery.node_map import Usefulness
 from carrylens.evidence.rates import Rate
+from carrylens.interventions.edits import Fill
 from carrylens.nodes import Node, all_nodes
 
 PLAIN, COPIES = Dials(), Dials(redundancy=3)
@@ -67,13 +68,15 @@ def test_a_circuit_that_is_not_told_the_operator_does_not_suffice_though_means_o
     for branch, share in (("add", 1 / 3), ("positive", 2 / 3), ("negative", 2 / 3)):
         assert (whole[branch, "mean"].value, whole[branch, "class-mean"].value) == (0, 1)
         assert whole[branch, "resample"].interval[0] < share < whole[branch, "resample"].interval[1]
-    own = [fact for fact in outcome.facts if fact.about.get("reference") == "the asked branch alone"]
+    own = [fact for fact in outcome.facts if fact.about.get("reference") == OWN_BRANCH]
     assert [(fact.about["branch"], fact.about["rest"], fact.effect.value) for fact in own] == [
         (branch, rest, 1.0) for branch in ("add", "positive", "negative") for rest in ("mean", "resample")
     ]
     assert all(fact.null.n for fact in own)
     assert outcome.figure is not None
-    assert {"add, mean over all branches", "add, mean of its own branch"} <= {s.label for s in outcome.figure.series}
+    rivals = [each for each in outcome.figure.series if each.kind is SeriesKind.RIVAL]
+    assert [each.y for each in rivals if "own" in each.label] == [(1.0,)] * 3, "each branch's own mean hides it"
+    assert len(rivals) == 2 * 3
     assert {len(row) for row in outcome.rows} == {len(outcome.headers)}
 
 
@@ -84,7 +87,7 @@ def test_a_mixed_circuit_that_is_told_the_operator_suffices() -> None:
 
 def test_where_there_is_one_branch_no_other_reference_is_asked() -> None:
     outcome = outcome_of("sufficiency", planted_subject(Operation.ADD, 2, PLAIN))
-    assert not [fact for fact in outcome.facts if fact.about.get("reference") == "the asked branch alone"]
+    assert not [fact for fact in outcome.facts if fact.about.get("reference") == OWN_BRANCH]
     assert {len(row) for row in outcome.rows} == {len(outcome.headers)}
 
 
@@ -111,11 +114,10 @@ def beside(operation: Operation, digits: int) -> tuple[Outcome, list[tuple[str, 
 
 def test_the_papers_figures_stand_beside_models_of_the_same_operation_and_digits() -> None:
     outcome, rows = beside(Operation.ADD, 5)
-    assert rows == [
-        ("add answers kept, mean ablation", "0.943 (add d5)"),
-        ("add answers kept, resample ablation", "0.623 (add d5)"),
-        ("add answers kept by random sets, mean ablation", "0.000 (add d5)"),
-    ]
+    assert [paper for _, paper in rows] == ["0.943 (add d5)", "0.623 (add d5)", "0.000 (add d5)"]
+    assert all(what.startswith(kept_row(Branch.ADD)) for what, _ in rows)
+    assert [Fill.RESAMPLE.value in what for what, _ in rows] == [False, True, False]
+    assert ["random" in what for what, _ in rows] == [False, False, True]
     by_fill = {fact.about["fill"]: fact for fact in outcome.facts if "fill" in fact.about}
     ours = [by_fill["mean"].effect, by_fill["resample"].effect, by_fill["mean"].null]
     assert [each.ours for each in outcome.beside_paper] == [str(rate) for rate in ours]
@@ -128,10 +130,8 @@ def test_signs_stand_beside_the_papers_in_mixed_models() -> None:
     some, sign = [Rate(9, 10)] * 3, Rate(7, 10)
     kept = KeptBranch(Branch.NEGATIVE, 0.5, some, some, [[sign, *some]] * 3, [some] * 3, some[:2], some[:2], some, some)
     row = beside_branch(kept, untrained_subject(Operation.MIX, 6))[-1]
-    assert (row.what, row.paper) == (
-        "signs of negative answers kept, mean ablation over all branches",
-        "1.00 (mix d6)",
-    )
+    assert row.paper == "1.00 (mix d6)"
+    assert "sign" in row.what
     assert (row.ours, row.agrees) == (str(sign), False)
 
 
@@ -168,7 +168,7 @@ def test_a_map_says_which_nodes_are_tagged() -> None:
     alone = find_useful_nodes(ExperimentContext(subject, SMALL))
     kept = sorted(alone.nodes)[:3]
     by_map = find_useful_nodes(ExperimentContext(mapped(subject, kept), SMALL))
-    assert (by_map.by, alone.by) == ("the node map", "ablation of each node alone")
+    assert (by_map.by, alone.by) == (BY_MAP, BY_ABLATION)
     assert by_map.nodes == frozenset(kept)
 
 

@@ -20,12 +20,14 @@ from carrylens.arithmetic.battery.whole_algorithm.intervention_rows import (
     random_interventions,
     random_pairs,
 )
+from carrylens.arithmetic.battery.whole_algorithm.measure import MAP_HYPOTHESIS
 from carrylens.arithmetic.battery.whole_algorithm.scrubbing import claimed_circuit, claimed_sites
 from carrylens.arithmetic.hypotheses import rival_algorithms
 from carrylens.arithmetic.planted.dials import Dials, describe, one_layer
 from carrylens.arithmetic.planted.planting import plant
 from carrylens.arithmetic.populations import Population, PopulationKind
 from carrylens.arithmetic.questions import Operation
+from carrylens.arithmetic.rivals import one_layer as one_layer_algorithm
 from carrylens.arithmetic.tokens import answer_tokens
 from carrylens.arithmetic.variables import MB, OPR, SGN, ST, SV, A
 from carrylens.claims.verdicts import Verdict
@@ -33,6 +35,8 @@ from carrylens.discovery.node_map import Role
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 from carrylens.tasks.variables import Variable
+
+NINE = one_layer_algorithm(2, sum_nine=True).name
 
 
 def held(outcome: Outcome, site: str) -> str:
@@ -104,7 +108,7 @@ def test_the_circuit_of_a_true_map_explains_all_and_random_roles_do_not() -> Non
 def test_the_circuit_of_a_false_map_explains_little() -> None:
     outcome = outcome_of("whole-algorithm", true_map(Operation.SUB, moved=1), FEW)
     assert all(each.high < 0.6 for each in outcome.estimates)
-    by_map = next(fact for fact in outcome.facts if "as the map says" in str(fact.about.get("account")))
+    by_map = next(fact for fact in outcome.facts if fact.about.get("account") == MAP_HYPOTHESIS)
     assert by_map.effect.value < 0.6
 
 
@@ -211,16 +215,16 @@ def test_a_rival_that_no_row_tells_apart_is_named_and_leaves_the_verdict_open() 
     # Of two digits the rival that looks through one nine is right about every sum: it is the same algorithm.
     outcome = outcome_of("whole-algorithm", planted_subject(Operation.ADD, 2), FEW)
     assert outcome.facts[0].effect.value == 1
-    assert disambiguation_of(outcome, "one-layer add with sum 9").effect.n == 0
+    assert disambiguation_of(outcome, NINE).effect.n == 0
     assert outcome.verdict is Verdict.INCONCLUSIVE
-    same = disambiguation_of(outcome, "one-layer add with sum 9")
+    same = disambiguation_of(outcome, NINE)
     assert same.about["told"] == 0
     assert judge_disambiguations([same]) == [Verdict.UNTESTED]
 
 
 def test_a_rival_that_seldom_differs_is_fought_on_rows_that_were_searched_for() -> None:
     outcome = outcome_of("whole-algorithm", planted_subject(Operation.ADD, 3), FEW)
-    fought = disambiguation_of(outcome, "one-layer add with sum 9")
+    fought = disambiguation_of(outcome, NINE)
     told, proposed = (int(str(fought.about[key])) for key in ("told", "proposed"))
     assert told / proposed * 32 * FEW.n_draws < FEW.n_pairs  # so many were to be expected in the first rows
     assert fought.effect == Rate(FEW.n_pairs, FEW.n_pairs)

@@ -23,6 +23,8 @@ from carrylens.arithmetic.battery.subject import Subject
 from carrylens.claims.verdicts import Verdict
 from carrylens.evidence.facts import Fact
 
+PAIRS_OF, ALONG_AXIS_OF = "pairs of", "along the axis of"
+"""Keys of facts: the branch of the pairs, and that of the axis."""
 _PAPER_DIGITS = 6
 _PAPER = {"positive-negative": {2: 0.898, 3: 0.828}, "add-positive": {2: 0.207}, "add-negative": {2: 0.226}}
 
@@ -84,8 +86,8 @@ def _facts(angle: Angle, settings: BatterySettings) -> list[Fact]:
     for (one, other), (effect, null) in zip((angle.branches, angle.branches[::-1]), angle.along, strict=True):
         about = {
             "digit": angle.digit,
-            "pairs of": one.value,
-            "along the axis of": other.value,
+            PAIRS_OF: one.value,
+            ALONG_AXIS_OF: other.value,
             "null": "the same carry",
         }
         facts.append(Fact(f"battery {CARD.name}", about, effect, null, {"seed": settings.seed}))

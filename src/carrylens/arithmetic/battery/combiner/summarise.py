@@ -29,6 +29,8 @@ from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 
 _BOOTSTRAPS = 400
+DIGIT_TURNS = "the digit turns"
+"""The effect of a fact: at some share of the carry the digit becomes that of the source."""
 LOGIT_WIDTH, ARGMAX = "width of the logit difference", "share at which the argmax turns"
 """How the names of estimates end; the branch goes before."""
 _PAPER = {5: 0.75, 6: 0.75, 10: 0.75, 13: 0.5}  # additions, by digits
@@ -91,7 +93,7 @@ def _facts(branch: Branch, found: Sequence[CombinerDigit], settings: BatterySett
         about = {"branch": branch.value, **what, "null": null}
         return Fact(f"battery {CARD.name}", about, effect, of_null, {"n": turned.n, "seed": settings.seed})
 
-    turns = {"effect": "the digit turns"}
+    turns = {"effect": DIGIT_TURNS}
     curves = {what: {"curve": what, "effect": "a step"} for what in steps}
     return [
         *(fact(curves[what], steps[what], "a step, same carry", same[what]) for what in steps),

@@ -16,6 +16,9 @@ from carrylens.discovery.ablations import measure_usefulness
 from carrylens.discovery.node_map import Usefulness
 from carrylens.nodes import Node
 
+BY_MAP, BY_ABLATION = "the node map", "ablation of each node alone"
+"""What says which nodes are useful."""
+
 
 @dataclass(frozen=True)
 class UsefulNodes:
@@ -38,10 +41,10 @@ def find_useful_nodes(context: ExperimentContext) -> UsefulNodes:
     """What the subject's map calls useful; without a map, the nodes without which a question fails."""
     subject = context.subject
     if subject.map is not None:
-        measured, useful, by = list(subject.map.nodes), subject.map.useful, "the node map"
+        measured, useful, by = list(subject.map.nodes), subject.map.useful, BY_MAP
     else:
         measured = _ablated(context)
-        useful, by = frozenset(each.node for each in measured if each.is_useful), "ablation of each node alone"
+        useful, by = frozenset(each.node for each in measured if each.is_useful), BY_ABLATION
     return UsefulNodes({each.node: _importance(each) for each in measured if each.node in useful}, by)
 
 

@@ -19,10 +19,11 @@ from carrylens.arithmetic.battery.outcome import Outcome
 from carrylens.arithmetic.battery.readouts.feature_units import FEATURE_CORRELATION, judge_units
 from carrylens.arithmetic.battery.readouts.summarise import LENS, NOWHERE
 
-_LAST, _BEFORE = "in the last layer of its place", "before"
+LAST_LAYER, _BEFORE = "in the last layer of its place", "before"
+"""Where a token is first read."""
 
-OTHERS = FindingQuestion("token-readings", "where tokens but the top digit are read", (NOWHERE, _LAST, _BEFORE))
-TOP = FindingQuestion("top-digit-reading", "where the top digit is read", (NOWHERE, _LAST, _BEFORE))
+OTHERS = FindingQuestion("token-readings", "where tokens but the top digit are read", (NOWHERE, LAST_LAYER, _BEFORE))
+TOP = FindingQuestion("top-digit-reading", "where the top digit is read", (NOWHERE, LAST_LAYER, _BEFORE))
 FEATURES_TELL_MORE = FindingQuestion("features-beyond-neurons", "features tell more than neurons", YES_NO)
 QUESTIONS = (OTHERS, TOP, FEATURES_TELL_MORE)
 
@@ -49,7 +50,7 @@ def _kinds(outcome: Outcome) -> dict[str, str]:
         if what == LENS:
             place, _, level = row[1].partition(", ")
             there = place == own[token] and level.startswith(f"L{last} ")
-            kinds[token] = NOWHERE if row[1] == NOWHERE else _LAST if there else _BEFORE
+            kinds[token] = NOWHERE if row[1] == NOWHERE else LAST_LAYER if there else _BEFORE
     return kinds
 
 

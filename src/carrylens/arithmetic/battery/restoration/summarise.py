@@ -35,6 +35,12 @@ from carrylens.arithmetic.questions import Operation
 from carrylens.evidence.facts import Fact
 from carrylens.evidence.rates import Rate
 
+NODES_DRAWN, BACK_ONLY_WITH = "random nodes drawn", "back only with chosen, random"
+"""Keys of facts: random nodes by how near they are to the chosen ones; questions that one set alone brings back."""
+READ_OFF = "it is read off their write"
+TURNED_TOGETHER, TURNED_WITH_LAYER = "swapped together", "swapped with all heads of their layers"
+"""Effects of facts about what the missing nodes write."""
+TOO_FEW_FAIL = "with none added: too few fail"
 _NULL = "as many matched nodes, neither tagged nor chosen"
 
 
@@ -80,8 +86,8 @@ def _back_fact(each: RestoredBranch, tagged: UsefulNodes, settings: BatterySetti
         "added": [str(node) for node in each.chosen],
         "effect": "of the questions that fail, those brought back",
         "null": _NULL,
-        "random nodes drawn": dict(zip(NEARNESS, each.nearness, strict=True)),
-        "back only with chosen, random": list(brought.alone),
+        NODES_DRAWN: dict(zip(NEARNESS, each.nearness, strict=True)),
+        BACK_ONLY_WITH: list(brought.alone),
     }
     stimuli = {"n": len(each.curve.right[0]), "seed": settings.seed}
     return Fact(f"battery {CARD.name}", about, brought.effect, brought.null, stimuli)
@@ -109,8 +115,8 @@ def _told_facts(told: RestoredWrite, settings: BatterySettings) -> list[Fact]:
         "nodes": [str(node) for node in told.nodes],
     }
     stimuli = {"seed": settings.seed}
-    read = {**about, "effect": "it is read off their write", "null": "shuffled labels"}
-    interchanged = (("swapped together", told.together), ("swapped with all heads of their layers", told.with_layer))
+    read = {**about, "effect": READ_OFF, "null": "shuffled labels"}
+    interchanged = ((TURNED_TOGETHER, told.together), (TURNED_WITH_LAYER, told.with_layer))
     return [
         Fact(f"battery {CARD.name}", read, told.read, told.shuffled, stimuli),
         *(
@@ -160,7 +166,7 @@ def beside_curve(branch: Branch, curve: RestorationCurve) -> BesidePaper:
     none, shown = hit_rate(curve.right[0]), [n for n in PAPER_COUNTS if n in curve.counts]
     what, agrees = f"{curve_row(branch)} the best 5/10/20, mean ablation", None
     if not curve.tells or 10 not in shown:
-        return BesidePaper(what, paper, f"{none.value:.2f} with none added: too few fail", agrees)
+        return BesidePaper(what, paper, f"{none.value:.2f} {TOO_FEW_FAIL}", agrees)
     best, null = ([hit_rate(some[curve.counts.index(n)]) for n in shown] for some in (curve.right, curve.null))
     ours = f"{'/'.join(f'{r.value:.2f}' for r in best)} (random {'/'.join(f'{r.value:.2f}' for r in null)})"
     low, high = best[shown.index(10)].interval

@@ -39,6 +39,8 @@ _PAPER: Mapping[tuple[Operation, int], Mapping[Fill, Mapping[Branch, float]]] = 
     },
     (Operation.MIX, 8): {Fill.MEAN: {Branch.ADD: 0.923, Branch.POSITIVE: 0.190, Branch.NEGATIVE: 0.663}},
 }
+OWN_BRANCH = "the asked branch alone"
+"""The reference of a fact where means are those of one branch."""
 _PAPER_RANDOM = {(Operation.ADD, 5): 0.0}
 _PAPER_SIGN = 1.0  # of mixed models, by which the paper says that the choice of the operation is kept
 
@@ -115,7 +117,7 @@ def _part_facts(each: KeptBranch, tagged: UsefulNodes, context: ExperimentContex
     own = [
         Fact(
             f"battery {CARD.name}",
-            {**kept, "rest": fill.value, "reference": "the asked branch alone"},
+            {**kept, "rest": fill.value, "reference": OWN_BRANCH},
             rate,
             null,
             stimuli,

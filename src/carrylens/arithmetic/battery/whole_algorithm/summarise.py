@@ -167,7 +167,7 @@ def _figure(main: Fact, rivals: Sequence[Fact]) -> Figure:
             "null: labels moved round", SeriesKind.NULL, range(len(names)), [f.null for f in (main, *rivals)]
         )
     )
-    return Figure("account", "share of whole answers predicted", tuple(series), names)
+    return Figure("hypothesis", "share of whole answers predicted", tuple(series), names)
 
 
 def _text(label: SiteLabel) -> str:

@@ -41,7 +41,9 @@ class HuntPanel {
     const { store } = this.page, hasEdits = store.state.edits.length > 0;
     this.body.setAttribute("aria-busy", String(Boolean(this.running))); // so that not every step is read aloud
     if (this.running) {
-      replaceKept(this.body, h("p", { text: `${this.running.done.toLocaleString("en")} questions tried …` }), h("progress", { "aria-label": "Hunting" }), button("Stop", () => this.stop(), { "data-key": "stop hunt" }));
+      const text = `${this.running.done.toLocaleString("en")} questions tried …`;
+      if (this.body.querySelector("progress")) this.body.firstChild.textContent = text; // the button stays under a click
+      else replaceKept(this.body, h("p", { text }), h("progress", { "aria-label": "Hunting" }), button("Stop", () => this.stop(), { "data-key": "stop hunt" }));
       return;
     }
     replaceKept(this.body,

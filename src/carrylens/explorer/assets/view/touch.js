@@ -113,7 +113,8 @@ class TouchPanel {
     this.many.setAttribute("aria-busy", String(Boolean(this.running)));
     if (!edits.length) return replaceKept(this.many);
     if (this.running) {
-      const { done, total } = this.running;
+      const { done, total } = this.running, shown = this.many.querySelector("progress");
+      if (shown) return Object.assign(shown, { max: total, value: done }); // the button stays: a click is lost with what is redrawn under it
       return replaceKept(this.many, h("progress", { max: total, value: done, "aria-label": "Questions asked" }), button("Stop", () => { this.forgetRun(); this.updateMany(); }));
     }
     return replaceKept(this.many, button("Run on 200 fresh questions", () => this.start(), { class: "primary" }), this.run ? this.result(this.run) : null);

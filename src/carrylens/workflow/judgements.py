@@ -1,4 +1,4 @@
-"""Judged: models and maps judged on demand, wherever they are.
+"""Judgements: models and maps judged on demand, wherever they are.
 
 Takes  a map, a mapped model, a hypothesis.
 Gives  the verdict and the claims; what was saved about a model, with claims that are judged now where none were saved.
@@ -28,6 +28,7 @@ from carrylens.workflow.judging import (
     judge_usual,
     map_path,
     save_claims,
+    verdict_without_map,
 )
 from carrylens.workflow.task_files import own_task, task_finder
 
@@ -42,10 +43,11 @@ def judge_given(
     save: bool,
     out: Path | None = None,
     task: Task | None = None,
-) -> tuple[RunJudgement, Judgement, Path | None]:
+) -> tuple[RunJudgement, Judgement | None, Path | None]:
     """The verdict of the joint test, the claims about the map, and the file these went to, if they were saved.
 
-    `task` is the user's own task, where a name or a folder is given and the model is for one.
+    There are no claims where an alignment was saved and no map. `task` is the user's own task, where a name or a folder
+    is given and the model is for one.
     """
     if isinstance(given, NodeMap):
         claims = _judge(given, hypothesis)
@@ -55,10 +57,14 @@ def judge_given(
     else:
         source = source_of(given)
         where, task = _where(source), own_task(source.task)
-    if isinstance(hypothesis, Hypothesis):
-        claims = _judge(read_map(map_path(where, task), task_finder(task)), hypothesis)
+    stated = Path(hypothesis) if isinstance(hypothesis, str) else hypothesis
+    alone = verdict_without_map(where, stated, task)
+    if alone is not None:
+        return alone, None, None
+    if isinstance(stated, Hypothesis):
+        claims = _judge(read_map(map_path(where, task), task_finder(task)), stated)
         return joint_judgement(where, claims, usual=False, task=task), claims, None
-    own = None if hypothesis is None else Path(hypothesis)
+    own = stated
     claims = judge_map(where, own, task)
     path = (out or claims_beside(where, None if own is None else claims.hypothesis.name, task)) if save else None
     joint = joint_judgement(where, claims, usual=own is None, task=task, own=own)
