@@ -49,7 +49,7 @@ parity4: .venv-parity4/ready
 
 # Kills, malformed inputs and damaged files by the thousand, in at most an hour; the tests have a few of each.
 torture: .venv/ready
-	PYTHONPATH=tests $(BIN)/python -m torture.campaign --minutes 55
+	PYTHONPATH=tests $(BIN)/python -m torture.campaign --minutes 50
 
 format: .venv/ready
 	$(BIN)/ruff format .

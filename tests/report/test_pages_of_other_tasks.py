@@ -193,7 +193,7 @@ def test_a_map_of_a_users_own_variables_makes_a_page_of_their_claims(tmp_path: P
     (tmp_path / "claims.json").write_text(json.dumps(claims_record()))
     with pytest.raises(CarryLensError, match="--hypothesis"):
         read_saved("mine", tmp_path, None, find_task=find_parity)
-    with pytest.raises(CarryLensError, match=r"claims\.pairs-first\.json.*carrylens judge"):
+    with pytest.raises(CarryLensError, match=r"claims\.pairs-first_.*carrylens judge"):
         read_saved("mine", tmp_path, None, find_task=find_parity, causal=own)
     none = {"supported": 0, "refuted": 0, "inconclusive": 0, "untested": 0}
     claims = {**claims_record(own.name), "claims": [], "required": none, "skeleton": "unclear"}

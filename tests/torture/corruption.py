@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from carrylens.arithmetic.planted.description import CircuitDescription
@@ -154,10 +155,14 @@ def attacks(bench: Bench, name: str, n_random: int, n_crafted: int, seed: int) -
     """Damaged forms of one file: half of them with a seal that fits, so that the schema alone must see it."""
     content = bench.whole[bench.path_of(name)]
     random_ = random.Random(f"{name} {seed}")
-    every = [*crafted(content, random_, n_crafted), *drawn(content, random_, n_random)]
-    for at, damaged in enumerate(every):
-        if damaged[1] != content:
-            yield damaged, at % 2 == 0
+    every = ((crafted, n_crafted), (drawn, n_random))
+    forms = (form for damage, n in every for form in islice(_changed(damage(content, random_, 3 * n), content), n))
+    for at, damaged in enumerate(forms):
+        yield damaged, at % 2 == 0
+
+
+def _changed(forms: Iterator[Damaged], content: bytes) -> Iterator[Damaged]:
+    return (form for form in forms if form[1] != content)
 
 
 def corrupt(bench: Bench, names: Sequence[str], n_random: int, n_crafted: int, seed: int = 0) -> dict[str, Tally]:

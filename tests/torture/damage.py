@@ -11,7 +11,9 @@ import copy
 import gzip
 import json
 import random
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 Damaged = tuple[str, bytes]
@@ -21,6 +23,7 @@ ODD_VALUES: tuple[Any, ...] = (
     *(-1, 0, 1, 2**31, 2**53 + 1, 2**63, -(2**63) - 1, 10**400, 0.5, -0.5, 1e308, -1e308, 5e-324),
     *([], {}, [[]], [None], [{}], {"": None}, {"sha256": {}}, [1, "2", None], "nan", "Infinity"),
 )
+_ODD_CELLS = (None, -1, 2**63 - 1, 1e308, "", "text", "\u0000", b"", b"\x00" * 100_000)
 CRAFTED: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda _: b"",
     "one byte": lambda _: b"{",
@@ -55,6 +58,9 @@ def crafted(content: bytes, random_: random.Random, count: int) -> Iterator[Dama
     whole = random_.sample(list(CRAFTED.items()), len(CRAFTED))
     for name, change in whole[:count]:
         yield name, change(content)
+    if content.startswith(b"SQLite"):
+        yield from (_odd_table(content, random_) for _ in range(count - len(whole)))
+        return
     lines, closed = _opened(content)
     for _ in range(max(0, count - len(whole)) if lines else 0):
         what, damaged = _odd_value(copy.deepcopy(lines), random_)
@@ -112,6 +118,29 @@ def _opened(content: bytes) -> tuple[list[Any], Callable[[list[Any]], bytes]]:
         return len(head).to_bytes(8, "little") + head + content[end:]
 
     return [header], closed
+
+
+def _odd_table(content: bytes, random_: random.Random) -> Damaged:
+    # One value of a database, or what it says of itself, is replaced by an odd one.
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as base:
+        base.deserialize(content[:18] + b"\1\1" + content[20:])  # a write-ahead log cannot be in memory
+        tables = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        table = random_.choice(tables)
+        columns = [row[1] for row in base.execute(f"PRAGMA table_info({table})")]
+        column, odd = random_.choice(columns), random_.choice([*_ODD_CELLS, random_.randbytes(random_.randrange(99))])
+        place = f"{columns[0]} = (SELECT {columns[0]} FROM {table} LIMIT 1 OFFSET {random_.randrange(50)})"
+        words = random_.choice(
+            (
+                *[f"UPDATE OR REPLACE {table} SET {column} = ? WHERE {place}"] * 20,
+                *(f"DELETE FROM {table} WHERE {place}", f"ALTER TABLE {table} RENAME COLUMN {column} TO other"),
+                *(f"ALTER TABLE {table} RENAME TO other", f"DROP TABLE {table}", "PRAGMA user_version = 77"),
+                f'CREATE TRIGGER t BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, "no"); END',
+            )
+        )
+        with contextlib.suppress(sqlite3.Error):
+            base.execute(words, (odd,) * words.count("?"))
+        made = base.serialize()
+        return f"{words} {odd!r:.40}", made[:18] + content[18:20] + made[20:]
 
 
 def _lines(lines: list[Any]) -> bytes:

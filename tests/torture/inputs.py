@@ -60,6 +60,7 @@ from carrylens.workflow.judging import judge_usual
 from carrylens.workflow.question_data import QuestionChoice, question_set
 from torture.damage import CRAFTED, ODD_VALUES, crafted, drawn
 
+_FORMS = 4
 SLOW = 20.0
 """Seconds that reading one input may take, on a machine that does other work too."""
 _FOLDER = SHIPPED / "add_d5_l1_h3_w96_t5K_s1"
@@ -220,17 +221,22 @@ def _damaged(valid: bytes, number: int) -> bytes:
     return random_.choice(list(CRAFTED.values()))(valid)
 
 
-def inputs_for(reader: Reader) -> st.SearchStrategy[Any]:
-    """What a reader may be given."""
-    damaged = st.builds(_damaged, st.sampled_from(reader.valid), st.integers(0, 2**32))
-    texts, of_json = st.text(max_size=200), st.builds(json.dumps, _JSON)
-    if reader.texts:
-        return st.one_of(damaged.map(reader.given), texts, of_json)
-    return st.one_of(damaged, st.binary(max_size=200), of_json.map(str.encode))
+def inputs_for(reader: Reader) -> st.SearchStrategy[list[Any]]:
+    """What a reader may be given: a text, or some forms of damage, which cost less to make than a draw does."""
+
+    def damaged(valid: bytes, number: int) -> list[Any]:
+        forms = [_damaged(valid, number + at) for at in range(_FORMS)]
+        return [reader.given(form) for form in forms]
+
+    of_json = st.builds(json.dumps, _JSON)
+    others = st.text(max_size=200) | of_json if reader.texts else st.binary(max_size=200) | of_json.map(str.encode)
+    return st.builds(damaged, st.sampled_from(reader.valid), st.integers(0, 2**32)) | st.lists(
+        others, min_size=1, max_size=1
+    )
 
 
 class _Late(BaseException):
-    """There is no time left. Hypothesis lets what is no `Exception` through, and draws no more."""
+    """It was enough, or there is no time left. Hypothesis lets what is no `Exception` through, and draws no more."""
 
 
 def feed(reader: Reader, count: int, seed_: int = 0, until: float = float("inf")) -> InputTally:
@@ -246,10 +252,11 @@ def feed(reader: Reader, count: int, seed_: int = 0, until: float = float("inf")
         suppress_health_check=list(HealthCheck),
     )
     @given(inputs_for(reader))
-    def one(content: Any) -> None:
-        if time.monotonic() > until:
-            raise _Late
-        _try(reader, content, tally)
+    def one(contents: list[Any]) -> None:
+        for content in contents:
+            if tally.tried >= count or time.monotonic() > until:
+                raise _Late
+            _try(reader, content, tally)
 
     with suppress(_Late):
         one()

@@ -46,7 +46,9 @@ _REAL = {name: getattr(os, name) for name in CALLS}
 CLEAR, _UNCLEAR, _JOINED = 3, 4, 7
 _TORCH = (
     *("explaining", "settling", "training", "planting", "importing", "publishing", "family_run.route", "benchmarking"),
+    *("family_run.row_folder", "page_files"),
 )
+_SLOW_TO_IMPORT = ("torch._dynamo", "typer._adapters", "carrylens.front.views", "carrylens.report.page.headline")
 
 
 @dataclass
@@ -61,13 +63,17 @@ class KillTally:
 
 @dataclass(frozen=True)
 class Victim:
-    """A command and the folder it works in. `timed` are patterns of files whose content depends on the clock."""
+    """A command and the folder it works in. `timed` are patterns of files whose content depends on the clock.
+
+    `cost` is how many seconds of computing it takes to kill it at every call: its share of the time.
+    """
 
     name: str
     make: Command
     run: Command
     timed: frozenset[str] = frozenset()
     torch: bool = False
+    cost: float = 10
 
 
 def kill_at_random(victim: Victim, root: Path, count: int, seed: int = 0, until: float = math.inf) -> KillTally:
@@ -231,7 +237,7 @@ def preload(*, torch: bool) -> None:
     modules = ["carrylens.cli", "carrylens.workflow.judging", "carrylens.report.terminal.claims"]
     if torch:
         modules += [f"carrylens.workflow.{name}" for name in _TORCH]
-        modules += ["carrylens.arithmetic.planted.planting", "carrylens.report.page.headline"]
+        modules += ["carrylens.arithmetic.planted.planting", *_SLOW_TO_IMPORT]
     for name in modules:
         importlib.import_module(name)
     if torch:

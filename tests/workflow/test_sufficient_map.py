@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,12 @@ def test_a_map_that_came_with_the_model_suffices_wherever_the_page_goes(tmp_path
 
 def test_a_map_with_another_seed_does_not_suffice(tmp_path: Path) -> None:
     assert sufficient_map(Analysis(find_source("add_d6_l2_h3_w96_t2K_s1"), tmp_path, quick=True, seed=7)) is None
+
+
+def test_a_map_of_a_model_that_was_called_otherwise_does_not_suffice() -> None:
+    """As one is whose folder was renamed: `judge` refuses its map and says to map it, so it has to be mapped."""
+    renamed = replace(find_source("add_d6_l2_h3_w96_t2K_s1"), name="renamed")
+    assert sufficient_map(Analysis(renamed, quick=True)) is None
 
 
 def test_a_folder_that_was_named_holds_the_model_and_needs_no_other(

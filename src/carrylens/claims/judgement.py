@@ -8,7 +8,6 @@ Never  averages: one required claim refuted is enough to refute, and one open is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,6 @@ from carrylens.json_records import to_plain, to_text
 
 CLAIMS = "claims.json"
 """What the usual hypothesis says of a model. Claims of a user's own hypothesis go to a file of another name."""
-_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,26 +116,6 @@ def judge(
         map_sha256=found.sha256,
         weights=None if (said := found.stimuli.get("sha256")) is None else str(said),
     )
-
-
-def claims_file(own: str | None = None) -> str:
-    """The name of the file for the claims of the usual hypothesis, or of a user's own hypothesis.
-
-    >>> claims_file(), claims_file("Nine carries, ../ever!")
-    ('claims.json', 'claims.nine-carries-ever.json')
-    """
-    if own is None:
-        return CLAIMS
-    return f"claims.{slug(own)}.json"
-
-
-def slug(name: str) -> str:
-    """A hypothesis's name as part of the name of a file or folder.
-
-    >>> slug("Nine carries, ../ever!")
-    'nine-carries-ever'
-    """
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_NAME] or "own"
 
 
 def _refutes(finding: Finding) -> bool:

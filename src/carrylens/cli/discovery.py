@@ -142,7 +142,7 @@ def settle_command(
         def say(what: str, done: int, total: int) -> None:
             watch.stage(what, done, total)
             if watch.stop_wanted():
-                raise Stopped(f"Stopped while {what}. Nothing was written.")
+                raise Stopped(f"Stopped while {what}. The same command goes on from the sweep that was under way.")
 
         found = cl.settle(
             source_given(model, task),

@@ -8,9 +8,9 @@ Never  imports torch: losses are drawn without a model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import UNSET, Struct, UnsetType, convert
+from msgspec import UNSET, Meta, Struct, UnsetType, convert
 
 from carrylens.errors import CarryLensError
 from carrylens.json_records import PositiveCount, Schema, Share, to_plain, to_text
@@ -19,6 +19,10 @@ HISTORY = "training.jsonl"
 
 HistoryNote = dict[str, Any]
 """A line of the history as plain data."""
+
+
+OutputLosses = Annotated[dict[str, Annotated[list[float], Meta(max_length=1000)]], Meta(max_length=100)]
+"""The loss of each output, by the condition that its questions meet: no more than can be drawn."""
 
 
 class RunFields(Struct):
@@ -46,7 +50,7 @@ class HistoryLine(Struct, frozen=True, kw_only=True):
     run: dict[str, Any] | UnsetType = UNSET
     step: PositiveCount | UnsetType = UNSET
     loss: float | UnsetType = UNSET
-    token_losses: dict[str, list[float]] | UnsetType = UNSET
+    token_losses: OutputLosses | UnsetType = UNSET
     interchange: float | UnsetType = UNSET
     hard: Share | UnsetType = UNSET
     seconds: float | UnsetType = UNSET

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from carrylens import __version__
 from carrylens.claims.hypothesis_file import own_hypothesis
-from carrylens.claims.judgement import slug
+from carrylens.claims.own_files import own_folders, slug
 from carrylens.files import inner_folder
 from carrylens.model.source import ModelSource
 from carrylens.progress import Progress, silent
@@ -64,7 +64,9 @@ class Analysis:
     def places(self) -> list[Path]:
         """Where it may be already: there, and in the model's own folder, unless a folder was named."""
         places = [self.source.analysis_folder(self.out)] if self.out else self.source.analysis_places(None)
-        return [self._inside(place) for place in places]
+        if self.hypothesis is None or self.out is not None:
+            return places
+        return [inner_folder(each.parent, each.name) for each in own_folders(places, self.hypothesis.name)]
 
     def _inside(self, folder: Path) -> Path:
         if self.hypothesis is None or self.out is not None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrylens.claims.hypothesis_file import own_hypothesis
-from carrylens.claims.judgement import claims_file, slug
+from carrylens.claims.judgement import CLAIMS
+from carrylens.claims.own_files import own_file, own_folders
 from carrylens.claims.records import read_claims
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
@@ -109,9 +110,9 @@ def explore_source(
     stated = None if hypothesis is None else own_hypothesis(hypothesis, source.task)
     algorithm = None if stated is None else stated.model
     if stated is not None:
-        places = [*(place / slug(stated.name) for place in places), *places]
+        places = [*own_folders(places, stated.name), *places]
     found = _saved_map(source, places, algorithm)
-    claims = claims_file(None if stated is None else stated.name)
+    claims = CLAIMS if stated is None else own_file("claims", stated.name, places)
     explored = Explored(
         source.load(),
         source.task,
@@ -145,7 +146,7 @@ def _saved_map(source: ModelSource, places: Sequence[Path], causal: CausalModel 
 
 def _saved_alignment(source: ModelSource, places: Sequence[Path], own: str | None) -> MeasuredAlignment | None:
     # What was measured jointly of these weights, for the usual hypothesis or for one of the user's own.
-    name = ALIGNMENT if own is None else f"alignment.{slug(own)}.json"
+    name = ALIGNMENT if own is None else own_file("alignment", own, places)
     for place in places:
         content = read_made(place, name, f"carrylens settle {source.given}")
         if content is not None:

@@ -7,6 +7,7 @@ Never  imports PyTorch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,8 @@ from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
 from carrylens.claims.implementation import ImplementationCount
-from carrylens.claims.judgement import Judgement, claims_file, judge, slug
+from carrylens.claims.judgement import CLAIMS, Judgement, judge
+from carrylens.claims.own_files import own_file, own_folders
 from carrylens.claims.run_verdict import RunJudgement, not_measured, run_judgement, settle_command
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
 from carrylens.discovery.node_map import MAP, NodeMap
@@ -41,7 +43,7 @@ def judge_map(where: Path, own: Path | None, task: Task | None = None) -> Judgem
     if own is None:
         return judge_usual(_map_of(where, path, task))
     stated = own_hypothesis(own, task_of_map(path, task_finder(task)))
-    mapped = _map_of(where, _own_map(where, slug(stated.name), task) or path, task, stated.model)
+    mapped = _map_of(where, _own_map(where, stated.name, task) or path, task, stated.model)
     usual, *rivals = hypotheses_for(mapped)
     if stated.name == usual.name:
         raise CarryLensError(f"{own} calls its hypothesis {usual.name!r}, as the usual one is. Give it another name.")
@@ -132,10 +134,10 @@ def _implementation(where: Path, about: _About, task: Task | None) -> Implementa
 
 
 def _saved_alignment(where: Path, about: _About, *, usual: bool, task: Task | None) -> MeasuredAlignment | None:
-    name = ALIGNMENT if usual else f"alignment.{slug(about.hypothesis)}.json"
     places = [where.parent] if where.is_file() else _folders(where, task)
     if not usual:  # beside the map of its variables, where there is one
-        places = [*(inner_folder(place, slug(about.hypothesis)) for place in places), *places]
+        places = [*_inner_folders(places, about.hypothesis), *places]
+    name = ALIGNMENT if usual else own_file("alignment", about.hypothesis, places)
     for place in places:
         found = _alignment_at(place, name, about.model)
         if found is not None and found.is_of(about.model, about.weights, about.hypothesis):
@@ -168,15 +170,16 @@ def usual_and_rivals(task: Task) -> list[Hypothesis]:
 
 def claims_beside(where: Path, own: str | None, task: Task | None = None) -> Path:
     """Where claims about a map go: beside it, or in `maps/NAME` if it came with carrylens; `own` names a user's own."""
-    found = None if own is None else _own_map(where, slug(own), task)
+    found = None if own is None else _own_map(where, own, task)
     path = found or map_path(where, task)
+    name = CLAIMS if own is None else own_file("claims", own)
     try:
         source = find_source(str(where), task=task)
     except CarryLensError:
-        return path.parent / claims_file(own)
+        return path.parent / name
     is_in_model = source.folder is not None and path.parent.resolve() == source.folder.resolve()
     folder = source.analysis_folder(None) if source.is_shipped and is_in_model else path.parent
-    return folder / claims_file(own)
+    return folder / name
 
 
 def save_claims(judgement: Judgement, path: Path, *, seal: bool) -> None:
@@ -218,8 +221,12 @@ def _map_at(where: Path, task: Task | None) -> Path | None:
 
 def _own_map(where: Path, name: str, task: Task | None) -> Path | None:
     # A map that was made with the user's own variables lies in a folder of the hypothesis's name.
-    inner = (inner_folder(folder, name) for folder in _folders(where, task))
+    inner = _inner_folders(_folders(where, task), name)
     return next((folder / MAP for folder in inner if (folder / MAP).is_file()), None)
+
+
+def _inner_folders(places: Sequence[Path], own: str) -> list[Path]:
+    return [inner_folder(each.parent, each.name) for each in own_folders(places, own)]
 
 
 def _folders(where: Path, task: Task | None) -> list[Path]:

@@ -76,6 +76,7 @@ def _map_there(analysis: Analysis, settings: MapSettings, also: Path | None = No
     causal = None if analysis.hypothesis is None else analysis.hypothesis.model
     find_task = task_finder(analysis.source.task)
     for place in [*analysis.places, *([] if also is None else [also])]:
-        if found := map_folder.saved_map(place, settings, analysis.about, find_task, causal):
+        found = map_folder.saved_map(place, settings, analysis.about, find_task, causal)
+        if found is not None and found.model == analysis.source.name:  # judge refuses a map of another name
             return place, found
     return None

@@ -20,7 +20,7 @@ from carrylens.arithmetic.zoo.model_facts import history, saved_bar, saved_test
 from carrylens.arithmetic.zoo.sources import SHIPPED, find_folder, find_source, shipped_names
 from carrylens.claims.hypothesis import Hypothesis
 from carrylens.claims.hypothesis_file import own_hypothesis
-from carrylens.claims.judgement import slug
+from carrylens.claims.own_files import own_folders
 from carrylens.discovery.behaviours import Clusters
 from carrylens.discovery.clusters import cluster_points
 from carrylens.discovery.node_map import MAP, NodeMap
@@ -64,7 +64,7 @@ def read_source(source: ModelSource, folder: Path | None, hypothesis_file: Path 
 
 def _read_own(source: ModelSource, folder: Path | None, stated: Hypothesis) -> tuple[Path, Saved]:
     places = [folder] if folder is not None else source.analysis_places(None)
-    candidates = [*(place / slug(stated.name) for place in places), *places]
+    candidates = [*own_folders(places, stated.name), *places]
     where = next((place for place in candidates if (place / MAP).is_file()), candidates[0])
     saved = read_saved(
         source.given,

@@ -23,11 +23,12 @@ from carrylens.arithmetic.hypotheses import weighted_sum as weighted_sum_of
 from carrylens.arithmetic.task import ArithmeticTask
 from carrylens.claims.declared_hypotheses import hypotheses_of
 from carrylens.claims.hypothesis import Hypothesis
-from carrylens.claims.judgement import slug
+from carrylens.claims.own_files import own_file
 from carrylens.claims.run_verdict import RunJudgement, needs_more_questions, run_judgement, settle_command
 from carrylens.discovery.alignment.aligner import AlignSettings
 from carrylens.discovery.alignment.contest import MOST_LOOKS, Contest, ContestModel, contest_for, population_name
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, MeasuredAlignment
+from carrylens.discovery.alignment.kept_fits import KeptFits
 from carrylens.errors import CarryLensError, quote
 from carrylens.files import working
 from carrylens.folders import add_sealed
@@ -35,6 +36,8 @@ from carrylens.steps import read_made
 from carrylens.tasks.task import Task
 from carrylens.workflow.analysis import Analysis
 
+UNDER_WAY = "settling"
+"""What the file of the fits so far is called, with the alignment's own name behind it."""
 BUDGET = 600
 """Seconds after which no further look begins."""
 _LEFT_OUT = ("with binary carries", "weighted-sum on")  # a recoding of the same, and mixtures that a deviation brings
@@ -52,8 +55,12 @@ class Settlement:
 
 def settle_source(analysis: Analysis, budget: float = BUDGET, algorithm: str | None = None) -> Settlement:
     """What is measured now, or was saved before with these settings or on more questions."""
+    stated = hypothesis_of(analysis, algorithm)
+    path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
+    kept = KeptFits(path.with_name(path.name.replace("alignment", UNDER_WAY, 1)), analysis.about)
     with working(analysis.folder):
-        return _settled_before(analysis, budget, algorithm) or _settle(analysis, budget, algorithm)
+        kept.sweep(path)
+        return _settled_before(analysis, budget, algorithm) or _settle(analysis, budget, algorithm, path, kept)
 
 
 def _settled_before(analysis: Analysis, budget: float, algorithm: str | None) -> Settlement | None:
@@ -62,7 +69,7 @@ def _settled_before(analysis: Analysis, budget: float, algorithm: str | None) ->
         return None
     stated = hypothesis_of(analysis, algorithm)
     for place in analysis.places:
-        path = place / alignment_path(analysis, None if algorithm is None else stated.name).name
+        path = place / (ALIGNMENT if algorithm is None else own_file("alignment", stated.name, [place]))
         with suppress(CarryLensError):  # what cannot be read is measured anew
             content = read_made(place, path.name, "carrylens settle")
             found = None if content is None else MeasuredAlignment.from_json(content, str(path))
@@ -90,7 +97,7 @@ def _says_as_much(found: MeasuredAlignment, analysis: Analysis, stated: Hypothes
     return is_of_this and all(there >= wanted for there, wanted in at_least)
 
 
-def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> Settlement:
+def _settle(analysis: Analysis, budget: float, algorithm: str | None, path: Path, kept: KeptFits) -> Settlement:
     began = time.monotonic()
     stated, rivals = hypothesis_of(analysis, algorithm), _rivals(analysis, algorithm)
 
@@ -98,16 +105,18 @@ def _settle(analysis: Analysis, budget: float, algorithm: str | None) -> Settlem
         in_time = time.monotonic() - began <= budget / 2  # the next look takes twice as long as the last
         return in_time and needs_more_questions(run_judgement(so_far))
 
-    found = _contest(analysis).settled(stated, rivals, wants_more, lambda where: _mixtures(analysis, stated, where))
-    judged = run_judgement(found, _command(analysis, algorithm))
-    path = alignment_path(analysis, None if _is_usual(analysis, algorithm) else stated.name)
-    add_sealed(path.parent, {path.name: found.to_json()})
+    contest = _contest(analysis, kept)
+    found = contest.settled(stated, rivals, wants_more, lambda where: _mixtures(analysis, stated, where))
+    judged, content = run_judgement(found, _command(analysis, algorithm)), found.to_json()
+    kept.note_made(content)
+    add_sealed(path.parent, {path.name: content})
+    kept.drop()
     return Settlement(path, found, judged)
 
 
 def alignment_path(analysis: Analysis, own: str | None) -> Path:
     """Where the alignment with the usual hypothesis goes, or with one called `own`."""
-    return analysis.folder / (ALIGNMENT if own is None else f"alignment.{slug(own)}.json")
+    return analysis.folder / (ALIGNMENT if own is None else own_file("alignment", own))
 
 
 def hypothesis_of(analysis: Analysis, algorithm: str | None) -> Hypothesis:
@@ -163,7 +172,7 @@ def _mixtures(analysis: Analysis, stated: Hypothesis, where: str) -> Sequence[Hy
     return (mixture_where(where, stated, weighted_sum_of(task.operation, task.digits)),)
 
 
-def _contest(analysis: Analysis) -> Contest:
+def _contest(analysis: Analysis, kept: KeptFits) -> Contest:
     source, settings = analysis.source, AlignSettings.chosen(analysis.seed, quick=analysis.quick)
     about = ContestModel(source.name, source.sha256, population_name(source.task))
-    return contest_for(analysis.model, source.task, about, settings, analysis.progress)
+    return contest_for(analysis.model, source.task, about, settings, analysis.progress, kept)

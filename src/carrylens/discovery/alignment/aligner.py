@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 import torch
@@ -21,6 +22,7 @@ from carrylens.discovery.alignment.alignment_task import AlignmentTask, inner_ta
 from carrylens.discovery.alignment.fit import FitSettings, Fitted, fit_alignment
 from carrylens.discovery.alignment.joint_rates import FULL_FIT_ROWS, QUICK_FIT_ROWS, JointRates
 from carrylens.discovery.alignment.joint_test import SEVERAL, JointSettings, measure_jointly
+from carrylens.discovery.alignment.kept_fits import KeptFits
 from carrylens.discovery.alignment.placement import NodePlacement
 from carrylens.discovery.alignment.targets import targets_of
 from carrylens.discovery.alignment.trial import JointDraw, Trial
@@ -103,11 +105,12 @@ class Aligner:
     population: Sampler
     settings: AlignSettings = field(default_factory=AlignSettings)
     watch: Progress = silent
+    kept: KeptFits = field(default_factory=KeptFits)
 
     def align(self, stated: StatedAlgorithm, *, carriers: bool = True) -> Aligned:
         """The form of it that fits best, with its sites and rates; without `carriers` the joint rates alone."""
         form, about, fit = self._begun(stated)
-        placement = fit_alignment(about, self.settings.fit, self.watch, fit).placement
+        placement = self._fit(about, self.settings.fit, fit).placement
         rates = measure_jointly(about, placement, self.settings.test, self.watch, carriers=carriers)
         return Aligned(form, about, placement, rates)
 
@@ -119,7 +122,7 @@ class Aligner:
         form, about, fit = self._begun(rival)
         given_up = self._followed(about, fit, 1.0).interval[1] < _HOPELESS * mine.value
         if not given_up:
-            fit = fit_alignment(about, self.settings.fit, self.watch, fit)
+            fit = self._fit(about, self.settings.fit, fit)
         rates = measure_jointly(about, fit.placement, self.settings.test, self.watch, carriers=False)
         return Aligned(form, about, fit.placement, rates, given_up)
 
@@ -141,10 +144,14 @@ class Aligner:
             hits += int((said == self.task.output_ids(questions, outputs)).all(1).sum())
         return Rate(hits, n_questions)
 
+    def _fit(self, about: AlignmentTask, settings: FitSettings, begun: Fitted | None = None) -> Fitted:
+        keep = partial(self.kept.keep, about, settings)
+        return fit_alignment(about, settings, self.watch, self.kept.begun(about, settings) or begun, keep)
+
     def _begun(self, stated: StatedAlgorithm) -> tuple[StatedAlgorithm, AlignmentTask, Fitted]:
         short = replace(self.settings.fit, n_sweeps=_SHORT)
         options = [(form, self._about(form)) for form in (stated, *stated.forms)]
-        begun = [(form, about, fit_alignment(about, short, self.watch)) for form, about in options]
+        begun = [(form, about, self._fit(about, short)) for form, about in options]
         return begun[0] if len(begun) == 1 else max(begun, key=lambda each: self._followed(each[1], each[2], 0.5).value)
 
     def _followed(self, about: AlignmentTask, fit: Fitted, idle: float) -> Rate:

@@ -22,6 +22,7 @@ from carrylens.discovery.alignment.joint_rates import (
     RivalRates,
 )
 from carrylens.discovery.alignment.joint_test import JointSettings
+from carrylens.discovery.alignment.kept_fits import KeptFits
 from carrylens.model.transformer import Transformer
 from carrylens.progress import Progress, silent
 from carrylens.tasks.samplers import Sampler, population_of
@@ -119,13 +120,21 @@ class Contest:
 
 
 def contest_for(
-    model: Transformer, task: Task, about: ContestModel, settings: AlignSettings, watch: Progress = silent
+    model: Transformer,
+    task: Task,
+    about: ContestModel,
+    settings: AlignSettings,
+    watch: Progress = silent,
+    kept: KeptFits | None = None,
 ) -> Contest:
-    """The contest of a model on the populations of its task: sites on the enriched one, answers on all."""
+    """The contest of a model on the populations of its task: sites on the enriched one, answers on all.
+
+    A contest that was stopped goes on from the fits that were `kept`.
+    """
     population = task.samplers[_ENRICHED] if _ENRICHED in task.samplers else population_of(task.causal)
     answered = {name: task.samplers[name] for name in _ANSWERED_ON if name in task.samplers}
     n_questions = _QUICK_QUESTIONS if settings.is_quick else _QUESTIONS
-    return Contest(about, Aligner(model, task, population, settings, watch), answered, n_questions)
+    return Contest(about, Aligner(model, task, population, settings, watch, kept or KeptFits()), answered, n_questions)
 
 
 def population_name(task: Task) -> str:

@@ -17,7 +17,7 @@ Only rows that a move can have changed are computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,8 +75,9 @@ def fit_alignment(
     settings: FitSettings | None = None,
     watch: Progress = silent,
     begun: Fitted | None = None,
+    keep: Callable[[Fitted], None] = lambda _: None,
 ) -> Fitted:
-    """The placement that was found; a fit that was `begun` with fewer sweeps goes on."""
+    """The placement that was found; a fit that was `begun` with fewer sweeps goes on. `keep` is given every sweep's."""
     settings = settings or FitSettings()
     candidates = candidate_targets(about, settings.n_tried)
     found = _first_guess(about, settings) if begun is None else begun
@@ -96,6 +97,7 @@ def fit_alignment(
             for ways in whole_place_moves(run, target, candidates):
                 _best(run, ways)
         found = Fitted(run.placement, sweep + 1, bool(sweep) and run.placement.held == found.placement.held)
+        keep(found)
         if found.ended:
             break
     return found

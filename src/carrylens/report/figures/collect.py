@@ -51,7 +51,7 @@ def figures_of(saved: Saved, examples: Sequence[str], clouds: Sequence[Cloud], s
     }
     if isinstance(found.task, ArithmeticTask):
         wanted |= _arithmetic_figures(found, found.task, examples, seeds, drawn.missing)
-    if any("token_losses" in line for line in saved.history):
+    if any(any(line.get("token_losses", {}).values()) for line in saved.history):
         wanted["training_loss"] = lambda: losses_figure(found.model, saved.history)
     else:
         drawn.missing["training_loss"] = "no training history was saved"

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from carrylens.errors import CarryLensError
 from carrylens.report.figures.svg import FIXED, as_svg
 
 Line = Mapping[str, Any]
@@ -27,7 +28,7 @@ _TITLES = {"add": "addition", "sub": "subtraction"}
 
 
 def losses_svg(name: str, lines: Sequence[Line]) -> str:
-    """One model: a panel for each operation, a curve for each answer token."""
+    """One model: a panel for each operation or condition, a curve for each answer token."""
     with rc_context(FIXED):
         return as_svg(losses_figure(name, lines), f"Training losses of {name}")
 
@@ -35,12 +36,15 @@ def losses_svg(name: str, lines: Sequence[Line]) -> str:
 def losses_figure(name: str, lines: Sequence[Line]) -> Figure:
     """The same as a figure, to be written in any form."""
     notes = _notes(lines)
-    operations = [operation for operation in _TITLES if any(operation in note["token_losses"] for note in notes)]
+    named = {name for note in notes for name, losses in note["token_losses"].items() if losses}
+    operations = [*(name for name in _TITLES if name in named), *sorted(named - _TITLES.keys())]
+    if not operations:
+        raise CarryLensError(f"The training history of {name} has no loss of an answer token. Train it again.")
     with rc_context(FIXED):
         figure = Figure(figsize=(4.2 * len(operations) + 0.8, 3.2), layout="constrained")
         panels = figure.subplots(1, len(operations), sharey=True, squeeze=False)[0]
         for panel, operation in zip(panels, operations, strict=True):
-            _draw_panel(panel, operation, [note for note in notes if operation in note["token_losses"]])
+            _draw_panel(panel, operation, [note for note in notes if note["token_losses"].get(operation)])
         panels[0].set_ylabel("loss")
         panels[-1].legend(
             title="answer token", fontsize=7, title_fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1)
@@ -107,6 +111,6 @@ def _draw_panel(panel: Axes, operation: str, notes: Sequence[Line]) -> None:
         label = f"A{n_tokens - 1 - token}" + (" (sign)" if token == 0 else "")
         losses = [max(note["token_losses"][operation][token], _FLOOR) for note in notes]
         panel.semilogy(steps, losses, color=colours(token), linewidth=1, label=label)
-    panel.set_title(_TITLES[operation], fontsize=9)
+    panel.set_title(_TITLES.get(operation, operation), fontsize=9, parse_math=False)
     panel.set_xlabel("step")
     panel.grid(visible=True, linewidth=0.3)

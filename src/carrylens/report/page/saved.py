@@ -18,7 +18,8 @@ from msgspec import Struct
 from carrylens.arithmetic.battery.battery_file import BATTERY, battery_record
 from carrylens.arithmetic.task import find_task as find_arithmetic_task
 from carrylens.arithmetic.zoo.exam_record import TEST, read_test
-from carrylens.claims.judgement import CLAIMS, claims_file, slug
+from carrylens.claims.judgement import CLAIMS
+from carrylens.claims.own_files import own_file
 from carrylens.claims.records import read_claims
 from carrylens.claims.run_verdict import RunJudgement, run_judgement, settle_command
 from carrylens.discovery.alignment.joint_rates import ALIGNMENT, DrawnFrom, MeasuredAlignment
@@ -89,7 +90,8 @@ def read_saved(
         MAP, f"carrylens map {source}", lambda content, path: NodeMap.from_json(content, find_task, causal, path)
     )
     judged = hypothesis or found.causal.name
-    claims = _claims_file(judged, found)
+    is_usual = judged == found.task.causal.name
+    claims = CLAIMS if is_usual else own_file("claims", judged, reading.folders)
     judging = f"carrylens judge {folder if (folder / MAP).is_file() else source}"
     battery = reading.take(BATTERY, f"carrylens battery {source}", battery_record) or {"about": {}, "outcomes": ()}
     settles = settle_command(source)
@@ -114,14 +116,11 @@ def read_saved(
 
 def _measured(reading: _Reading, command: str, judged: str, found: NodeMap) -> MeasuredAlignment | None:
     # The alignment that a verdict rests on, if one is there and of these weights.
-    name = ALIGNMENT if judged == found.task.causal.name else f"alignment.{slug(judged)}.json"
+    is_usual = judged == found.task.causal.name
+    name = ALIGNMENT if is_usual else own_file("alignment", judged, reading.folders)
     measured: MeasuredAlignment | None = reading.take(name, command, MeasuredAlignment.from_json)
     is_of = measured is not None and measured.is_of(found.model, found.stimuli.get("sha256"), judged)
     return measured if is_of else None
-
-
-def _claims_file(judged: str, found: NodeMap) -> str:
-    return CLAIMS if judged == found.task.causal.name else claims_file(judged)
 
 
 class _Reading:

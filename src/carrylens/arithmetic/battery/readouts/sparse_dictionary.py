@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 Vectors = NDArray[np.float32]
-_RATE, _STEPS, _BATCH = 3e-3, 200, 256
+_RATE, _BATCH = 3e-3, 256
+STEPS = 200
 LADDER = (0.3, 1.0, 3.0)
 """The weights of sparsity, half a decade apart, from hardly sparse to clearly so. They are fixed, by how many features
 they leave active and how much these rebuild, and never by what features tell: every experiment climbs all of them."""
@@ -52,7 +53,7 @@ def fit_dictionary(vectors: Vectors, n_features: int, seed: int, sparsity: float
     encoder, bias = decoder.T.clone(), torch.zeros(n_features)
     free = [each.requires_grad_() for each in (encoder, bias, decoder)]
     optimiser = torch.optim.Adam(free, lr=_RATE)
-    for _ in range(_STEPS):
+    for _ in range(STEPS):
         rows = given[torch.randint(len(given), (_BATCH,), generator=random)]
         optimiser.zero_grad()
         _loss(rows, encoder, bias, decoder, sparsity).backward()  # type: ignore[no-untyped-call]
