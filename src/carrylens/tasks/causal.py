@@ -83,7 +83,7 @@ class CausalModel(CausalGraph):
         >>> from carrylens.arithmetic.questions import Questions
         >>> model, batch = algorithm(Operation.ADD, 2), Questions.parse(["15+27"])
         >>> model.run_again(model.run(batch), {"ST[0]": 0}, model.outputs).outputs().tolist()
-        [[0, 3, 2]]
+        [[0, 0, 3, 2]]
         """
         count = len(before[self.inputs[0]])
         given = {Variable.of(variable): value for variable, value in do.items()}
