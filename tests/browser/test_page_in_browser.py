@@ -175,6 +175,11 @@ def test_the_contents_follow_and_name_the_part_that_is_read(page: Page) -> None:
     page.evaluate("document.getElementById('claims').scrollIntoView()")
     page.locator("nav a[aria-current][href='#claims']").wait_for()
     assert page.locator("nav").bounding_box()["y"] == pytest.approx(0, abs=1)  # type: ignore[index]
+    page.locator("nav a").last.click()  # its section is too short to come to the top
+    page.locator("nav li:last-child a[aria-current]").wait_for()
+    page.locator("nav a[href='#claims']").click()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")  # the address still names the claims
+    page.locator("nav li:last-child a[aria-current]").wait_for()
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

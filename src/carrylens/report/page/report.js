@@ -63,7 +63,10 @@
   // The section that is read is marked in the table of contents.
   const places = [...document.querySelectorAll("nav a")].map((link) => [link, document.querySelector(link.hash)]);
   function follow() {
-    const read = places.filter(([, section]) => section && section.getBoundingClientRect().top < 140).pop() || places[0];
+    const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2; // short last sections never reach the top
+    const above = places.filter(([, section]) => section && section.getBoundingClientRect().top < (atEnd ? innerHeight : 140));
+    const named = atEnd && above.find(([link, section]) => link.hash === location.hash && section.getBoundingClientRect().top >= 0);
+    const read = named || above.pop() || places[0];
     for (const [link] of places) link.toggleAttribute("aria-current", read && link === read[0]);
     const list = read && read[0].closest("ol"); // on a phone it is one line, which goes along
     if (list) list.scrollLeft = read[0].offsetLeft - list.offsetLeft - 40;
