@@ -23,10 +23,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
-from safetensors import SafetensorError
-from safetensors.numpy import load
 
-from carrylens.errors import CarryLensError, quote, reason_of
+from carrylens.errors import CarryLensError, quote
 from carrylens.files import (
     LARGEST,
     draft_of,
@@ -39,6 +37,7 @@ from carrylens.files import (
     write_flushed,
 )
 from carrylens.json_records import Schema, to_text
+from carrylens.tensor_bytes import tensors_in
 
 MANIFEST = "manifest.json"
 CONFIG = "config.json"
@@ -235,13 +234,10 @@ def _settle(folder: Path) -> None:
 def hash_of_weights(path: Path) -> str:
     """The hash of the weights in a file: that of the model they make, as maps and tests have it."""
     content, _ = read_checked(path)
-    try:
-        state = load(content)
-    except (SafetensorError, KeyError, TypeError) as error:
-        raise CarryLensError(f"{path} holds no weights ({reason_of(error)}). Restore it.") from error
     digest = hashlib.sha256()
-    for name, array in sorted(state.items()):
-        digest.update(name.encode() + f"torch.{array.dtype}".encode() + array.tobytes())
+    for name, tensor in sorted(tensors_in(content, str(path)).items()):
+        digest.update(f"{name}torch.{tensor.dtype}".encode())
+        digest.update(tensor.values)
     return digest.hexdigest()
 
 

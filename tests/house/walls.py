@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 INSTRUMENT = (
-    *("errors", "text_values", "json_records", "files", "folders", "steps", "progress", "nodes"),
+    *("errors", "text_values", "json_records", "files", "tensor_bytes", "folders", "steps", "progress", "nodes"),
     *("tasks", "alignment", "model", "training", "interventions", "evidence", "discovery", "claims", "benchmark"),
 )
 """The rooms that know no arithmetic: each may import only those before it."""

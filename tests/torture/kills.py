@@ -44,6 +44,8 @@ CALLS = (
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _REAL = {name: getattr(os, name) for name in CALLS}
 CLEAR, _UNCLEAR, _JOINED = 3, 4, 7
+_LONGEST = 300
+"""Seconds after which a command that has not ended is ended, and seen to hang by its status."""
 _TORCH = (
     *("explaining", "settling", "training", "planting", "importing", "publishing", "family_run.route", "benchmarking"),
     *("family_run.row_folder", "page_files"),
@@ -155,6 +157,8 @@ class Attacked:
                 contextlib.redirect_stderr(nowhere),
             ):
                 try:
+                    os.environ["RUST_BACKTRACE"] = "0"  # as in a process of the command's own
+                    signal.alarm(_LONGEST)
                     prepare()
                     command(place)
                     status = 0

@@ -7,6 +7,8 @@ Gives  how often a command met it, how often it ended with one clear line, and w
    memory is bounded by another amount more than it has at its start.
 2. It must end right or with one clear line, and leave the folder as `kills.py` asks: the same command then, with
    enough of all, must end with the same bytes.
+3. Without memory some libraries, and Python's own compiler, end the process by a signal, and nobody can say a line:
+   such runs are counted apart. They must have lost nothing, either.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import math
 import os
 import random
 import resource
+import signal
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -26,15 +29,17 @@ from typing import Any
 from torture.kills import CLEAR, AtCall, Attacked, Victim, interpose
 
 _NEED_ROOM = ("open", "write", "pwrite", "mkdir")
+_BY_LIBRARIES = (-signal.SIGABRT, -signal.SIGSEGV)
 _LEAST, _MOST = 16, 26  # as powers of two: 64 KiB to 64 MiB more than a command has at its start
 
 
 @dataclass
 class SupplyTally:
-    """How often a command ran short, how often it said so, and what went wrong."""
+    """How often a command ran short, how often it said so, how often a library ended it, and what went wrong."""
 
     runs: int = 0
     refused: int = 0
+    ended: int = 0
     calls: int = 0
     wrong: list[str] = field(default_factory=list)
 
@@ -61,16 +66,21 @@ def starve(victim: Victim, root: Path, count: int, seed: int = 0, until: float =
         if time.monotonic() > until:
             break
         more = int(2 ** drawn.uniform(_LEAST, _MOST))
-        _meet(attacked, tally, f"{victim.name}, {more >> 10} KiB more", partial(_bound_memory, more))
+        where = f"{victim.name}, {more >> 10} KiB more"
+        _meet(attacked, tally, where, partial(_bound_memory, more), may_be_ended=True)
     return tally
 
 
-def _meet(attacked: Attacked, tally: SupplyTally, where: str, prepare: Callable[[], None]) -> None:
+def _meet(
+    attacked: Attacked, tally: SupplyTally, where: str, prepare: Callable[[], None], *, may_be_ended: bool = False
+) -> None:
     attacked.restore()
     status = os.waitstatus_to_exitcode(attacked.forked(prepare))
     tally.runs += 1
     tally.refused += status == CLEAR
-    if status not in (0, CLEAR):
+    if may_be_ended and status in _BY_LIBRARIES:
+        tally.ended += 1
+    elif status not in (0, CLEAR):
         tally.wrong.append(f"{where}: status {status}: {attacked.error()}")
     tally.wrong += attacked.look(where)
 

@@ -123,7 +123,13 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
             Transformer(ModelConfig(layers, 1, width, 8, mlp, n_ctx=3, d_vocab=5, d_vocab_out=2, reads=range(2, 3)))
 
 
+class PanicException(BaseException):
+    """What a library in Rust raises under this name."""
+
+
 NO_MEMORY = (
+    PanicException("PyObject pointer is null"),
+    SystemError("error return without exception set"),
     MemoryError(),
     RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
     ImportError("libtorch_cpu.so: failed to map segment from shared object"),
@@ -132,7 +138,7 @@ NO_MEMORY = (
 
 @pytest.mark.parametrize("error", NO_MEMORY)
 def test_no_memory_left_is_one_line(
-    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise error
@@ -162,12 +168,15 @@ def test_links_that_lead_to_each_other_are_one_line(
     assert "loop" in said
 
 
-def test_another_error_of_pytorch_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error", [RuntimeError("shapes differ"), PanicException("index out of bounds"), SystemError("no")]
+)
+def test_another_error_keeps_its_traceback(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("shapes differ")
+        raise error
 
     monkeypatch.setattr("carrylens.cli.app", broken)
-    with pytest.raises(RuntimeError, match="shapes differ"):
+    with pytest.raises(type(error), match=str(error)):
         main()
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from carrylens.folders import add_sealed
-from torture.kills import Victim
+from torture.kills import Command, Victim
 from torture.short_supply import fill_disk, starve
 from torture.victims import VICTIMS
 
@@ -36,6 +40,32 @@ def test_too_little_memory_is_one_line_and_loses_nothing(tmp_path: Path) -> None
     tally = starve(Victim("holding much", lambda _: None, _hold_much), tmp_path, 6)
     assert tally.wrong == []
     assert tally.refused >= 1
+
+
+def _when_short(name: str, then: Command) -> Victim:
+    def run(folder: Path) -> None:
+        if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+            then(folder)
+        add_sealed(folder, {"a": b"new"})
+
+    return Victim(name, lambda _: None, run)
+
+
+def _leave_and_abort(folder: Path) -> None:
+    add_sealed(folder, {"b": b"left"})
+    os.abort()
+
+
+def _hang(_: Path) -> None:
+    signal.alarm(1)
+    time.sleep(60)
+
+
+def test_a_library_that_ends_a_process_may_lose_nothing_and_a_hang_is_wrong(tmp_path: Path) -> None:
+    ended = starve(_when_short("aborting", lambda _: os.abort()), tmp_path / "one", 2)
+    assert (ended.ended, ended.wrong) == (2, [])
+    assert starve(_when_short("leaving", _leave_and_abort), tmp_path / "two", 1).wrong
+    assert starve(_when_short("hanging", _hang), tmp_path / "three", 1).wrong
 
 
 def _trip(folder: Path) -> None:

@@ -50,6 +50,9 @@ _OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 _PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS)
 """What is wrong with a path that a user gave, whichever command reads or writes it."""
 
+_NO_OBJECT = {"PanicException": "PyObject pointer is null", "SystemError": "error return without exception set"}
+"""By its kind, what an error says where Python has no memory for an object: a library's in Rust, its own compiler's."""
+
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "failed to map segment")
 """How PyTorch says so, and the system of a library that does not fit."""
 
@@ -139,6 +142,10 @@ def _run_app() -> object:
     except SystemExit:
         if sys.stdout is not output:
             raise BrokenPipeError(errno.EPIPE, "") from None
+        raise
+    except BaseException as error:
+        if _NO_OBJECT.get(type(error).__name__, "\n") in str(error):
+            raise MemoryError from error
         raise
 
 

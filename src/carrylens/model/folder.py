@@ -8,15 +8,16 @@ Never  loads a model that is unfinished, changed, misshapen or not finite.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from safetensors import SafetensorError
-from safetensors.torch import load, save
+import torch
+from safetensors.torch import save
+from torch import Tensor
 
-from carrylens.errors import CarryLensError, reason_of
 from carrylens.folders import CONFIG, WEIGHTS, read_sealed, write_sealed
 from carrylens.json_records import to_text
 from carrylens.model.config import ConfigRecord, ModelConfig
 from carrylens.model.transformer import Transformer
 from carrylens.model.weights import check_weights, model_from_weights
+from carrylens.tensor_bytes import TensorBytes, tensors_in
 
 
 def save_model(
@@ -38,13 +39,15 @@ def load_model(folder: str | Path) -> Transformer:
     folder = Path(folder)
     config = ModelConfig.from_json(read_sealed(folder, CONFIG), source=str(folder / CONFIG))
     content, source = read_sealed(folder, WEIGHTS), str(folder / WEIGHTS)
-    try:
-        state = load(content)
-    except SafetensorError as error:
-        raise CarryLensError(
-            f"{source} holds no weights ({reason_of(error)}). Restore it, or save it again."
-        ) from error
+    state = {name: _tensor(each) for name, each in tensors_in(content, source).items()}
     return model_from_weights(config, state, source)
+
+
+def _tensor(given: TensorBytes) -> Tensor:
+    dtype = getattr(torch, given.dtype)
+    if not given.values:
+        return torch.empty(given.shape, dtype=dtype)
+    return torch.frombuffer(bytearray(given.values), dtype=dtype).reshape(given.shape)
 
 
 def _config_text(model: Transformer) -> str:

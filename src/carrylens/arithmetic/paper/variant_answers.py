@@ -77,7 +77,7 @@ def answer_more_hard(evidence: PaperEvidence) -> PaperAnswer:
     told = [(plain, hard) for plain, hard in pairs if plain.test is not None and hard is not None and hard.test]
     if not told:
         return missing("no model is trained without hard questions", RUN)
-    fewer = [_share(hard, "enriched").interval[1] < _share(plain, "enriched").interval[0] for plain, hard in told]
+    fewer = [_is_wrong_less(hard, plain) for plain, hard in told]
     said = "; ".join(
         f"{plain.name}: {_failures(plain)} trained on natural questions, {_failures(hard)} on enriched ones"
         for plain, hard in told
@@ -110,18 +110,25 @@ def answer_smallest(evidence: PaperEvidence) -> PaperAnswer:
 
 
 def _no_better(tried: list[SavedModel | None], beside: SavedModel | None) -> PaperAnswer:
-    # A variant that still misses the bar did not reduce loss enough; it stands beside the one-layer model.
+    # A variant that meets the bar did reduce the loss. One that is surely wrong less often than the one-layer model,
+    # and misses the bar, may owe it to its seed.
     found = [model for model in tried if model is not None and model.test is not None]
     if len(found) < len(tried) or beside is None or beside.test is None:
         return missing("not trained and tested yet", RUN)
     said = "; ".join(f"{_called(model)}: {_failures(model)}" for model in (*found, beside))
-    return PaperAnswer(
-        Agreement.DIFFERS if any(model.meets_bar for model in found) else Agreement.AGREES,
-        f"{said} (the last is the usual form)",
-        len(found),
-        "models",
-        command=RUN,
-    )
+    better = [model for model in found if _is_wrong_less(model, beside)]
+    if any(model.meets_bar for model in found):
+        word, why = Agreement.DIFFERS, "it meets the bar"
+    elif better:
+        word, why = Agreement.OPEN, "surely wrong less often, but of one seed each, and none meets the bar"
+    else:
+        word, why = Agreement.AGREES, ""
+    return PaperAnswer(word, f"{said} (the last is the usual form)", len(found), "models", command=RUN, why=why)
+
+
+def _is_wrong_less(model: SavedModel, other: SavedModel) -> bool:
+    parts = ("natural", "enriched")
+    return all(_share(model, part).interval[1] < _share(other, part).interval[0] for part in parts)
 
 
 def _same_bar(other: SavedModel | None, usual: SavedModel | None, what: str, whose: str) -> PaperAnswer:
