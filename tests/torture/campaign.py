@@ -103,8 +103,8 @@ def short_supply(until: Until, given: argparse.Namespace) -> list[str]:
             tally = ways[way](name, Path(place), began + (until - began) / (len(chosen) - at))
         took = f"{time.monotonic() - began:.0f} s"
         say(
-            f"short supply, {name}, {way}: {tally.runs} runs, {tally.refused} refused, {tally.ended} ended by a library, "
-            f"{len(tally.wrong)} wrong, {took}"
+            f"short supply, {name}, {way}: {tally.runs} runs, {tally.refused} refused, "
+            f"{tally.ended} ended by a library, {len(tally.wrong)} wrong, {took}"
         )
         wrong += tally.wrong
     return wrong
