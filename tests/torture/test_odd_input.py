@@ -130,6 +130,8 @@ class PanicException(BaseException):
 NO_MEMORY = (
     PanicException("PyObject pointer is null"),
     SystemError("error return without exception set"),
+    SystemError("<function page_of at 0x7f3b> returned NULL without setting an exception"),
+    RuntimeError("std::bad_alloc"),
     MemoryError(),
     RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
     ImportError("libtorch_cpu.so: failed to map segment from shared object"),
@@ -169,7 +171,12 @@ def test_links_that_lead_to_each_other_are_one_line(
 
 
 @pytest.mark.parametrize(
-    "error", [RuntimeError("shapes differ"), PanicException("index out of bounds"), SystemError("no")]
+    "error",
+    [
+        RuntimeError("shapes differ"),
+        PanicException("index out of bounds"),
+        SystemError("<built-in function f> returned NULL without setting an exception"),
+    ],
 )
 def test_another_error_keeps_its_traceback(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import re
 import sys
 from typing import Annotated, NoReturn
 
@@ -50,10 +51,13 @@ _OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 _PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS)
 """What is wrong with a path that a user gave, whichever command reads or writes it."""
 
-_NO_OBJECT = {"PanicException": "PyObject pointer is null", "SystemError": "error return without exception set"}
-"""By its kind, what an error says where Python has no memory for an object: a library's in Rust, its own compiler's."""
+_NO_OBJECT = re.compile(
+    r"PanicException.*PyObject pointer is null"
+    r"|SystemError.*(error return without exception set|'<function .* returned NULL without setting an exception)"
+)
+"""Errors for want of memory for an object: of a library in Rust, of Python's compiler, of its interpreter."""
 
-_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "failed to map segment")
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "bad_alloc", "failed to map segment")
 """How PyTorch says so, and the system of a library that does not fit."""
 
 _LOOP = "Symlink loop"
@@ -144,7 +148,7 @@ def _run_app() -> object:
             raise BrokenPipeError(errno.EPIPE, "") from None
         raise
     except BaseException as error:
-        if _NO_OBJECT.get(type(error).__name__, "\n") in str(error):
+        if _NO_OBJECT.match(repr(error)):
             raise MemoryError from error
         raise
 
