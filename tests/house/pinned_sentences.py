@@ -13,8 +13,11 @@ from pathlib import Path
 
 N_WORDS = 4
 RUN = re.compile(r"\b[A-Za-z][a-z']*\b(?:,? [a-z']+\b){3,}")
-FROM_ELSEWHERE = ("no space left on device", "failed to map segment from shared object")
-"""What an operating system says."""
+FROM_ELSEWHERE = (
+    *("no space left on device", "failed to map segment from shared object"),
+    *("error return without exception set", "returned null without setting an exception"),
+)
+"""What an operating system says, or Python."""
 NAMED = ("of the way to", "import carrylens as cl")
 """The form in which an edit is printed, and the line that begins a user's file."""
 
