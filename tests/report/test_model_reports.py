@@ -49,6 +49,13 @@ def test_an_exam_shows_rates_intervals_verdict_and_failures() -> None:
     assert lines[-1] == "  99+01=+000  is +100  (natural)"
 
 
+def test_of_one_population_alone_nobody_is_told_that_the_bar_is_met() -> None:
+    natural = {**EXAM["parts"][0], "failed": 0, "failures": []}
+    both = [natural, {**natural, "name": "enriched"}]
+    assert any("meets" in line for line in exam_lines({**EXAM, "meets_bar": True, "parts": both}))
+    assert not any("meets" in line for line in exam_lines({**EXAM, "meets_bar": True, "parts": both[:1]}))
+
+
 def test_the_failures_shown_are_spread_over_the_parts_and_counted() -> None:
     rows = [[f"{row:02}+01=", "+100", "+000"] for row in range(50)]
     natural = EXAM["parts"][0]

@@ -114,7 +114,7 @@ def _saved(exam: Exam, *, own: bool) -> tuple[Path | None, CarryLensError | None
         exam.keep()
         again = " The results are kept: the same command tries to save them again, without a new test."
     try:
-        return exam.save() if own else keep_test(exam), None
+        return exam.save(_with_saved(exam)) if own else keep_test(exam), None
     except CarryLensError as error:
         return None, CarryLensError(f"{error}{again}")
 
@@ -122,9 +122,7 @@ def _saved(exam: Exam, *, own: bool) -> tuple[Path | None, CarryLensError | None
 def keep_test(exam: Exam) -> Path:
     """Where the result was written: into the folder of the model's analyses, with all that was saved before."""
     folder = exam.source.analysis_folder(None)
-    record = exam.record()
-    for _, known in _saved_tests(exam):
-        record = _merged(record, known)
+    record = _with_saved(exam)
     if exam.source.folder is not None and folder.resolve() == exam.source.folder.resolve():
         return exam.save(record)
     try:
@@ -133,6 +131,14 @@ def keep_test(exam: Exam) -> Path:
         raise CarryLensError(f"{folder} cannot be made ({error.strerror}). Write --no-save.") from error
     add_sealed(folder, {TEST: (to_text(record, indent=1) + "\n").encode()})
     return folder / TEST
+
+
+def _with_saved(exam: Exam) -> ExamFigures:
+    # With what was saved before: an exhaustive test stands by itself.
+    record = exam.record()
+    for _, known in () if exam.is_exhaustive else _saved_tests(exam):
+        record = _merged(record, known)
+    return record
 
 
 def _saved_tests(exam: Exam) -> list[tuple[Path, ExamFigures]]:

@@ -29,7 +29,8 @@ def exam_lines(record: Mapping[str, Any]) -> list[str]:
     kept = f"; of each part the first {n} are kept" if (n := record.get("most_failures_kept")) else ""
     bar = f"{record['model']} {verdict[record['meets_bar']]}: fewer than 10 failures per million, natural and enriched."
     names = {part["name"] for part in record["parts"]}
-    every, has_bar = names == {EVERY}, not names.isdisjoint(BAR_POPULATIONS)
+    every, needed = names == {EVERY}, set(BAR_POPULATIONS)
+    has_bar = names >= needed or (record["meets_bar"] is not True and not names.isdisjoint(needed))
     return [
         *align(head, body),
         *([_every_line(record, failed)] if every else [bar] if has_bar else []),
