@@ -7,8 +7,8 @@ Gives  how often a command met it, how often it ended with one clear line, and w
    memory is bounded by another amount more than it has at its start.
 2. It must end right or with one clear line, and leave the folder as `kills.py` asks: the same command then, with
    enough of all, must end with the same bytes.
-3. Without memory some libraries, and Python's own compiler, end the process by a signal, and nobody can say a line:
-   such runs are counted apart. They must have lost nothing, either.
+3. Without memory some libraries, and Python's own compiler, end the process by a signal before a line can be printed:
+   such runs are counted apart. They, too, must have lost nothing.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Stop(BaseException):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The alignment of a settling that nobody stopped."""
+    """The alignment of a settling that was not stopped."""
     folder = planted(tmp_path_factory.mktemp("whole"))
     settle(folder)
     assert not (folder / FITS).exists()
